@@ -50,29 +50,23 @@
 /// So that examples written for users of the library can be put into it as they are.
 extern crate self as migsim;
 
-pub mod bsp;
 pub mod cli;
-pub mod document;
-pub mod engine;
-pub mod error;
-pub mod experiment;
-pub mod figure;
-pub mod load;
-pub mod memory;
-pub mod output;
-pub mod paper;
-pub mod platform;
-pub mod plugin;
-pub mod policy;
 pub mod prelude;
-pub mod random;
-mod registry;
-pub mod sweep;
-pub mod units;
-mod words;
-pub mod workload;
 
-pub use registry::Registry;
+use migsim_base::words;
+pub use migsim_base::{document, error, memory, plugin, random, units};
+pub use migsim_bsp as bsp;
+pub use migsim_engine as engine;
+pub use migsim_experiment as experiment;
+pub use migsim_experiment::Registry;
+pub use migsim_output as output;
+pub use migsim_output::figure;
+pub use migsim_papers as paper;
+pub use migsim_platform as platform;
+pub use migsim_platform::load;
+pub use migsim_policies as policy;
+pub use migsim_study as sweep;
+pub use migsim_workloads as workload;
 
 /// The examples of the book are compiled with the tests.
 #[cfg(doctest)]

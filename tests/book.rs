@@ -554,7 +554,7 @@ fn the_chapter_on_notes_is_the_table_of_rules() {
 /// The elements and attributes that the reader of SimGrid's files knows, as its source lists them.
 fn names_of_simgrid() -> BTreeSet<String> {
     let mut names = BTreeSet::new();
-    for entry in fs::read_dir("src/platform/simgrid").unwrap() {
+    for entry in fs::read_dir("crates/platform/src/simgrid").unwrap() {
         let source = fs::read_to_string(entry.unwrap().path()).unwrap();
         let source = source.split("#[cfg(test)]").next().unwrap();
         for start in [

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::source::files;
+use super::source::all_files;
 
 /// The most words of a sentence.
 const MOST_WORDS: usize = 25;
@@ -113,7 +113,7 @@ fn pages(folder: &str) -> Vec<PathBuf> {
 #[test]
 fn files_start_with_a_subject_and_short_sentences() {
     let mut wrong = Vec::new();
-    for file in files(Path::new("src")) {
+    for file in all_files() {
         let source = fs::read_to_string(&file).expect("Rust source in src");
         let lines = source.lines().map_while(|line| line.strip_prefix("//! "));
         let first = lines.collect::<Vec<_>>().join(" ");
@@ -162,7 +162,7 @@ fn doc_comments(source: &str) -> Vec<String> {
 #[test]
 fn most_doc_comments_start_with_a_subject_and_a_short_sentence() {
     let (mut all, mut no_subject, mut long) = (0, 0, 0);
-    for file in files(Path::new("src")) {
+    for file in all_files() {
         let source = fs::read_to_string(&file).expect("Rust source in src");
         for comment in doc_comments(&source) {
             all += 1;

@@ -124,10 +124,10 @@ fn in_test_b_on_mapping_2_the_published_processes_move_to_the_published_sets_and
 fn no_published_time_of_the_paper_reaches_the_simulator() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files = Vec::new();
-    for folder in ["src", "platforms", "workloads"] {
+    for folder in ["src", "crates", "platforms", "workloads"] {
         crate::lu_paper::list(&root.join(folder), &mut files);
     }
-    files.retain(|file| !file.starts_with(root.join("src/paper")));
+    files.retain(|file| !file.starts_with(root.join("crates/papers")));
     files.retain(|file| file.extension().is_none_or(|kind| kind != "ttf")); // a font is no text
     let paper = PAPERS.iter().find(|paper| paper.name == "lbm").unwrap();
     let cells = Facts::parse(paper.name, paper.facts).unwrap().tables;

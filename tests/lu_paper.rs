@@ -349,11 +349,11 @@ fn scenario_ii_takes_the_same_decisions_until_something_would_move_and_moves_not
 fn no_published_time_reaches_the_simulator() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files = Vec::new();
-    for folder in ["src", "platforms", "workloads"] {
+    for folder in ["src", "crates", "platforms", "workloads"] {
         list(&root.join(folder), &mut files);
     }
     // The comparison with the papers is the one place that knows their numbers; it stands above everything that simulates.
-    files.retain(|file| !file.starts_with(root.join("src/paper")));
+    files.retain(|file| !file.starts_with(root.join("crates/papers")));
     files.retain(|file| file.extension().is_none_or(|kind| kind != "ttf")); // a font is no text
     assert!(files.len() > 50, "{} files", files.len());
     let times = PUBLISHED.iter().flat_map(|(.., times)| times).flatten();

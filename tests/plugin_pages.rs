@@ -158,9 +158,9 @@ fn every_policy_has_its_page() {
         let name = entry.name;
         let module = name.replace('-', "_");
         let file = match name {
-            "migbsp" | "migbsp-2007" => format!("src/policy/{module}/mod.rs"),
-            "never" | "replay" => format!("src/policy/{module}.rs"),
-            _ => format!("src/policy/strategy/{module}.rs"),
+            "migbsp" | "migbsp-2007" => format!("crates/policies/src/{module}/mod.rs"),
+            "never" | "replay" => format!("crates/policies/src/{module}.rs"),
+            _ => format!("crates/policies/src/strategy/{module}.rs"),
         };
         let trigger = if entry.is_strategy() {
             "It decides what moves where. A [trigger](../guide/compare.md) says when, `boulmier` if none is named. In a run the load of a process is its mean work in a superstep since the last call."
@@ -185,9 +185,9 @@ fn every_trigger_has_its_page() {
     for entry in &Registry::standard().triggers().clone() {
         let name = entry.name;
         let file = match name {
-            "migbsp" => "src/policy/migbsp/adaptive.rs".to_owned(),
-            "improved-menon" => "src/policy/trigger/menon.rs".to_owned(),
-            _ => format!("src/policy/trigger/{}.rs", name.replace('-', "_")),
+            "migbsp" => "crates/policies/src/migbsp/adaptive.rs".to_owned(),
+            "improved-menon" => "crates/policies/src/trigger/menon.rs".to_owned(),
+            _ => format!("crates/policies/src/trigger/{}.rs", name.replace('-', "_")),
         };
         let main = match entry.main() {
             "" => String::new(),

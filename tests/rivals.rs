@@ -16,7 +16,7 @@ fn experiment(case: &Value, policy: &str) -> Experiment {
 }
 
 fn cases() -> Value {
-    serde_json::from_str(include_str!("../src/sweep/rivals/cases.json"))
+    serde_json::from_str(include_str!("../crates/papers/src/rivals/cases.json"))
         .expect("the cases are JSON")
 }
 

@@ -1,10 +1,10 @@
 //! The sizes of functions: almost all fit on a screen.
 //!
-//! Counted are the lines from `fn` to the closing brace, of all functions in `src`, those of tests included.
+//! Counted are the lines from `fn` to the closing brace, of all functions of the program, those of tests included.
 
 use std::path::Path;
 
-use super::source::{after_group, files, tokens};
+use super::source::{after_group, all_files, tokens};
 
 /// The longest function that counts as short \[lines\].
 const SHORT: usize = 60;
@@ -32,11 +32,11 @@ fn functions(source: &str) -> Vec<(String, usize)> {
     found
 }
 
-/// `file: function, lines` of the long functions of `src`, the longest first; and how many functions there are.
+/// `file: function, lines` of the long functions of the program, the longest first; and how many functions there are.
 fn long_functions() -> (Vec<String>, usize) {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let (mut long, mut all) = (Vec::new(), 0);
-    for file in files(&root) {
+    for file in all_files() {
         for (name, lines) in functions(&std::fs::read_to_string(&file).expect("Rust source in src"))
         {
             all += 1;
@@ -45,7 +45,7 @@ fn long_functions() -> (Vec<String>, usize) {
                     lines,
                     format!(
                         "{}: {name}, {lines} lines",
-                        file.strip_prefix(&root)
+                        file.strip_prefix(root)
                             .expect("Rust source in src")
                             .display()
                     ),

@@ -10,6 +10,18 @@ pub(crate) struct Token {
     pub(crate) line: usize,
 }
 
+/// All Rust files of the program: those of the root package and of the crates.
+pub(crate) fn all_files() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut folders: Vec<_> = fs::read_dir(root.join("crates"))
+        .expect("the crates")
+        .map(|entry| entry.expect("a crate").path().join("src"))
+        .collect();
+    folders.sort();
+    folders.insert(0, root.join("src"));
+    folders.iter().flat_map(|folder| files(folder)).collect()
+}
+
 /// All Rust files below `folder`, in the order of their names.
 pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();

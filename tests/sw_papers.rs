@@ -82,7 +82,7 @@ fn no_published_time_reaches_the_simulator() {
         (
             "sw-irregular",
             &[
-                "src/workload/sw.rs",
+                "crates/workloads/src/sw.rs",
                 "workloads/sw.json",
                 "platforms/ufrgs-sw.json",
             ][..],
@@ -90,7 +90,7 @@ fn no_published_time_reaches_the_simulator() {
         (
             "sw-dynamic",
             &[
-                "src/workload/sw.rs",
+                "crates/workloads/src/sw.rs",
                 "workloads/sw-dynamic.json",
                 "workloads/sw-dynamic-static.json",
                 "platforms/sw-dynamic.json",

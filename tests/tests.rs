@@ -4,7 +4,6 @@ mod ahead; // supersteps without barriers worked out by hand
 mod basis; // whose settings a run has: a paper's on its machine, elsewhere neutral ones
 mod book; // the book: current, no dead link, blocks that can be read, flags that exist
 mod call_options; // waiting for calls, moves as if alone
-mod circles; // files depend on one another in one direction, along the map of README and library
 mod cli; // the command: transcripts, folders, determinism
 mod compare; // folders compared as policies: the same numbers, other applications refused; bounds below optima below policies
 mod corpus; // what fuzzing has found, once more
@@ -56,6 +55,7 @@ mod support; // what the tests share
 mod sw_papers; // the Smith-Waterman papers: times within tolerances, decisions exactly, exceptions by name
 mod sweeps; // sweeps: threads, kills, parts, files, failures
 mod terminal; // completion by name, lists of scenarios, quiet JSON, names nearly right, columns as documented
+mod tower; // crates use only those below them, and stay below their sizes
 mod trace_format; // traces: read, written, refused; `lu` against the oracle
 mod trace_runs; // traces as applications: exported and run again, memory, hosts, flags, the page that describes them
 mod traces; // traces for viewers: strict readers, totals of the tables, complete or absent

@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 use super::args::{Arguments, RunArguments, SweepArguments};
 use super::complete::texts;
 use super::options::{MARK, parse_counts, parse_numbers};
+use crate::Registry;
 use crate::error::{Error, Problem};
 use crate::experiment::{in_effect, shown};
 use crate::plugin::{FlagValues, OptionFlag};
-use crate::registry::Registry;
 use crate::sweep::Spec;
 
 /// The definition of the command line for the plug-ins of `registry`.

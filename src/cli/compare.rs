@@ -16,6 +16,7 @@ use super::run::{given, pairs};
 use super::sweep::{open_store, varied};
 use super::threads::planning_threads;
 use super::winners;
+use crate::Registry;
 use crate::bsp::Scenario;
 use crate::error::{Error, Problem, visible};
 use crate::experiment::{Experiment, Flag, Limits, Progress};
@@ -23,7 +24,6 @@ use crate::memory::Purpose;
 use crate::output::{
     Cell, Form, Run, Sheet, Table, Tone, cannot_write, changed_input, numbers, words, write_file,
 };
-use crate::registry::Registry;
 use crate::sweep::compare::{Comparison, Known, Standing, Wanted, best_calls, known};
 use crate::sweep::compare_page::{self, Example, Examples};
 use crate::sweep::compare_runs::{Folder, Judged, Runs};

@@ -7,15 +7,14 @@ use serde_json::{Map, Value, json};
 use super::args::DecideArguments;
 use super::print::{print, print_json};
 use super::run::check_doubled;
+use crate::Registry;
 use crate::document::{Document, FileKind, read_text, typed_value};
 use crate::error::{Error, Problem};
 use crate::output::{Cell, Form, Sheet, Table, numbers, words};
-use crate::policy;
 use crate::policy::decide::{
     Asked, Case, Choice, Content, Growth, History, Judged, Measured, Snapshot, Told, Verdict,
     cases, judge, judge_triggers, optimum_of_growth,
 };
-use crate::registry::Registry;
 use crate::words::{counted, of_number};
 
 pub(super) fn decide(
@@ -125,7 +124,7 @@ impl Question<'_> {
             let is_known = entry.is_ok();
             let is_kept = snapshot.decided().iter().any(|(one, _)| one == named);
             // What is unknown is reported later on.
-            if is_kept || entry.is_ok_and(policy::Entry::is_strategy) || !is_known {
+            if is_kept || entry.is_ok_and(|entry| entry.is_strategy()) || !is_known {
                 continue;
             }
             let problem = Problem::new(format!(

@@ -10,12 +10,12 @@ use super::memory_limit::limits;
 use super::print::{print, print_json, say_notes};
 use super::progress::{Bar, with_bar};
 use super::run::{files, given, layers, pairs, read_experiment};
+use crate::Registry;
 use crate::bsp::Scenario;
 use crate::error::{Error, Problem, visible};
 use crate::experiment::{Experiment, Flag, Layers, Progress};
 use crate::memory::{Limits, Purpose};
 use crate::output::{Case, Overview, Question, Run, Story, write_named};
-use crate::registry::Registry;
 
 pub(super) fn explain(
     registry: &Registry,

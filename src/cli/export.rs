@@ -12,6 +12,7 @@ use super::memory_limit::limits;
 use super::print::{print, say_notes};
 use super::run::layers;
 use super::tune::{plain_or_quoted, set};
+use crate::Registry;
 use crate::bsp::Scenario;
 use crate::document::value_as_typed;
 use crate::error::{Error, Problem};
@@ -19,7 +20,6 @@ use crate::experiment::{Experiment, Flag, Layers, Progress, Shared, built_in_nam
 use crate::memory::{Limits, Purpose};
 use crate::output::{LbData, write_named};
 use crate::platform;
-use crate::registry::Registry;
 use crate::sweep::keys;
 use crate::workload::trace::{Preamble, Trace};
 use crate::workload::vt::rank_names;

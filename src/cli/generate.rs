@@ -7,8 +7,8 @@ use clap::Command;
 use super::args::Format;
 use super::complete;
 use super::print::print;
+use crate::Registry;
 use crate::error::{Error, Problem};
-use crate::registry::Registry;
 use crate::workload::trace::DESCRIPTION;
 use crate::{experiment, platform, sweep};
 

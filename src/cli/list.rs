@@ -7,13 +7,13 @@ use serde_json::Value;
 
 use super::args::Listing;
 use super::print::print;
+use crate::Registry;
 use crate::engine::PRESETS;
 use crate::error::Error;
 use crate::experiment;
 use crate::output::{Cell, Form, Sheet, Table, words};
 use crate::paper::PAPERS;
 use crate::platform;
-use crate::registry::Registry;
 use crate::words::counted;
 
 pub(super) fn list(

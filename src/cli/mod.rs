@@ -43,10 +43,10 @@ use clap::error::ErrorKind;
 pub use interrupt::leave_signals_alone;
 use print::print;
 
+use crate::Registry;
 use crate::document::Document;
 use crate::error::{Broken, Error, Problem};
 use crate::experiment::Experiment;
-use crate::registry::Registry;
 
 /// The command `migsim` with what comes with the program.
 pub fn main() -> ExitCode {

@@ -7,11 +7,11 @@ use super::args::{FigureFormat, ReportArguments};
 use super::figures::{is_list, print_list, write_figures};
 use super::memory_limit::limits;
 use super::print::say;
+use crate::Registry;
 use crate::error::{Error, Problem};
 use crate::figure::Format;
 use crate::memory::{self, Limits, Purpose};
 use crate::output::{Report, RunFolder, write_file, write_named};
-use crate::registry::Registry;
 use crate::sweep::folder::{figure_list, figures_of, page_of};
 use crate::sweep::tune_report;
 

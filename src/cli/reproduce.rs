@@ -15,14 +15,15 @@ use super::memory_limit::limits;
 use super::print::print;
 use super::progress::{Bar, with_bar};
 use super::threads::threads;
+use crate::Registry;
 use crate::error::{Error, Problem};
 use crate::experiment::Progress;
 use crate::figure::{Figure, Format, Style};
 use crate::memory::{self, Purpose};
 use crate::output::{Form, cannot_write, write_file};
 use crate::paper;
-use crate::registry::Registry;
-use crate::sweep::{Done, rivals};
+use crate::paper::rivals;
+use crate::sweep::Done;
 
 /// The name in the place of a paper that lists the papers.
 const LIST: &str = "list";

@@ -12,6 +12,7 @@ use super::print::{print, print_json, say, say_notes};
 use super::progress::{Bar, with_bar};
 use super::report;
 use super::threads::threads;
+use crate::Registry;
 use crate::bsp::{Recorder, Scenario};
 use crate::document::{Document, FileKind, read_text, typed_value};
 use crate::error::{Error, Problem, did_you_mean};
@@ -26,7 +27,6 @@ use crate::output::{
 };
 use crate::platform::{Clusters, Mapping, is_experiment};
 use crate::plugin::{FlagValues, OptionFlag};
-use crate::registry::Registry;
 use crate::sweep::{Parameter, Spec, keys, whole};
 use crate::words::nearest;
 

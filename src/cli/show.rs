@@ -7,12 +7,12 @@ use super::args::{FormArguments, WorkloadCommand};
 use super::memory_limit::limits;
 use super::print::{print, say_notes};
 use super::run::layers;
+use crate::Registry;
 use crate::error::Error;
 use crate::experiment::Experiment;
 use crate::memory::{Limits, Purpose};
 use crate::output::{draw, loads, picture, platform_sheet, workload_sheet, write_named};
 use crate::platform::{self, Clusters, LoadedPlatform};
-use crate::registry::Registry;
 use crate::words::counted;
 
 /// Reads the platform that is named on the command line.

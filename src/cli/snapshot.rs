@@ -6,11 +6,11 @@ use super::args::SnapshotArguments;
 use super::memory_limit::limits;
 use super::print::{print_json, say_notes};
 use super::run::{layers, read_experiment};
+use crate::Registry;
 use crate::error::Error;
 use crate::experiment::{Experiment, Layers};
 use crate::memory::Purpose;
 use crate::output::write_named;
-use crate::registry::Registry;
 
 pub(super) fn snapshot(
     registry: &Registry,

@@ -19,11 +19,11 @@ use super::run::{
 };
 use super::slurm::Job;
 use super::threads::planning_threads;
+use crate::Registry;
 use crate::error::{Error, Problem, visible};
 use crate::experiment::{Layers, Limits};
 use crate::memory::Purpose;
 use crate::output::Form;
-use crate::registry::Registry;
 use crate::sweep::folder::{self, Report};
 use crate::sweep::run::{missing_from, row, run};
 use crate::sweep::{Combine, Common, Done, Parameter, Plan, Row, Shard, Spec, Store, Sweep, whole};

@@ -12,11 +12,11 @@ use serde_json::{Map, Value, json};
 use super::args::Command;
 use super::run::layers;
 use super::sweep::sweep_of;
+use crate::Registry;
 use crate::document::value_as_typed;
 use crate::error::Error;
 use crate::experiment::{Experiment, Limits, Progress, lookup, schema};
 use crate::random::{Purpose, Stream};
-use crate::registry::Registry;
 use crate::sweep::run::row;
 use crate::sweep::{Common, Plan, Sweep, keys};
 

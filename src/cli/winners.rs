@@ -6,11 +6,11 @@ use serde_json::json;
 
 use super::args::CompareArguments;
 use super::print::{print, print_json};
+use crate::Registry;
 use crate::error::{Error, Problem};
 use crate::figure::Style;
 use crate::output::frame::{Page, prose, section};
 use crate::output::{Cell, Form, Sheet, Table, cannot_write, numbers, words, write_file};
-use crate::registry::Registry;
 use crate::sweep::run::Shard;
 use crate::sweep::spec::label;
 use crate::sweep::stats::{Sample, short};

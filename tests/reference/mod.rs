@@ -1,6 +1,6 @@
 //! A second simulator, slow and obvious, and what migsim must have in common with it.
 //!
-//! It was written from documents alone, without a look at `src/engine` and `src/bsp`: the rules in `tests/oracle/README.md`, the format of
+//! It was written from documents alone, without a look at `crates/engine/src` and `crates/bsp/src`: the rules in `tests/oracle/README.md`, the format of
 //! traces, the settings, and the chapters of the book on platforms, scenarios and the engine. It keeps one list of everything in
 //! progress. At each time at which anything ends or changes, it computes all rates from scratch by progressive filling. Then all that
 //! ends at that time ends, all processes react, and so on. It has no queue, no shortcut and no memory of earlier rates.

@@ -1,0 +1,181 @@
+//! The only reader of input files: limits the size of a file and the time to read it, whatever the name refers to.
+//!
+//! | what | how it is met |
+//! |---|---|
+//! | a regular file, a pipe, `/dev/stdin`, `<(command)` | read to its end, at most [`MOST_BYTES`] |
+//! | a device without end (`/dev/zero`, `/dev/urandom`) | refused at the first byte that no text has, or at the largest size |
+//! | a named pipe that nobody has opened for writing | waited for [`PATIENCE`], then refused; one that has a writer is waited for as by any command |
+//! | a folder, what cannot be read, what is not UTF-8 | refused, with line and column where there are any |
+
+use std::fs::{File, Metadata};
+use std::io::{Error, ErrorKind, Read, Result as IoResult};
+use std::path::Path;
+use std::sync::mpsc;
+use std::time::Duration;
+
+use super::line_column;
+use crate::error::Problem;
+
+/// The largest file that is read \[B\].
+const MOST_BYTES: usize = 1 << 30;
+
+/// The bytes read at once \[B\].
+const CHUNK: u64 = 1 << 20;
+
+/// The longest time that a named pipe may be without a writer.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The text of a file.
+pub fn read_text(path: impl AsRef<Path>) -> Result<String, Problem> {
+    let path = path.as_ref();
+    String::from_utf8(read_bytes(path)?).map_err(|error| {
+        let valid = error.utf8_error().valid_up_to();
+        not_text("it is not UTF-8", path, &error.as_bytes()[..valid])
+    })
+}
+
+/// The bytes of a file of text; whether they are UTF-8 is left to the caller.
+pub fn read_bytes(path: &Path) -> Result<Vec<u8>, Problem> {
+    read_checked(path, |known, new| {
+        let nul = new.iter().position(|byte| *byte == 0);
+        nul.map_or(Ok(()), |nul| {
+            Err(not_text(
+                "it has a byte 0",
+                path,
+                &[known, &new[..nul]].concat(),
+            ))
+        })
+    })
+}
+
+/// The bytes of a file that need not be text.
+pub fn read_any(path: &Path) -> Result<Vec<u8>, Problem> {
+    read_checked(path, |_, _| Ok(()))
+}
+
+/// The bytes of a file; `check` sees those that were read before, and the next ones.
+fn read_checked(
+    path: &Path,
+    check: impl Fn(&[u8], &[u8]) -> Result<(), Problem>,
+) -> Result<Vec<u8>, Problem> {
+    let name = path.display();
+    let mut file = open(path).map_err(|error| cannot_read(path, &error))?;
+    let mut bytes = Vec::new();
+    loop {
+        let known = bytes.len();
+        let chunk = file.by_ref().take(CHUNK).read_to_end(&mut bytes);
+        if chunk.map_err(|error| cannot_read(path, &error))? == 0 {
+            return Ok(bytes);
+        }
+        check(&bytes[..known], &bytes[known..])?;
+        if bytes.len() > MOST_BYTES {
+            let problem = Problem::new(format!("`{name}` is larger than 1 GiB"));
+            let hint = "name a smaller file; a device or a pipe without end is no input";
+            return Err(problem.source(name.to_string()).hint(hint));
+        }
+    }
+}
+
+/// A file that cannot be read, and why.
+pub fn cannot_read(path: &Path, error: &Error) -> Problem {
+    let name = path.display();
+    let problem = Problem::new(format!("cannot read `{name}`: {error}"));
+    problem.source(name.to_string()).hint(match error.kind() {
+        ErrorKind::NotFound => "check the name, and the folder in which the command runs",
+        ErrorKind::TimedOut => "start the command that writes into the pipe first",
+        _ => "name a file that can be read",
+    })
+}
+
+/// Opens what a name leads to, unless it is a folder.
+fn open(path: &Path) -> IoResult<File> {
+    let metadata = std::fs::metadata(path)?;
+    if metadata.is_dir() {
+        return Err(Error::new(ErrorKind::IsADirectory, "it is a folder"));
+    }
+    if !is_pipe(&metadata) {
+        return File::open(path);
+    }
+    // To open a pipe takes until somebody opens its other end, so it happens aside.
+    let (opened, result) = mpsc::channel();
+    let path = path.to_owned();
+    let waiting = std::thread::Builder::new();
+    waiting.spawn(move || opened.send(File::open(path)))?;
+    let nobody = || format!("no program has opened this pipe for writing for {PATIENCE:?}");
+    result
+        .recv_timeout(PATIENCE)
+        .unwrap_or_else(|_| Err(Error::new(ErrorKind::TimedOut, nobody())))
+}
+
+#[cfg(unix)]
+fn is_pipe(metadata: &Metadata) -> bool {
+    std::os::unix::fs::FileTypeExt::is_fifo(&metadata.file_type())
+}
+
+#[cfg(not(unix))]
+fn is_pipe(_: &Metadata) -> bool {
+    false
+}
+
+/// A file that is no text after the bytes `before`.
+fn not_text(why: &str, path: &Path, before: &[u8]) -> Problem {
+    let text = String::from_utf8_lossy(before);
+    let (line, column) = line_column(&text, text.len());
+    Problem::new(format!("the file is not text: {why}"))
+        .source(path.display().to_string())
+        .at(line, column)
+        .hint("input files are text in UTF-8: is this another file, or a compressed one?")
+}
+
+/// The SHA-256 of some bytes, in hexadecimal digits.
+pub fn sha256(bytes: &[u8]) -> String {
+    use sha2::{Digest, Sha256};
+    let digits = |byte: &u8| {
+        [byte >> 4, byte & 15].map(|half| char::from(b"0123456789abcdef"[usize::from(half)]))
+    };
+    Sha256::digest(bytes).iter().flat_map(digits).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(path: &Path) -> String {
+        read_text(path).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_is_not_text_is_told_with_its_place() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(told(folder.path()).contains("it is a folder"));
+        assert!(told(&folder.path().join("none")).contains("check the name"));
+        let file = folder.path().join("a.json");
+        for (bytes, why) in [(&b"{\n \xff}"[..], "not UTF-8"), (b"{\n \0}", "a byte 0")] {
+            std::fs::write(&file, bytes).unwrap();
+            let text = told(&file);
+            assert!(text.contains(why) && text.contains("a.json:2:2"), "{text}");
+        }
+    }
+
+    #[test]
+    #[cfg(unix)]
+    fn a_pipe_is_read_to_its_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.unwrap().success());
+        let writer = pipe.clone();
+        let text = "{}\n".repeat(100_000);
+        let written = text.clone();
+        let writer = std::thread::spawn(move || std::fs::write(writer, written));
+        assert_eq!(read_text(&pipe).unwrap(), text);
+        writer.join().unwrap().unwrap();
+    }
+
+    #[test]
+    fn the_hash_is_the_known_one() {
+        // The SHA-256 of nothing (FIPS 180-4 examples).
+        let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+        assert_eq!(sha256(b""), empty);
+    }
+}

@@ -1,0 +1,71 @@
+//! Typed values of a document, and their text as written.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::repair;
+use crate::error::{Error, Problem};
+
+/// A value as a typed one; `prefix` is the path under which it stands in its file.
+///
+/// # Errors
+/// All keys and values that do not fit, each with its whole path; unknown keys with the known ones.
+pub fn from_value<T: DeserializeOwned>(value: &Value, prefix: &str) -> Result<T, Error> {
+    repair::deserialize(value, &|key, message| {
+        let path = match (prefix, key) {
+            ("", "") => return Problem::new(message),
+            ("", path) | (path, "") => path.to_owned(),
+            (prefix, key) => format!("{prefix}.{key}"),
+        };
+        Problem::new(message).key(path)
+    })
+}
+
+/// A value with all defaults of the type `T` filled in.
+///
+/// # Errors
+/// As [`from_value`].
+pub fn resolve<T: DeserializeOwned + Serialize>(
+    value: &Value,
+    prefix: &str,
+) -> Result<Value, Error> {
+    let typed: T = from_value(value, prefix)?;
+    serde_json::to_value(typed).map_err(|error| Problem::new(error.to_string()).key(prefix).into())
+}
+
+/// A value as it is typed on a command line: a number, a switch or a list is JSON; anything else is text.
+pub fn typed_value(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| Value::from(text))
+}
+
+/// A value as typed, so that [`typed_value`] reads it again: a text in quotes only where it would be read as something else.
+pub fn value_as_typed(value: &Value) -> String {
+    match value {
+        Value::String(text) if text.trim() == text && typed_value(text) == *value => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_typed_such_that_it_is_read_again() {
+        use serde_json::json;
+        for (value, typed) in [
+            (json!("serial"), "serial"),
+            (json!("5"), "\"5\""),
+            (json!("true"), "\"true\""),
+            (json!(" a"), "\" a\""),
+            (json!("\"5\""), r#""\"5\"""#),
+            (json!(0.5), "0.5"),
+            (json!([10, 5]), "[10,5]"),
+            (json!(null), "null"),
+        ] {
+            assert_eq!(value_as_typed(&value), typed);
+            assert_eq!(typed_value(typed), value);
+        }
+    }
+}

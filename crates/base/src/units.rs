@@ -1,0 +1,646 @@
+//! Quantities with their units, and the identifiers of clusters, hosts, links and processes.
+//!
+//! An instant is not a duration and a byte is not an instruction, so each has its type: the value inside is private, the
+//! constructors refuse NaN, infinity and negative numbers, and only operations that mean something exist. Input files
+//! write units (`"1.5 GHz"`, `"100 Mbps"`, `"100 us"`); a bare number is refused.
+//!
+//! Prefixes are decimal (1 kB = 1000 B); the binary ones are written `KiB`, `MiB`, `GiB`. `b` is a bit and `B` a byte. Some units have
+//! other common spellings (`Mb/s` for `Mbps`, `Gf` for `Ginstr/s`); messages list one spelling of each. The book has the table (`docs/reference/units.md`).
+
+use std::fmt;
+use std::ops::{Add, AddAssign, Div, Mul, Sub};
+use std::str::FromStr;
+
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// The reason why a text is not a quantity.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum UnitError {
+    /// The text does not begin with a number.
+    #[error("`{text}` is not a number with a unit (for example `{example}`)")]
+    NotANumber {
+        /// The text that was read.
+        text: String,
+        /// A value that would be accepted.
+        example: &'static str,
+    },
+    /// The number has no unit.
+    #[error("`{text}` has no unit (write for example `{example}`)")]
+    MissingUnit {
+        /// The text that was read.
+        text: String,
+        /// A value that would be accepted.
+        example: &'static str,
+    },
+    /// The unit is not one of this quantity.
+    #[error("unknown unit `{unit}` for a {quantity} (known units: {known})")]
+    UnknownUnit {
+        /// The unit that was read.
+        unit: String,
+        /// The expected form.
+        quantity: &'static str,
+        /// The units that exist, in the order of their table.
+        known: String,
+    },
+    /// The number is negative, infinite, NaN or, where that makes no sense, zero.
+    #[error("{quantity} `{text}` is out of range (it must be finite and {bound})")]
+    OutOfRange {
+        /// The text that was read.
+        text: String,
+        /// The expected form.
+        quantity: &'static str,
+        /// `positive` or `not negative`.
+        bound: &'static str,
+    },
+}
+
+/// The units of a quantity, and how many of its own unit each is.
+#[derive(Clone, Copy, Debug)]
+struct Units {
+    /// One spelling of each, which messages list.
+    listed: &'static [(&'static str, f64)],
+    /// Other spellings.
+    also: &'static [(&'static str, f64)],
+}
+
+impl Units {
+    fn all(self) -> impl Iterator<Item = &'static (&'static str, f64)> {
+        self.listed.iter().chain(self.also)
+    }
+}
+
+/// Splits `text` into its number and its unit and scales the number.
+fn parse_quantity(
+    text: &str,
+    quantity: &'static str,
+    example: &'static str,
+    units: Units,
+) -> Result<f64, UnitError> {
+    let text = text.trim();
+    // An exponent is part of the number only if digits follow it: `1e3 B`, but `1 EB` and `1e` are not numbers with one.
+    let mut end = 0;
+    let bytes = text.as_bytes();
+    while end < bytes.len() {
+        let c = bytes[end];
+        let sign_ok = end == 0 || matches!(bytes[end - 1], b'e' | b'E');
+        let exponent_ok = end > 0
+            && matches!(c, b'e' | b'E')
+            && bytes.get(end + 1).is_some_and(|&n| {
+                n.is_ascii_digit()
+                    || ((n == b'-' || n == b'+')
+                        && bytes.get(end + 2).is_some_and(u8::is_ascii_digit))
+            });
+        if c.is_ascii_digit() || c == b'.' || ((c == b'-' || c == b'+') && sign_ok) || exponent_ok {
+            end += 1;
+        } else {
+            break;
+        }
+    }
+    let (number, unit) = text.split_at(end);
+    let Ok(value) = number.parse::<f64>() else {
+        return Err(UnitError::NotANumber {
+            text: text.to_owned(),
+            example,
+        });
+    };
+    let unit = unit.trim();
+    if unit.is_empty() {
+        return Err(UnitError::MissingUnit {
+            text: text.to_owned(),
+            example,
+        });
+    }
+    match units.all().find(|(name, _)| *name == unit) {
+        Some((_, scale)) => Ok(scale_once(number, *scale).unwrap_or(value * scale)),
+        None => Err(UnitError::UnknownUnit {
+            unit: unit.to_owned(),
+            quantity,
+            known: units
+                .listed
+                .iter()
+                .map(|(name, _)| *name)
+                .collect::<Vec<_>>()
+                .join(", "),
+        }),
+    }
+}
+
+/// A power of ten is added to the exponent of the text, so that the value is rounded only once: `20.4 us` is 20.4e-6.
+fn scale_once(number: &str, scale: f64) -> Option<f64> {
+    let power: i32 = format!("{scale:e}").strip_prefix("1e")?.parse().ok()?;
+    let (digits, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
+    let exponent = exponent.parse::<i32>().ok()?.checked_add(power)?;
+    format!("{digits}e{exponent}").parse().ok()
+}
+
+macro_rules! quantity {
+    ($(#[$doc:meta])* $name:ident, $what:literal, $unit:literal, $example:literal, $positive:literal, $units:expr) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
+        pub struct $name(f64);
+
+        impl $name {
+            /// The unit in which [`Self::get`] counts.
+            pub const UNIT: &'static str = $unit;
+
+            /// The units in which it may be written.
+            const UNITS: Units = $units;
+
+            /// The quantity, or `None` if `value` is not in range.
+            pub fn new(value: f64) -> Option<Self> {
+                let in_range = if $positive { value.is_normal() && value > 0.0 } else { value >= 0.0 };
+                (value.is_finite() && in_range).then_some(Self(value))
+            }
+
+            /// The quantity from a value that the simulation has computed; beyond what a number can hold, the largest one.
+            #[allow(dead_code, reason = "not every quantity is computed")]
+            pub fn of(value: f64) -> Self {
+                debug_assert!(value >= 0.0, "{value} is no {}", $what);
+                Self(value.min(f64::MAX))
+            }
+
+            /// The number of units (see [`Self::UNIT`]).
+            pub const fn get(self) -> f64 {
+                self.0
+            }
+
+            /// Reads a number with a unit.
+            ///
+            /// # Errors
+            /// The text has no number, no unit, an unknown unit, or a value out of range.
+            pub fn parse(text: &str) -> Result<Self, UnitError> {
+                let value = parse_quantity(text, $what, $example, Self::UNITS)?;
+                Self::new(value).ok_or_else(|| UnitError::OutOfRange {
+                    text: text.trim().to_owned(),
+                    quantity: $what,
+                    bound: match $positive {
+                        true if value.is_subnormal() => "not as small as that",
+                        true => "positive",
+                        false => "not negative",
+                    },
+                })
+            }
+        }
+
+        /// The shortest text that [`Self::parse`] reads back to the same value.
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write_number(f, self.0)?;
+                write!(f, " {}", $unit)
+            }
+        }
+
+        impl std::str::FromStr for $name {
+            type Err = UnitError;
+            fn from_str(text: &str) -> Result<Self, UnitError> {
+                Self::parse(text)
+            }
+        }
+
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Visitor;
+                impl serde::de::Visitor<'_> for Visitor {
+                    type Value = $name;
+                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                        write!(f, "a {} with its unit, for example \"{}\"", $what, $example)
+                    }
+                    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<$name, E> {
+                        $name::parse(text).map_err(E::custom)
+                    }
+                }
+                deserializer.deserialize_any(Visitor)
+            }
+        }
+
+        impl schemars::JsonSchema for $name {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                stringify!($name).into()
+            }
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                let units = Self::UNITS.all().map(|(name, _)| name.replace('/', "\\/")).collect::<Vec<_>>().join("|");
+                schemars::json_schema!({
+                    "type": "string",
+                    "description": concat!("a ", $what, " with its unit"),
+                    "examples": [$example],
+                    "pattern": format!("^\\s*\\+?[0-9]*\\.?[0-9]+([eE][+-]?[0-9]+)?\\s*({units})\\s*$"),
+                })
+            }
+        }
+    };
+}
+
+quantity!(
+    /// A duration, in seconds \[s\]; finite, not negative.
+    ///
+    /// ```
+    /// use migsim_base::units::Seconds;
+    /// assert_eq!(Seconds::parse("100 us")?.get(), 1e-4);
+    /// assert!(Seconds::parse("100").is_err()); // a bare number is refused
+    /// # Ok::<(), migsim_base::units::UnitError>(())
+    /// ```
+    Seconds, "duration", "s", "100 us", false,
+    Units {
+        listed: &[("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9), ("min", 60.0), ("h", 3600.0)],
+        also: &[("µs", 1e-6)],
+    }
+);
+quantity!(
+    /// An amount of data, in bytes \[B\]; finite, not negative.
+    Bytes, "size", "B", "1.2 MB", false,
+    Units {
+        listed: &[("B", 1.0), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12),
+                  ("KiB", 1024.0), ("MiB", 1_048_576.0), ("GiB", 1_073_741_824.0), ("TiB", 1_099_511_627_776.0)],
+        also: &[("KB", 1e3)],
+    }
+);
+quantity!(
+    /// A transfer rate, in bytes per second \[B/s\]; finite, positive.
+    BytesPerSecond, "bandwidth", "B/s", "100 Mbps", true,
+    Units {
+        listed: &[("B/s", 1.0), ("kB/s", 1e3), ("MB/s", 1e6), ("GB/s", 1e9), ("TB/s", 1e12),
+                  ("bps", 1.0 / 8.0), ("kbps", 125.0), ("Mbps", 125e3), ("Gbps", 125e6), ("Tbps", 125e9)],
+        also: &[("Bps", 1.0), ("kBps", 1e3), ("MBps", 1e6), ("GBps", 1e9),
+                ("b/s", 1.0 / 8.0), ("kb/s", 125.0), ("Mb/s", 125e3), ("Gb/s", 125e6), ("Tb/s", 125e9),
+                ("bit/s", 1.0 / 8.0), ("kbit/s", 125.0), ("Mbit/s", 125e3), ("Gbit/s", 125e6), ("Tbit/s", 125e9),
+                ("KiB/s", 1024.0), ("MiB/s", 1_048_576.0), ("GiB/s", 1_073_741_824.0)],
+    }
+);
+quantity!(
+    /// An amount of computation, in instructions \[instr\]; finite, not negative.
+    Instructions, "computation", "instr", "1e9 instr", false,
+    Units {
+        listed: &[("instr", 1.0), ("Kinstr", 1e3), ("Minstr", 1e6), ("Ginstr", 1e9), ("Tinstr", 1e12)],
+        also: &[("kinstr", 1e3), ("flop", 1.0), ("kflop", 1e3), ("Mflop", 1e6), ("Gflop", 1e9), ("Tflop", 1e12)],
+    }
+);
+quantity!(
+    /// The speed of one core, in instructions per second \[instr/s\]; finite, positive. A clock of 1 GHz is 1e9 instructions
+    /// per second for a workload of one cycle per instruction; so is 1 Gf of `SimGrid`.
+    InstructionsPerSecond, "speed", "Hz", "1.5 GHz", true,
+    Units {
+        listed: &[("Hz", 1.0), ("kHz", 1e3), ("MHz", 1e6), ("GHz", 1e9), ("THz", 1e12),
+                  ("instr/s", 1.0), ("Minstr/s", 1e6), ("Ginstr/s", 1e9), ("Gf", 1e9)],
+        also: &[("Tinstr/s", 1e12), ("f", 1.0), ("kf", 1e3), ("Mf", 1e6), ("Tf", 1e12),
+                ("flops", 1.0), ("kflops", 1e3), ("Mflops", 1e6), ("Gflops", 1e9), ("Tflops", 1e12),
+                ("flop/s", 1.0), ("kflop/s", 1e3), ("Mflop/s", 1e6), ("Gflop/s", 1e9), ("Tflop/s", 1e12)],
+    }
+);
+
+/// An instant of simulated time, in seconds since the start of the run \[s\]; finite, not negative.
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
+pub struct Time(f64);
+
+impl Time {
+    /// The start of the run.
+    pub const ZERO: Self = Self(0.0);
+
+    /// The instant `seconds` after the start, or `None` if that is no instant.
+    pub fn new(seconds: f64) -> Option<Self> {
+        (seconds.is_finite() && seconds >= 0.0).then_some(Self(seconds))
+    }
+
+    /// Seconds since the start of the run.
+    pub const fn get(self) -> f64 {
+        self.0
+    }
+
+    /// The duration since `earlier`; zero if that is later.
+    pub fn since(self, earlier: Self) -> Seconds {
+        Seconds((self.0 - earlier.0).max(0.0))
+    }
+}
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_number(f, self.0)?;
+        f.write_str(" s")
+    }
+}
+
+/// Writes a number such that it is read as the same: of more than 16 digits before or behind the point with an exponent.
+fn write_number(f: &mut fmt::Formatter<'_>, number: f64) -> fmt::Result {
+    if number == 0.0 || (1e-16..1e16).contains(&number) {
+        write!(f, "{number}")
+    } else {
+        write!(f, "{number:e}")
+    }
+}
+
+/// A count or index as 32 bits, the width of all identities.
+#[inline]
+pub fn to_u32(count: usize) -> u32 {
+    u32::try_from(count)
+        .expect("runs hold fewer than 2^32 processes, messages, flows, hosts and links")
+}
+
+/// The lesser of two values that are ordered; of equal ones the second. Without the rule for what is no number that `f64::min` has: one
+/// instruction.
+#[inline]
+pub fn lesser<T: PartialOrd>(a: T, b: T) -> T {
+    if a < b { a } else { b }
+}
+
+/// The greater of two values that are ordered; of equal ones the second.
+#[inline]
+pub fn greater<T: PartialOrd>(a: T, b: T) -> T {
+    if a > b { a } else { b }
+}
+
+impl Add<Seconds> for Time {
+    type Output = Self;
+    fn add(self, duration: Seconds) -> Self {
+        Self(self.0 + duration.0)
+    }
+}
+
+impl Add for Seconds {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self((self.0 + other.0).min(f64::MAX))
+    }
+}
+
+impl AddAssign for Seconds {
+    fn add_assign(&mut self, other: Self) {
+        self.0 = (self.0 + other.0).min(f64::MAX);
+    }
+}
+
+/// Never below zero: a duration has no sign.
+impl Sub for Seconds {
+    type Output = Self;
+    fn sub(self, other: Self) -> Self {
+        Self((self.0 - other.0).max(0.0))
+    }
+}
+
+impl Add for Bytes {
+    type Output = Self;
+    fn add(self, other: Self) -> Self {
+        Self((self.0 + other.0).min(f64::MAX))
+    }
+}
+
+impl Mul<f64> for Bytes {
+    type Output = Self;
+    fn mul(self, factor: f64) -> Self {
+        Self((self.0 * factor).min(f64::MAX))
+    }
+}
+
+impl Div<BytesPerSecond> for Bytes {
+    type Output = Seconds;
+    fn div(self, rate: BytesPerSecond) -> Seconds {
+        Seconds((self.0 / rate.0).min(f64::MAX))
+    }
+}
+
+impl Div<InstructionsPerSecond> for Instructions {
+    type Output = Seconds;
+    fn div(self, speed: InstructionsPerSecond) -> Seconds {
+        Seconds((self.0 / speed.0).min(f64::MAX))
+    }
+}
+
+impl Bytes {
+    /// No bytes.
+    pub const ZERO: Self = Self(0.0);
+}
+
+impl Seconds {
+    /// No time.
+    pub const ZERO: Self = Self(0.0);
+}
+
+macro_rules! identity {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+        pub struct $name(pub u32);
+
+        impl $name {
+            /// The id at position `index` of its list.
+            #[inline]
+            pub fn from_index(index: usize) -> Self {
+                Self(u32::try_from(index).expect("loaders refuse inputs with more than u32::MAX things of a kind"))
+            }
+
+            /// Its position in the list of its kind.
+            pub const fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    };
+}
+
+identity!(
+    /// A cluster (a "Set" in the papers), counted from 0 in the order of the platform file.
+    ClusterId
+);
+identity!(
+    /// A host, counted from 0; the hosts of a cluster are consecutive.
+    HostId
+);
+identity!(
+    /// A link, counted from 0.
+    LinkId
+);
+identity!(
+    /// A BSP process, counted from 0 inside and from 1 in everything a person reads (as in the papers).
+    ///
+    /// ```
+    /// use migsim_base::units::ProcessId;
+    /// assert_eq!("p24".parse(), Ok(ProcessId(23))); // as all output writes it
+    /// assert_eq!("24".parse(), Ok(ProcessId(23)));
+    /// assert!("p0".parse::<ProcessId>().is_err());
+    /// ```
+    ProcessId
+);
+
+/// The error of a text that names no process.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no process: write `p24` or `24`; processes are counted from 1")]
+pub struct NoProcess(String);
+
+impl FromStr for ProcessId {
+    type Err = NoProcess;
+
+    fn from_str(text: &str) -> Result<Self, NoProcess> {
+        let digits = text.strip_prefix('p').unwrap_or(text);
+        let number = digits.parse::<u32>().ok();
+        let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
+        let index = number
+            .filter(|_| is_number)
+            .and_then(|number| number.checked_sub(1));
+        index.map(Self).ok_or_else(|| NoProcess(text.to_owned()))
+    }
+}
+
+/// Reads the number of a process, counted from 1: `24`, `"24"` or `"p24"`. A key of a file uses it as `deserialize_with`, and
+/// [`process_number_schema`] as its schema.
+///
+/// # Errors
+/// It is none of them.
+pub fn process_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Given {
+        Number(u64),
+        Text(String),
+    }
+    const EXPECTED: &str = "expected a process, `24` or `\"p24\"`, counted from 1";
+    let given = Given::deserialize(deserializer).map_err(|_| Error::custom(EXPECTED))?;
+    let text = match given {
+        Given::Number(number) => number.to_string(),
+        Given::Text(text) => text,
+    };
+    let process: ProcessId = text.parse().map_err(Error::custom)?;
+    Ok(process.0 + 1)
+}
+
+/// The schema of the number of a process.
+pub fn process_number_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+    schemars::json_schema!({
+        "anyOf": [
+            { "type": "integer", "minimum": 1, "maximum": u32::MAX },
+            { "type": "string", "pattern": "^p?[0-9]+$" },
+        ],
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_with_units_are_read_exactly() {
+        assert_eq!(
+            InstructionsPerSecond::parse("1.5 GHz").unwrap().get(),
+            1.5e9
+        );
+        assert_eq!(BytesPerSecond::parse("100 Mbps").unwrap().get(), 12.5e6);
+        assert_eq!(BytesPerSecond::parse("125MB/s").unwrap().get(), 125e6);
+        assert_eq!(Seconds::parse("1e-3s").unwrap().get(), 1e-3);
+        assert_eq!(Seconds::parse("20.4 us").unwrap().get(), 20.4e-6);
+        assert_eq!(Seconds::parse("1.5E+3 us").unwrap().get(), 1.5e-3);
+        assert_eq!(Bytes::parse("1e3 B").unwrap().get(), 1000.0);
+    }
+
+    #[test]
+    fn other_spellings_of_a_unit_are_the_same_unit() {
+        let speed = |text| InstructionsPerSecond::parse(text).unwrap().get();
+        for text in [
+            "2.4 Gf",
+            "2.4Gflops",
+            "2.4 Gflop/s",
+            "2.4 Ginstr/s",
+            "2400 Mf",
+        ] {
+            assert_eq!(speed(text), 2.4e9, "{text}");
+        }
+        let bandwidth = |text| BytesPerSecond::parse(text).unwrap().get();
+        for text in ["100 Mb/s", "100 Mbit/s", "0.1 Gb/s", "12.5 MB/s"] {
+            assert_eq!(bandwidth(text), bandwidth("100 Mbps"), "{text}");
+        }
+        assert_eq!(bandwidth("1 MiB/s"), 1_048_576.0);
+        // Of units that differ in the size of letters only, none is guessed.
+        for text in ["100 mbps", "100 MBPS", "100 mb/s"] {
+            assert!(BytesPerSecond::parse(text).is_err(), "{text}");
+        }
+        assert!(InstructionsPerSecond::parse("1 GF").is_err());
+    }
+
+    #[test]
+    fn the_book_lists_every_unit() {
+        let page = include_str!("../../../docs/reference/units.md");
+        let table = page.split("| quantity | units |").nth(1).unwrap();
+        let table = table.split("\n\n").next().unwrap();
+        let units = [
+            Seconds::UNITS,
+            Bytes::UNITS,
+            BytesPerSecond::UNITS,
+            Instructions::UNITS,
+            InstructionsPerSecond::UNITS,
+        ];
+        for (name, _) in units.into_iter().flat_map(Units::all) {
+            assert!(table.contains(&format!("`{name}`")), "{name}");
+        }
+    }
+
+    #[test]
+    fn processes_are_named_as_output_names_them_and_counted_from_one() {
+        let read = |text: &str| text.parse::<ProcessId>().ok().map(ProcessId::index);
+        assert_eq!(
+            ["p1", "24", "p4294967295"].map(read),
+            [0, 23, 4_294_967_294].map(Some)
+        );
+        assert!(
+            [
+                "p0",
+                "0",
+                "",
+                "p",
+                "P3",
+                "+3",
+                "p-3",
+                "pp3",
+                " 3",
+                "4294967296"
+            ]
+            .map(read)
+            .iter()
+            .all(Option::is_none)
+        );
+    }
+
+    #[test]
+    fn a_quantity_prints_as_a_text_that_reads_back() {
+        for value in [0.1, 1e-300, 5.7e-6, 12_500_000.0, 1e300] {
+            let text = Seconds::new(value).unwrap().to_string();
+            assert_eq!(Seconds::parse(&text).unwrap().get(), value, "{text}");
+            assert!(text.len() < 16, "{text}");
+        }
+        assert_eq!(Seconds::of(0.0).to_string(), "0 s");
+        assert_eq!(Time::new(1.5e16).unwrap().to_string(), "1.5e16 s");
+    }
+
+    #[test]
+    fn what_is_not_a_quantity_is_refused_with_the_reason() {
+        assert!(matches!(
+            Seconds::parse("100"),
+            Err(UnitError::MissingUnit { .. })
+        ));
+        assert!(matches!(
+            Seconds::parse("fast"),
+            Err(UnitError::NotANumber { .. })
+        ));
+        assert!(matches!(
+            Seconds::parse("1 GHz"),
+            Err(UnitError::UnknownUnit { .. })
+        ));
+        assert!(matches!(
+            Seconds::parse("-1 s"),
+            Err(UnitError::OutOfRange { .. })
+        ));
+        assert!(matches!(
+            Seconds::parse("1e999 s"),
+            Err(UnitError::OutOfRange { .. })
+        ));
+        assert!(matches!(
+            BytesPerSecond::parse("0 Mbps"),
+            Err(UnitError::OutOfRange { .. })
+        ));
+        assert!(matches!(
+            Bytes::parse("1e"),
+            Err(UnitError::UnknownUnit { .. } | UnitError::NotANumber { .. })
+        ));
+    }
+}

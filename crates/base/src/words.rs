@@ -1,0 +1,190 @@
+//! Words for people: numbers with their nouns, and the nearest known name for a misspelt one.
+
+use std::fmt::Display;
+
+/// The known name nearest to `name`, if one is near: another case, few letters to change, or the only one that begins with it. A bare
+/// name is also compared with the ends of paths (`alpha` with `policy.migbsp.alpha`).
+pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
+    if name.len() > LONGEST {
+        return None;
+    }
+    let wanted = name.to_lowercase();
+    let mut found: Vec<(usize, &str)> = known
+        .into_iter()
+        .filter(|known| known.len() <= LONGEST)
+        .map(|known| (distance(&wanted, &known.to_lowercase()), known))
+        .collect();
+    found.sort_unstable();
+    found.dedup();
+    let (letters, first) = found.first()?;
+    if *letters <= most_letters(&wanted) {
+        return Some(first);
+    }
+    let begin = stem(&wanted)?;
+    let names = found.iter().map(|(_, known)| *known);
+    let mut longer = names.filter(|known| known.to_lowercase().starts_with(begin));
+    longer.next().filter(|_| longer.next().is_none())
+}
+
+/// The required start of a longer name: all of a short name, all but the last letter of a longer one (`policy`, `policies`).
+fn stem(name: &str) -> Option<&str> {
+    let letters = name.chars().count();
+    let last = name.char_indices().last();
+    match (letters, last) {
+        (SHORTEST_BEGIN..SHORTEST_STEM, _) => Some(name),
+        (SHORTEST_STEM.., Some((at, _))) => Some(&name[..at]),
+        _ => None,
+    }
+}
+
+/// The least letters of a name whose last one does not count.
+const SHORTEST_STEM: usize = 6;
+
+/// Longer names are compared with nothing.
+const LONGEST: usize = 64;
+
+/// The least letters of a name that tell its start.
+const SHORTEST_BEGIN: usize = 3;
+
+/// The most wrong letters of a name: a third, but at most 3; none of two, of which too many are near.
+fn most_letters(name: &str) -> usize {
+    match name.chars().count() {
+        0..3 => 0,
+        letters => (letters / 3).clamp(1, 3),
+    }
+}
+
+fn distance(name: &str, known: &str) -> usize {
+    let whole = letters_to_change(name, known);
+    match known.rsplit_once('.') {
+        Some((_, end)) if !name.contains('.') => whole.min(letters_to_change(name, end)),
+        _ => whole,
+    }
+}
+
+/// Letters to insert, delete or replace, and neighbours to swap (the restricted edit distance of Damerau 1964).
+fn letters_to_change(from: &str, to: &str) -> usize {
+    let (from, to): (Vec<char>, Vec<char>) = (from.chars().collect(), to.chars().collect());
+    let mut rows = vec![(0..=to.len()).collect::<Vec<usize>>()];
+    for (i, letter) in from.iter().enumerate() {
+        let above = &rows[i];
+        let mut row = vec![i + 1];
+        for (j, other) in to.iter().enumerate() {
+            let replaced = above[j] + usize::from(letter != other);
+            let mut least = replaced.min(above[j + 1] + 1).min(row[j] + 1);
+            if i > 0 && j > 0 && *letter == to[j - 1] && from[i - 1] == *other {
+                least = least.min(rows[i - 1][j - 1] + 1);
+            }
+            row.push(least);
+        }
+        rows.push(row);
+    }
+    rows[from.len()][to.len()]
+}
+
+/// `1 host`, `2 hosts`, `2 processes`.
+pub fn counted(count: impl Display, noun: &str) -> String {
+    let count = count.to_string();
+    match (count.as_str(), noun.strip_suffix('y')) {
+        ("1", _) => format!("{count} {noun}"),
+        (_, Some(stem)) if !stem.ends_with(['a', 'e', 'o', 'u']) => format!("{count} {stem}ies"),
+        _ if noun.ends_with('s') => format!("{count} {noun}es"),
+        _ => format!("{count} {noun}s"),
+    }
+}
+
+/// Smaller numbers are more likely shares that are wrong than percent.
+const LEAST_PERCENT: f64 = 5.0;
+
+/// The share that is meant by a value above 1 that looks like percent, as a hint: `80 % is 0.8`.
+pub fn of_percent(value: f64) -> Option<String> {
+    let is_percent = (LEAST_PERCENT..=100.0).contains(&value);
+    // Without the digits of a division in binary.
+    is_percent.then(|| format!("{value} % is {}", (value * 1e4).round() / 1e6))
+}
+
+/// `is` of one, `are` of any other number; likewise `was` and `were`.
+pub fn of_number(count: u64, [one, several]: [&'static str; 2]) -> &'static str {
+    if count == 1 { one } else { several }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nouns_follow_their_number() {
+        assert_eq!(counted(1, "seed"), "1 seed");
+        assert_eq!(counted(0, "seed"), "0 seeds");
+        assert_eq!(counted(12_u64, "process"), "12 processes");
+        assert_eq!(
+            [counted(2, "policy"), counted(0, "key")],
+            ["2 policies", "0 keys"]
+        );
+    }
+
+    #[test]
+    fn percent_are_told_as_shares() {
+        let told = [80.0, 33.3, 100.0, 5.0].map(|value| of_percent(value).unwrap());
+        assert_eq!(
+            told,
+            [
+                "80 % is 0.8",
+                "33.3 % is 0.333",
+                "100 % is 1",
+                "5 % is 0.05"
+            ]
+        );
+        assert_eq!([4.9, 101.0, 0.5].map(of_percent), [None, None, None]);
+    }
+
+    #[test]
+    fn letters_to_change_are_counted() {
+        assert_eq!(letters_to_change("kitten", "sitting"), 3);
+        assert_eq!(letters_to_change("", "abc"), 3);
+        assert_eq!(letters_to_change("abc", "abc"), 0);
+        assert_eq!(letters_to_change("rnu", "run"), 1);
+    }
+
+    #[test]
+    fn a_near_name_is_found_and_a_far_one_is_not() {
+        let names = [
+            "run",
+            "sweep",
+            "report",
+            "reproduce",
+            "lu",
+            "sw",
+            "synthetic",
+            "delta",
+            "policies",
+            "x",
+        ];
+        let near = |name| nearest(name, names);
+        for (name, meant) in [
+            ("rnu", "run"),
+            ("LU", "lu"),
+            ("lux", "lu"),
+            ("detla", "delta"),
+            ("synth", "synthetic"),
+            ("policy", "policies"),
+            ("X", "x"),
+        ] {
+            assert_eq!(near(name), Some(meant), "{name}");
+        }
+        // One of two letters could be meant for many.
+        for name in ["", "y", "iv", "rep", "quux", "format", "version"] {
+            assert_eq!(near(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_nearest_key_is_found_by_path_or_by_its_end() {
+        let known = ["policy.migbsp.alpha", "policy.migbsp.omega", "workload.n"];
+        assert_eq!(
+            nearest("policy.migbsp.alhpa", known),
+            Some("policy.migbsp.alpha")
+        );
+        assert_eq!(nearest("omga", known), Some("policy.migbsp.omega"));
+    }
+}

@@ -1,0 +1,820 @@
+//! Barriers: the protocols by which processes learn that all have arrived.
+//!
+//! The runtime says who has arrived and which barrier message was delivered; the barrier sends its messages through the engine
+//! and lists in `leaving` who may go. A process can arrive at the next barrier while others are still leaving this one (never
+//! two ahead: nobody leaves before all have arrived). Without a barrier (`None`) each process leaves as it arrives (`ahead.rs`).
+
+use std::collections::VecDeque;
+
+use super::config::{BarrierKind, GatherOrder, Receives, Release, RuntimeConfig, Shortcuts};
+use super::event::{BarrierMessage, Token};
+use super::foreseen::Foreseen;
+use super::leaving::Leaving;
+use super::packets::Packets;
+use super::patience::Patience;
+use super::script::{Action, Script};
+use super::waves::Waves;
+use super::world::Setup;
+use migsim_base::error::Error;
+use migsim_base::units::{Bytes, HostId, Seconds, greater};
+use migsim_engine::Simulation;
+use migsim_platform::Platform;
+
+/// The part of the runtime that a barrier needs: the engine, and the places of the processes.
+pub(super) struct BarrierContext<'a, 'p> {
+    pub(super) engine: &'a mut Patience<'p>,
+    /// As in [`super::world::World`].
+    pub(super) may_pass: bool,
+    pub(super) platform: &'p Platform,
+    pub(super) placement: &'a [HostId],
+}
+
+impl BarrierContext<'_, '_> {
+    fn send(
+        &mut self,
+        from: HostId,
+        to: HostId,
+        bytes: Bytes,
+        message: BarrierMessage,
+    ) -> Result<(), Error> {
+        self.engine.send(from, to, bytes, Token::Barrier(message))
+    }
+
+    fn between(
+        &mut self,
+        from: u32,
+        to: u32,
+        bytes: Bytes,
+        message: BarrierMessage,
+    ) -> Result<(), Error> {
+        self.send(
+            self.placement[from as usize],
+            self.placement[to as usize],
+            bytes,
+            message,
+        )
+    }
+
+    /// The same for a notice that is a packet.
+    fn send_packet(
+        &mut self,
+        packets: &mut Packets,
+        (from, to): (u32, u32),
+        message: BarrierMessage,
+    ) -> Result<(), Error> {
+        let ends = (self.placement[from as usize], self.placement[to as usize]);
+        let Some(packet) = packets.packet(self.platform, ends) else {
+            return self.send_nowhere(ends, message);
+        };
+        if packet.is_noted {
+            let end = self.engine.local_now() + packet.duration;
+            self.engine.note_message(ends, end);
+        }
+        self.engine.count_flows(1);
+        let duration = Seconds::of(packet.duration);
+        self.engine.wait(duration, Token::Barrier(message));
+        Ok(())
+    }
+
+    /// The error of a notice between hosts that have no route.
+    fn send_nowhere(
+        &mut self,
+        (from, to): (HostId, HostId),
+        message: BarrierMessage,
+    ) -> Result<(), Error> {
+        self.send(from, to, Bytes::default(), message)
+    }
+}
+
+/// A barrier of a fixed number of processes, used once per superstep.
+#[derive(Debug)]
+pub(super) struct Barrier {
+    bytes: Bytes,
+    processes: u32,
+    /// The processes that may leave now, in order; the run empties it.
+    pub(super) leaving: Leaving,
+    /// The time after the first one at which each process leaves \[s\], if they are foreseen to leave one by one; else empty.
+    pub(super) later: Vec<f64>,
+    protocol: Protocol,
+}
+
+#[derive(Debug)]
+enum Protocol {
+    Ideal { arrived: u32 },
+    None,
+    RootSerial(RootSerial),
+    Central(Central),
+    Sequential(Sequential),
+    Tree { gathered: Vec<u32> },
+    Scripted(Scripted),
+    Foreseen(Foreseen),
+}
+
+/// As ideal, but process 0 arrives after `price`, and all leave some time after the last arrival: `release`, and
+/// `release_per_computing` for each of the `computing` processes of the superstep.
+#[derive(Debug)]
+struct RootSerial {
+    arrived: u32,
+    price: Seconds,
+    release: Seconds,
+    release_per_computing: Seconds,
+    computing: usize,
+}
+
+/// All notify process 0, which answers all.
+#[derive(Debug)]
+struct Central {
+    receives: Receives,
+    /// Whether process 0 is at the barrier; notices delivered; answers delivered.
+    has_root: bool,
+    notices: u32,
+    answers: u32,
+    /// Rendezvous: who waits for process 0 to arrive.
+    blocked: Vec<u32>,
+}
+
+/// A coordinator that does one thing at a time.
+#[derive(Debug)]
+struct Sequential {
+    gather: GatherOrder,
+    release: Release,
+    coordinator: HostId,
+    has_arrived: Vec<bool>,
+    order_of_arrival: VecDeque<u32>,
+    /// The numbers of gathered and of released processes; both 0 between barriers.
+    gathered: u32,
+    released: u32,
+    is_busy: bool,
+    is_releasing: bool,
+}
+
+/// Each process works through its script of sends and receives ([`Script`]).
+#[derive(Debug)]
+struct Scripted {
+    script: Script,
+    /// The ways of notices; none if they are flows.
+    packets: Option<Packets>,
+    /// Per process: parity of its current barrier, the action it is at ([`AWAY`]: not at the barrier), and the slots whose
+    /// notice it has, for even and odd barriers, one bit each.
+    parity: Vec<u32>,
+    at: Vec<u32>,
+    received: Vec<[u64; 2]>,
+}
+
+/// The place in its script of a process that is not at the barrier.
+const AWAY: u32 = u32::MAX;
+
+impl Barrier {
+    /// The barrier of a run of so many processes; a coordinator runs where process 0 starts.
+    pub(super) fn new(setup: &Setup<'_>, processes: u32) -> Self {
+        let RuntimeConfig {
+            barrier: config,
+            receives,
+            ..
+        } = setup.runtime;
+        let coordinator = setup.placement[0];
+        let count = processes as usize;
+        let kind = config.kind.of_library(processes);
+        let protocol = match kind {
+            BarrierKind::None => Protocol::None,
+            _ if processes == 1 => Protocol::Ideal { arrived: 0 },
+            BarrierKind::Ideal => Protocol::Ideal { arrived: 0 },
+            BarrierKind::Central => Protocol::Central(Central {
+                receives,
+                has_root: false,
+                notices: 0,
+                answers: 0,
+                blocked: Vec::with_capacity(count),
+            }),
+            BarrierKind::Sequential => Protocol::Sequential(Sequential {
+                gather: config.gather,
+                release: config.release,
+                coordinator,
+                has_arrived: vec![false; count],
+                order_of_arrival: VecDeque::with_capacity(count),
+                gathered: 0,
+                released: 0,
+                is_busy: false,
+                is_releasing: false,
+            }),
+            BarrierKind::RootSerial => {
+                let for_all = |each: Seconds| Seconds::of(each.get() * f64::from(processes));
+                Protocol::RootSerial(RootSerial {
+                    arrived: 0,
+                    price: for_all(config.per_process),
+                    release: for_all(config.release_per_process),
+                    release_per_computing: config.release_per_computing,
+                    computing: 0,
+                })
+            }
+            BarrierKind::Tree => Protocol::Tree {
+                gathered: vec![0; count],
+            },
+            BarrierKind::Dissemination
+            | BarrierKind::RecursiveDoubling
+            | BarrierKind::DoubleRing
+            | BarrierKind::Library => {
+                let script = Script::new(kind, processes);
+                let packets = Packets::of(setup);
+                // In queues the last digit of a date may decide which packet is first: there is one way to compute it.
+                let may_foresee = packets.is_some()
+                    && setup.runtime.shortcuts != Shortcuts::None
+                    && !setup.network.queues;
+                let waves = may_foresee.then(|| Waves::of(&script, processes));
+                match (packets, waves.flatten()) {
+                    (Some(packets), Some(waves)) => {
+                        Protocol::Foreseen(Foreseen::new(waves, processes, packets))
+                    }
+                    (packets, _) => Protocol::Scripted(Scripted {
+                        script,
+                        packets,
+                        parity: vec![1; count],
+                        at: vec![AWAY; count],
+                        received: vec![[0; 2]; count],
+                    }),
+                }
+            }
+        };
+        Self {
+            bytes: config.bytes,
+            processes,
+            leaving: Leaving::default(),
+            later: Vec::new(),
+            protocol,
+        }
+    }
+
+    /// A superstep begins in which so many processes compute; all have arrived at the barrier before it.
+    pub(super) fn open(&mut self, computing: usize) {
+        if let Protocol::RootSerial(root) = &mut self.protocol {
+            root.computing = computing;
+        }
+    }
+
+    /// `process` arrives.
+    pub(super) fn arrive(
+        &mut self,
+        process: u32,
+        context: &mut BarrierContext<'_, '_>,
+    ) -> Result<(), Error> {
+        let Self {
+            bytes,
+            processes,
+            leaving,
+            later,
+            protocol,
+        } = self;
+        match protocol {
+            Protocol::Ideal { arrived } => {
+                *arrived += 1;
+                if *arrived == *processes {
+                    *arrived = 0;
+                    leaving.push_all(*processes);
+                }
+                Ok(())
+            }
+            Protocol::None => {
+                leaving.push(process);
+                Ok(())
+            }
+            Protocol::RootSerial(root) if process == 0 => {
+                let message = Token::Barrier(BarrierMessage::Arrived(0));
+                context.engine.wait(root.price, message);
+                Ok(())
+            }
+            Protocol::RootSerial(root) => {
+                root.arrive(*processes, leaving, context);
+                Ok(())
+            }
+            Protocol::Central(central) => central.arrive(process, *processes, *bytes, context),
+            Protocol::Sequential(sequential) => {
+                sequential.has_arrived[process as usize] = true;
+                match sequential.gather {
+                    GatherOrder::Arrival => sequential.order_of_arrival.push_back(process),
+                    GatherOrder::Parallel => {
+                        return sequential.gather_from(process, *bytes, context);
+                    }
+                    GatherOrder::Ascending | GatherOrder::Descending => {}
+                }
+                sequential.gather_next(*processes, *bytes, context)
+            }
+            Protocol::Tree { gathered } => {
+                gather_in_tree(gathered, process, *processes, *bytes, leaving, context)
+            }
+            Protocol::Scripted(scripted) => {
+                let at = process as usize;
+                scripted.parity[at] ^= 1;
+                scripted.at[at] = 0;
+                scripted.go_on(process, *bytes, leaving, context)
+            }
+            Protocol::Foreseen(foreseen) => {
+                if foreseen.arrive(process, context.engine.local_now()) {
+                    release_foreseen(foreseen, *processes, leaving, later, context)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Whether there is none: each process goes on when its own messages are there.
+    pub(super) fn is_none(&self) -> bool {
+        matches!(&self.protocol, Protocol::None)
+    }
+
+    /// Whether the dates at which processes leave follow from their arrivals.
+    pub(super) fn is_predictable(&self) -> bool {
+        match &self.protocol {
+            Protocol::Ideal { .. } | Protocol::RootSerial(_) | Protocol::Foreseen(_) => true,
+            Protocol::Sequential(sequential) => {
+                let in_order = [GatherOrder::Ascending, GatherOrder::Descending];
+                sequential.release == Release::Simultaneous && in_order.contains(&sequential.gather)
+            }
+            Protocol::None
+            | Protocol::Central(_)
+            | Protocol::Tree { .. }
+            | Protocol::Scripted(_) => false,
+        }
+    }
+
+    /// Whether messages of the barrier cross links as flows.
+    pub(super) fn uses_links(&self) -> bool {
+        !matches!(
+            &self.protocol,
+            Protocol::Ideal { .. }
+                | Protocol::None
+                | Protocol::RootSerial(_)
+                | Protocol::Foreseen(_)
+        )
+    }
+
+    /// Whether processes are foreseen to leave one by one.
+    pub(super) fn leaves_one_by_one(&self) -> bool {
+        matches!(&self.protocol, Protocol::Foreseen(_))
+    }
+
+    /// The time when the first process leaves a barrier that [is predictable](Self::is_predictable), and the number of its messages; `alone` is
+    /// how long one message takes that shares nothing \[s\], `None` if it can meet others: then nothing can be said.
+    pub(super) fn predict(
+        &mut self,
+        arrival: &[f64],
+        places: (&Platform, &[HostId]),
+        mut alone: impl FnMut(HostId, HostId, Bytes) -> Option<f64>,
+    ) -> Option<(f64, u64)> {
+        let placement = places.1;
+        let last = || arrival.iter().copied().fold(0.0, greater);
+        match &mut self.protocol {
+            Protocol::Ideal { .. } => Some((last(), 0)),
+            Protocol::RootSerial(root) => {
+                Some((last().max(arrival[0] + root.price.get()) + root.delay(), 0))
+            }
+            Protocol::Sequential(sequential) => {
+                let mut gather = |now: f64, process: usize| {
+                    let way = alone(placement[process], sequential.coordinator, self.bytes)?;
+                    Some(now.max(arrival[process]) + way)
+                };
+                let mut ranks = 0..arrival.len();
+                let gathered = if sequential.gather == GatherOrder::Descending {
+                    ranks.rev().try_fold(0.0, &mut gather)?
+                } else {
+                    ranks.try_fold(0.0, &mut gather)?
+                };
+                let mut release = |now: f64, &host: &HostId| {
+                    Some(now + alone(sequential.coordinator, host, self.bytes)?)
+                };
+                let released = placement.iter().try_fold(gathered, &mut release)?;
+                Some((released, 2 * arrival.len() as u64))
+            }
+            Protocol::Foreseen(foreseen) => {
+                foreseen.arrive_all(arrival);
+                let first = foreseen.leave(places, &mut self.later).ok()?;
+                Some((first, foreseen.notices()))
+            }
+            Protocol::None
+            | Protocol::Central(_)
+            | Protocol::Tree { .. }
+            | Protocol::Scripted(_) => None,
+        }
+    }
+
+    /// Lets all leave, at the date that was predicted or after it.
+    pub(super) fn let_all_leave(&mut self) {
+        self.leaving.push_all(self.processes);
+    }
+
+    /// Processes were predicted to leave one by one: the engine learns of the notices.
+    pub(super) fn note(&mut self, engine: &mut Simulation<'_, Token>) {
+        if let Protocol::Foreseen(foreseen) = &mut self.protocol {
+            foreseen.note(engine);
+        }
+    }
+
+    /// Lets the processes leave one by one by events, as they were predicted to.
+    pub(super) fn leave_by_events(&mut self, engine: &mut Patience<'_>) {
+        leave_by_events(&mut self.later, 0.0, &mut self.leaving, engine);
+    }
+
+    /// The price of the barrier for process 0, as a part of its own time in the superstep.
+    pub(super) fn price(&self) -> Seconds {
+        match &self.protocol {
+            Protocol::RootSerial(root) => root.price,
+            _ => Seconds::default(),
+        }
+    }
+
+    /// A message of the barrier has been delivered.
+    pub(super) fn on_message(
+        &mut self,
+        message: BarrierMessage,
+        context: &mut BarrierContext<'_, '_>,
+    ) -> Result<(), Error> {
+        use BarrierMessage::{Arrived, Leave, Round};
+        let Self {
+            bytes,
+            processes,
+            leaving,
+            protocol,
+            ..
+        } = self;
+        match (protocol, message) {
+            (Protocol::RootSerial(root), Arrived(_)) => {
+                root.arrive(*processes, leaving, context);
+                Ok(())
+            }
+            (Protocol::RootSerial(_), Leave(_)) => {
+                leaving.push_all(*processes);
+                Ok(())
+            }
+            (Protocol::Central(central), Arrived(_)) => {
+                central.notices += 1;
+                central.answer(*processes, *bytes, context)
+            }
+            (Protocol::Central(central), Leave(process)) => {
+                central.on_answered(process, *processes, leaving);
+                Ok(())
+            }
+            (Protocol::Sequential(sequential), Arrived(_)) => {
+                sequential.on_gathered(*processes, *bytes, context)
+            }
+            (Protocol::Sequential(sequential), Leave(process)) => {
+                sequential.on_released(process, *processes, *bytes, leaving, context)
+            }
+            (Protocol::Tree { gathered }, Arrived(child)) => gather_in_tree(
+                gathered,
+                parent(child),
+                *processes,
+                *bytes,
+                leaving,
+                context,
+            ),
+            (Protocol::Foreseen(_), Leave(process)) => {
+                leaving.push(process);
+                Ok(())
+            }
+            (Protocol::Tree { .. }, Leave(process)) => {
+                leaving.push(process);
+                release_children(process, *processes, *bytes, context)
+            }
+            (Protocol::Scripted(scripted), Round { to, slot, parity }) => {
+                scripted.received[to as usize][parity as usize] |= 1 << slot;
+                scripted.go_on(to, *bytes, leaving, context)
+            }
+            // Each protocol gets its own notices only.
+            (_, Arrived(_) | Leave(_) | Round { .. }) => Ok(()),
+        }
+    }
+}
+
+impl RootSerial {
+    /// From the last arrival until all leave \[s\].
+    fn delay(&self) -> f64 {
+        self.release.get() + self.release_per_computing.get() * self.computing as f64
+    }
+
+    /// One more process has arrived; the last one opens the barrier.
+    fn arrive(
+        &mut self,
+        processes: u32,
+        leaving: &mut Leaving,
+        context: &mut BarrierContext<'_, '_>,
+    ) {
+        self.arrived += 1;
+        if self.arrived < processes {
+            return;
+        }
+        self.arrived = 0;
+        let delay = self.delay();
+        if delay > 0.0 {
+            let message = Token::Barrier(BarrierMessage::Leave(0));
+            context.engine.wait(Seconds::of(delay), message);
+        } else {
+            leaving.push_all(processes);
+        }
+    }
+}
+
+impl Central {
+    fn arrive(
+        &mut self,
+        process: u32,
+        processes: u32,
+        bytes: Bytes,
+        context: &mut BarrierContext<'_, '_>,
+    ) -> Result<(), Error> {
+        if process == 0 {
+            self.has_root = true;
+            for index in 0..self.blocked.len() {
+                let blocked = self.blocked[index];
+                context.between(blocked, 0, bytes, BarrierMessage::Arrived(blocked))?;
+            }
+            self.blocked.clear();
+            return self.answer(processes, bytes, context);
+        }
+        if self.receives.is_late(bytes) && !self.has_root {
+            self.blocked.push(process);
+            return Ok(());
+        }
+        context.between(process, 0, bytes, BarrierMessage::Arrived(process))
+    }
+
+    /// Process `process` has its answer and leaves; with the last of them process 0 does.
+    fn on_answered(&mut self, process: u32, processes: u32, leaving: &mut Leaving) {
+        self.answers += 1;
+        leaving.push(process);
+        if self.answers == processes - 1 {
+            self.answers = 0;
+            leaving.push(0);
+        }
+    }
+
+    /// Answers all together if all notices and process 0 are here.
+    fn answer(
+        &mut self,
+        processes: u32,
+        bytes: Bytes,
+        context: &mut BarrierContext<'_, '_>,
+    ) -> Result<(), Error> {
+        if !self.has_root || self.notices < processes - 1 {
+            return Ok(());
+        }
+        self.has_root = false;
+        self.notices = 0;
+        (1..processes).try_for_each(|process| {
+            context.between(0, process, bytes, BarrierMessage::Leave(process))
+        })
+    }
+}
+
+impl Sequential {
+    /// Receives from the next process in the order, if the coordinator is free and that process has arrived.
+    fn gather_next(
+        &mut self,
+        processes: u32,
+        bytes: Bytes,
+        context: &mut BarrierContext<'_, '_>,
+    ) -> Result<(), Error> {
+        if self.is_busy || self.gathered == processes {
+            return Ok(());
+        }
+        let next = match self.gather {
+            GatherOrder::Ascending => Some(self.gathered),
+            GatherOrder::Descending => Some(processes - 1 - self.gathered),
+            GatherOrder::Arrival => self.order_of_arrival.front().copied(),
+            GatherOrder::Parallel => None,
+        };
+        match next {
+            Some(process) if self.has_arrived[process as usize] => {
+                if self.gather == GatherOrder::Arrival {
+                    self.order_of_arrival.pop_front();
+                }
+                self.is_busy = true;
+                self.gather_from(process, bytes, context)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn gather_from(
+        &mut self,
+        process: u32,
+        bytes: Bytes,
+        context: &mut BarrierContext<'_, '_>,
+    ) -> Result<(), Error> {
+        self.has_arrived[process as usize] = false;
+        context.send(
+            context.placement[process as usize],
+            self.coordinator,
+            bytes,
+            BarrierMessage::Arrived(process),
+        )
+    }
+
+    fn on_gathered(
+        &mut self,
+        processes: u32,
+        bytes: Bytes,
+        context: &mut BarrierContext<'_, '_>,
+    ) -> Result<(), Error> {
+        self.gathered += 1;
+        self.is_busy = self.is_releasing;
+        if self.gathered < processes || self.is_releasing {
+            return self.gather_next(processes, bytes, context);
+        }
+        self.is_busy = true;
+        self.is_releasing = true;
+        self.released = 0;
+        self.gathered = 0; // notices of the next barrier may come in while this one is released
+        self.release_next(bytes, context)
+    }
+
+    fn release_next(
+        &mut self,
+        bytes: Bytes,
+        context: &mut BarrierContext<'_, '_>,
+    ) -> Result<(), Error> {
+        let to = context.placement[self.released as usize];
+        context.send(
+            self.coordinator,
+            to,
+            bytes,
+            BarrierMessage::Leave(self.released),
+        )
+    }
+
+    fn on_released(
+        &mut self,
+        process: u32,
+        processes: u32,
+        bytes: Bytes,
+        leaving: &mut Leaving,
+        context: &mut BarrierContext<'_, '_>,
+    ) -> Result<(), Error> {
+        self.released += 1;
+        if self.release == Release::Sequential {
+            leaving.push(process);
+        }
+        if self.released < processes {
+            return self.release_next(bytes, context);
+        }
+        if self.release == Release::Simultaneous {
+            leaving.push_all(processes);
+        }
+        self.is_releasing = false;
+        self.is_busy = false;
+        self.gather_next(processes, bytes, context)
+    }
+}
+
+/// The parent of a process in the binomial tree with root 0: its lowest bit cleared.
+fn parent(process: u32) -> u32 {
+    process & (process - 1)
+}
+
+/// The children of a process: it with one bit set below its lowest one (any bit for the root).
+fn children(process: u32, processes: u32) -> impl Iterator<Item = u32> {
+    let bits = if process == 0 {
+        u32::BITS
+    } else {
+        process.trailing_zeros()
+    };
+    (0..bits)
+        .map(move |bit| process | (1 << bit))
+        .take_while(move |&child| child < processes)
+}
+
+/// One more of the subtree of `process` is here (itself or a child); passes it on when all are.
+fn gather_in_tree(
+    gathered: &mut [u32],
+    process: u32,
+    processes: u32,
+    bytes: Bytes,
+    leaving: &mut Leaving,
+    context: &mut BarrierContext<'_, '_>,
+) -> Result<(), Error> {
+    let count = &mut gathered[process as usize];
+    *count += 1;
+    let expected =
+        1 + u32::try_from(children(process, processes).count()).expect("at most 32 children");
+    if *count < expected {
+        return Ok(());
+    }
+    *count = 0;
+    if process != 0 {
+        return context.between(
+            process,
+            parent(process),
+            bytes,
+            BarrierMessage::Arrived(process),
+        );
+    }
+    leaving.push(0);
+    release_children(0, processes, bytes, context)
+}
+
+fn release_children(
+    process: u32,
+    processes: u32,
+    bytes: Bytes,
+    context: &mut BarrierContext<'_, '_>,
+) -> Result<(), Error> {
+    children(process, processes)
+        .try_for_each(|child| context.between(process, child, bytes, BarrierMessage::Leave(child)))
+}
+
+/// All have arrived at a barrier that is foreseen: lets them leave, from the date on at which the first one does. While something else is
+/// in progress each leaves by an event.
+fn release_foreseen(
+    foreseen: &mut Foreseen,
+    processes: u32,
+    leaving: &mut Leaving,
+    later: &mut Vec<f64>,
+    context: &mut BarrierContext<'_, '_>,
+) -> Result<(), Error> {
+    let places = (context.platform, context.placement);
+    let first = match foreseen.leave(places, later) {
+        Ok(first) => first,
+        Err(ends) => return context.send_nowhere(ends, BarrierMessage::Leave(0)),
+    };
+    let (wait, notices) = (first - context.engine.local_now(), foreseen.notices());
+    if context.may_pass && context.engine.pass(wait, notices) {
+        leaving.push_all(processes);
+    } else {
+        context.engine.count_flows(notices);
+        leave_by_events(later, wait, leaving, context.engine);
+    }
+    foreseen.note(context.engine);
+    Ok(())
+}
+
+/// Lets each process leave by an event: after `wait` and its part of `later` \[s\], which is emptied.
+fn leave_by_events(
+    later: &mut Vec<f64>,
+    wait: f64,
+    leaving: &mut Leaving,
+    engine: &mut Patience<'_>,
+) {
+    for (process, later) in (0..).zip(later.drain(..)) {
+        let wait = wait + later;
+        if wait > 0.0 {
+            let message = Token::Barrier(BarrierMessage::Leave(process));
+            engine.wait(Seconds::of(wait), message);
+        } else {
+            leaving.push(process);
+        }
+    }
+}
+
+impl Scripted {
+    /// Takes `process` through its script up to the next receive whose notice it does not have.
+    fn go_on(
+        &mut self,
+        process: u32,
+        bytes: Bytes,
+        leaving: &mut Leaving,
+        context: &mut BarrierContext<'_, '_>,
+    ) -> Result<(), Error> {
+        let place = process as usize;
+        let parity = self.parity[place];
+        while self.at[place] != AWAY {
+            match self.script.action(process, self.at[place]) {
+                Some(Action::Send { to, slot }) => {
+                    let message = BarrierMessage::Round { to, slot, parity };
+                    match &mut self.packets {
+                        Some(packets) => context.send_packet(packets, (process, to), message)?,
+                        None => context.between(process, to, bytes, message)?,
+                    }
+                }
+                Some(Action::Receive { slot }) => {
+                    if self.received[place][parity as usize] & (1 << slot) == 0 {
+                        return Ok(());
+                    }
+                }
+                None => {
+                    self.at[place] = AWAY;
+                    self.received[place][parity as usize] = 0;
+                    leaving.push(process);
+                    return Ok(());
+                }
+            }
+            self.at[place] += 1;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_process_but_the_root_has_one_parent_that_knows_it() {
+        for processes in 1..70 {
+            for process in 1..processes {
+                assert!(children(parent(process), processes).any(|child| child == process));
+            }
+            let edges: usize = (0..processes)
+                .map(|process| children(process, processes).count())
+                .sum();
+            assert_eq!(edges, processes as usize - 1);
+        }
+    }
+}

@@ -1,0 +1,432 @@
+//! The price of a rescheduling call: a state machine that waits, or exchanges the messages of the call.
+//!
+//! ```text
+//! messages:      reports ──> exchange ──> rounds ──> computation ──> distribution ──> answers ──> paid
+//! other prices:  price ──> paid
+//! ```
+//! MigBSP's processes report to their managers, who exchange the lists, decide, and answer. Other strategies say how they proceed
+//! ([`Procedure`]): all hosts report to one, directly or through the managers, or hosts send to their neighbours in rounds. The root is the manager
+//! of the cluster of process 1. A report has 24 B of a host and 16 B of each of its processes, an answer 8 B of each process.
+//!
+//! A step without activities (a single manager has no other one to exchange with) is followed by the next one at once.
+
+use super::config::CallModel;
+use super::event::Token;
+use super::migration::one_way;
+use super::record::Wait;
+use super::shortcut::{CallMessage, Shortcuts};
+use super::world::World;
+use crate::{Gather, Procedure};
+use migsim_base::error::Error;
+use migsim_base::units::{Bytes, ClusterId, HostId, Instructions, Seconds, Time};
+
+/// A rescheduling call that is being paid, or was paid last.
+#[derive(Debug)]
+pub(super) struct Call {
+    step: Step,
+    /// Activities of the step that are still in progress.
+    pending: usize,
+    /// Whether it is paid beside the next superstep.
+    pub(super) is_overlapped: bool,
+    /// Since when all processes wait for an overlapped call; `None` if they do not.
+    pub(super) waits_since: Option<Time>,
+    /// Its procedure; none: as in MigBSP.
+    procedure: Option<Procedure>,
+    /// The messages of the step.
+    messages: Vec<CallMessage>,
+}
+
+/// The steps of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    /// A wait that is the whole price.
+    Price,
+    /// Processes report to their managers.
+    Reports,
+    /// Managers exchange the reports of their processes, or send them to the root.
+    Exchange,
+    /// A round of messages to neighbours, counted from 0.
+    Round(u32),
+    /// Managers decide, or whoever has the reports.
+    Computation,
+    /// The root sends the decision to the managers.
+    Distribution,
+    /// Managers answer their processes, or whoever decided their hosts.
+    Answers,
+    /// No call is being paid.
+    Paid,
+}
+
+impl Step {
+    /// The step after it, in a call with so many rounds.
+    fn next(self, rounds: u32) -> Self {
+        match self {
+            Self::Reports => Self::Exchange,
+            Self::Exchange => Self::Round(0),
+            Self::Round(round) if round + 1 < rounds => Self::Round(round + 1),
+            Self::Round(_) => Self::Computation,
+            Self::Computation => Self::Distribution,
+            Self::Distribution => Self::Answers,
+            Self::Price | Self::Answers | Self::Paid => Self::Paid,
+        }
+    }
+}
+
+impl Call {
+    /// No call.
+    pub(super) fn none() -> Self {
+        Self {
+            step: Step::Paid,
+            pending: 0,
+            is_overlapped: false,
+            waits_since: None,
+            procedure: None,
+            messages: Vec::new(),
+        }
+    }
+
+    /// Whether no call is being paid.
+    pub(super) fn is_paid(&self) -> bool {
+        self.step == Step::Paid
+    }
+
+    /// Starts to pay a call after `supersteps` supersteps since the call before.
+    pub(super) fn start(
+        &mut self,
+        supersteps: u64,
+        world: &mut World<'_>,
+        shortcuts: &mut Shortcuts<'_>,
+    ) -> Result<(), Error> {
+        let cost = &world.setup.costs.call;
+        let decision = world.outcome.calls.last();
+        self.procedure = decision.and_then(|call| call.decision.procedure);
+        let price = match cost.model {
+            CallModel::None => {
+                self.step = Step::Paid;
+                return Ok(());
+            }
+            CallModel::Messages => return self.start_from(Step::Reports, world, shortcuts),
+            CallModel::Additive => {
+                let processes = world.placement.len() as f64;
+                let window = supersteps as f64 * processes;
+                Seconds::of(
+                    cost.fixed.get()
+                        + cost.per_process.get() * processes
+                        + cost.per_process_superstep.get() * window,
+                )
+            }
+            CallModel::Overlapped => {
+                let start = world.outcome.supersteps[world.ending].start;
+                cost.fixed - world.engine.now().since(start)
+            }
+            CallModel::PingPong => ping_pong(cost.ping, world),
+        };
+        self.step = Step::Price;
+        self.pending = 1;
+        world.engine.wait(price, Token::Call);
+        Ok(())
+    }
+
+    /// One activity of the call has ended; returns whether that has paid the call.
+    pub(super) fn on_ended(
+        &mut self,
+        world: &mut World<'_>,
+        shortcuts: &mut Shortcuts<'_>,
+    ) -> Result<bool, Error> {
+        self.pending -= 1;
+        if self.pending == 0 {
+            self.start_from(self.step.next(self.rounds()), world, shortcuts)?;
+        }
+        Ok(self.is_paid())
+    }
+
+    /// Starts `step`, and the following ones as long as there is nothing to wait for.
+    fn start_from(
+        &mut self,
+        mut step: Step,
+        world: &mut World<'_>,
+        shortcuts: &mut Shortcuts<'_>,
+    ) -> Result<(), Error> {
+        loop {
+            self.step = step;
+            self.start_activities(world, shortcuts)?;
+            if self.pending > 0 || self.is_paid() {
+                return Ok(());
+            }
+            step = step.next(self.rounds());
+        }
+    }
+
+    /// The rounds of messages to neighbours.
+    fn rounds(&self) -> u32 {
+        match self.procedure.map(|procedure| procedure.gather) {
+            Some(Gather::Neighbours { rounds, .. }) => rounds,
+            _ => 0,
+        }
+    }
+
+    fn start_activities(
+        &mut self,
+        world: &mut World<'_>,
+        shortcuts: &mut Shortcuts<'_>,
+    ) -> Result<(), Error> {
+        let cost = world.setup.costs.call;
+        self.date_work(world);
+        self.messages.clear();
+        self.messages.shrink_to(MOST_KEPT);
+        if let Some(procedure) = self.procedure {
+            return self.proceed(procedure, world, shortcuts);
+        }
+        match self.step {
+            Step::Reports => self.between_processes_and_managers(cost.report, world),
+            Step::Answers => {
+                self.between_processes_and_managers(cost.answer, world);
+                self.turn();
+            }
+            Step::Exchange => self.between_managers(cost.exchange, world),
+            Step::Computation => return self.compute(cost.decision, world),
+            Step::Price | Step::Round(_) | Step::Distribution | Step::Paid => {}
+        }
+        self.send_together(world, shortcuts)
+    }
+
+    /// The step of a call that proceeds as its strategy says.
+    fn proceed(
+        &mut self,
+        procedure: Procedure,
+        world: &mut World<'_>,
+        shortcuts: &mut Shortcuts<'_>,
+    ) -> Result<(), Error> {
+        let platform = world.setup.platform;
+        let root = platform.manager(platform.cluster_of(world.placement[0]));
+        match (self.step, procedure.gather) {
+            (Step::Reports, Gather::Central) => self.reports(world, |_| root),
+            (Step::Reports, Gather::Managers) => {
+                self.reports(world, |host| platform.manager(platform.cluster_of(host)));
+            }
+            (Step::Exchange, Gather::Managers) => self.of_clusters(world, root, REPORT, HOST),
+            (Step::Round(_), Gather::Neighbours { messages, .. }) => {
+                self.between_neighbours(messages as usize, world);
+            }
+            // Where all hosts decide at once, the root stands for the busiest of them.
+            (Step::Computation, _) => return self.execute(root, procedure.operations, world),
+            (Step::Distribution, Gather::Managers) => {
+                self.of_clusters(world, root, ANSWER, 0.0);
+                self.turn();
+            }
+            (Step::Answers, Gather::Central) => self.answers(world, |_| root),
+            (Step::Answers, Gather::Managers) => {
+                self.answers(world, |host| platform.manager(platform.cluster_of(host)));
+            }
+            _ => {}
+        }
+        self.messages
+            .retain(|(from, to, size)| from != to && size.get() > 0.0);
+        self.send_together(world, shortcuts)
+    }
+
+    /// A report from each host, to whom `receiver` says.
+    fn reports(&mut self, world: &World<'_>, receiver: impl Fn(HostId) -> HostId) {
+        let residents = residents(world).into_iter().enumerate();
+        self.messages.extend(residents.map(|(index, count)| {
+            let host = HostId::from_index(index);
+            (
+                host,
+                receiver(host),
+                Bytes::of(HOST + REPORT * count as f64),
+            )
+        }));
+    }
+
+    /// An answer to each host that has processes, from whom `sender` says.
+    fn answers(&mut self, world: &World<'_>, sender: impl Fn(HostId) -> HostId) {
+        let residents = residents(world).into_iter().enumerate();
+        self.messages.extend(residents.map(|(index, count)| {
+            let host = HostId::from_index(index);
+            (sender(host), host, Bytes::of(ANSWER * count as f64))
+        }));
+    }
+
+    /// A message from each manager to the root, of the processes and the hosts of its cluster.
+    fn of_clusters(&mut self, world: &World<'_>, root: HostId, process: f64, host: f64) {
+        let platform = world.setup.platform;
+        let mut size: Vec<f64> = platform
+            .clusters
+            .iter()
+            .map(|cluster| host * cluster.hosts.len() as f64)
+            .collect();
+        for at in &world.placement {
+            size[platform.cluster_of(*at).index()] += process;
+        }
+        let all = size.into_iter().enumerate();
+        self.messages.extend(all.map(|(index, size)| {
+            (
+                platform.manager(ClusterId::from_index(index)),
+                root,
+                Bytes::of(size),
+            )
+        }));
+    }
+
+    /// The load of each host to the next ones, in the order of their numbers.
+    fn between_neighbours(&mut self, count: usize, world: &World<'_>) {
+        let hosts = world.setup.platform.hosts.len();
+        for from in 0..hosts {
+            let next = (1..=count.min(hosts - 1)).map(|step| (from + step) % hosts);
+            self.messages.extend(next.map(|to| {
+                (
+                    HostId::from_index(from),
+                    HostId::from_index(to),
+                    Bytes::of(HOST),
+                )
+            }));
+        }
+    }
+
+    /// The same messages the other way.
+    fn turn(&mut self) {
+        for message in &mut self.messages {
+            *message = (message.1, message.0, message.2);
+        }
+    }
+
+    /// Elementary operations on a host.
+    fn execute(
+        &mut self,
+        host: HostId,
+        operations: u64,
+        world: &mut World<'_>,
+    ) -> Result<(), Error> {
+        let each = world.setup.costs.call.operation.get();
+        let work = Instructions::of(each * operations as f64);
+        if work.get() > 0.0 {
+            self.pending += 1;
+            world.engine.execute(host, work, Token::Call)?;
+        }
+        Ok(())
+    }
+
+    /// A message of `size` from each process to the manager of its cluster.
+    fn between_processes_and_managers(&mut self, size: Bytes, world: &World<'_>) {
+        let platform = world.setup.platform;
+        let reports = world.placement.iter().map(|&host| {
+            let manager = platform.manager(platform.cluster_of(host));
+            (host, manager, size)
+        });
+        self.messages.extend(reports);
+    }
+
+    /// A message from each manager to every other one, of `size` for each of its processes.
+    fn between_managers(&mut self, size: Bytes, world: &World<'_>) {
+        let platform = world.setup.platform;
+        let populated = populated_clusters(world);
+        for &(from, count) in &populated {
+            let others = populated.iter().filter(|(to, _)| *to != from);
+            let size = size * count as f64;
+            let message = |&(to, _): &(ClusterId, usize)| {
+                (platform.manager(from), platform.manager(to), size)
+            };
+            self.messages.extend(others.map(message));
+        }
+    }
+
+    /// The managers decide: `work` for each process.
+    fn compute(&mut self, work: Instructions, world: &mut World<'_>) -> Result<(), Error> {
+        let work = Instructions::of(work.get() * world.placement.len() as f64);
+        if work.get() > 0.0 {
+            for (cluster, _) in populated_clusters(world) {
+                let manager = world.setup.platform.manager(cluster);
+                self.pending += 1;
+                world.engine.execute(manager, work, Token::Call)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Records when the work of a call that all processes wait for begins or has ended.
+    fn date_work(&self, world: &mut World<'_>) {
+        let now = world.engine.now();
+        if let Some(call) = world.outcome.calls.last_mut()
+            && !self.is_overlapped
+        {
+            match self.step {
+                Step::Computation => call.work = Wait::none(now),
+                Step::Distribution => call.work.until = now,
+                Step::Price
+                | Step::Reports
+                | Step::Exchange
+                | Step::Round(_)
+                | Step::Answers
+                | Step::Paid => {}
+            }
+        }
+    }
+
+    /// Delivers the messages of the step: directly if nothing else is in progress, otherwise by events.
+    fn send_together(
+        &mut self,
+        world: &mut World<'_>,
+        shortcuts: &mut Shortcuts<'_>,
+    ) -> Result<(), Error> {
+        if world.engine.is_idle()
+            && !self.is_overlapped
+            && let Some(result) = shortcuts.deliver(world.setup.platform, &self.messages)
+            && world.engine.pass(result.duration, result.flows)
+        {
+            return Ok(());
+        }
+        for &(from, to, size) in &self.messages {
+            self.pending += 1;
+            world.engine.send(from, to, size, Token::Call)?;
+        }
+        Ok(())
+    }
+}
+
+/// The price of a call by ping-pong: `max_j Σ_{i not in j} 2·(L(i,j) + ping / bw(i,j))`, from the nominal routes between process i and the
+/// manager of cluster j.
+fn ping_pong(ping: Bytes, world: &World<'_>) -> Seconds {
+    let platform = world.setup.platform;
+    let by_manager = populated_clusters(world).into_iter().map(|(cluster, _)| {
+        let manager = platform.manager(cluster);
+        let hosts = world.placement.iter();
+        let outside = hosts.filter(|host| platform.cluster_of(**host) != cluster);
+        let round_trips = outside.map(|&host| {
+            one_way(platform, manager, host, ping) + one_way(platform, host, manager, ping)
+        });
+        round_trips.map(Seconds::get).sum::<f64>()
+    });
+    Seconds::of(by_manager.fold(0.0, f64::max))
+}
+
+/// The size of a strategy's data about a host \[B\]: its load, its speed, its number.
+const HOST: f64 = 24.0;
+/// The size of its data about a process \[B\]: its load and its number.
+const REPORT: f64 = 16.0;
+/// The size of its answer about a process \[B\]: its number and its host.
+const ANSWER: f64 = 8.0;
+
+/// The memory of so many messages is kept from step to step.
+const MOST_KEPT: usize = 1 << 16;
+
+/// The number of processes on each host.
+fn residents(world: &World<'_>) -> Vec<usize> {
+    let mut count = vec![0; world.setup.platform.hosts.len()];
+    for host in &world.placement {
+        count[host.index()] += 1;
+    }
+    count
+}
+
+/// The clusters that have processes, and how many.
+fn populated_clusters(world: &World<'_>) -> Vec<(ClusterId, usize)> {
+    let platform = world.setup.platform;
+    let mut count = vec![0; platform.clusters.len()];
+    for &host in &world.placement {
+        count[platform.cluster_of(host).index()] += 1;
+    }
+    let all = count.into_iter().enumerate();
+    all.filter(|&(_, count)| count > 0)
+        .map(|(index, count)| (ClusterId::from_index(index), count))
+        .collect()
+}

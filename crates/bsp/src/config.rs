@@ -1,0 +1,445 @@
+//! The options of the runtime and the costs of rescheduling, with their defaults.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use migsim_base::units::{Bytes, Instructions, Seconds};
+
+/// The order in which a process sends the messages of a superstep.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Sends {
+    /// All at once, without a wait.
+    #[default]
+    Concurrent,
+    /// One after the other, as blocking sends do.
+    Sequential,
+}
+
+/// The condition under which a message starts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(
+    rename_all = "kebab-case",
+    expecting = "receives are \"early\", \"late\" or an object with `late_above`"
+)]
+pub enum Receives {
+    /// It is sent.
+    #[default]
+    Early,
+    /// It is sent, and its receiver has reached its receives (rendezvous).
+    Late,
+    /// As `early` up to a size. A larger message starts when it is sent and its receiver has reached its receives, after a round trip for
+    /// the handshake; its sender waits until it is delivered. The memory of a moving process has the same handshake, without a receiver to
+    /// wait for. The handshake is a part of the latency of its flow: the upper bound of the flow is the bandwidth at its beginning.
+    #[serde(untagged)]
+    Above {
+        /// The largest message that starts at once.
+        late_above: Bytes,
+    },
+}
+
+impl Receives {
+    /// Whether a message of this size waits for its receiver.
+    #[inline]
+    pub(super) fn is_late(self, size: Bytes) -> bool {
+        match self {
+            Self::Early => false,
+            Self::Late => true,
+            Self::Above { late_above } => size > late_above,
+        }
+    }
+
+    /// Whether a message of this size begins with a handshake.
+    #[inline]
+    pub fn has_handshake(self, size: Bytes) -> bool {
+        matches!(self, Self::Above { .. }) && self.is_late(size)
+    }
+}
+
+/// The protocol of the barrier.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum BarrierKind {
+    /// All leave when the last one arrives, at no cost.
+    #[default]
+    Ideal,
+    /// All notify process 1. When it has all messages, it answers all processes at once.
+    Central,
+    /// A coordinator receives from one process after the other, then releases one after the other.
+    Sequential,
+    /// Notices go up a binomial tree of processes, releases come down.
+    Tree,
+    /// In round r each process notifies the one 2^r further on; ⌈log2 p⌉ rounds.
+    Dissemination,
+    /// In round r each process exchanges notices with the one whose number differs in bit r. Without a power of two, each process above the
+    /// largest one first notifies a partner below and is released last, by a synchronous send: the partner waits for an answer.
+    RecursiveDoubling,
+    /// A notice goes around all processes twice, from each one to the next; that of the second round is sent synchronously.
+    DoubleRing,
+    /// The choice of Open MPI 4.1 by the number of processes: `central` for 4 to 7, else `recursive-doubling`.
+    Library,
+    /// There is none: each process goes on when it has done its sends and has its messages, whatever superstep the others are in. All meet
+    /// where a call is due, and before and after moves that the workload prescribes.
+    None,
+    /// Process 1 sends a message to each of the p processes and pays for it, `per_process` each, when it is ready: its time in the
+    /// superstep grows by `p · per_process`. Nobody else pays, and all leave when the last one has arrived, process 1 included (the
+    /// weak barrier of the authors' later program; it decides when the short first supersteps of the dynamic Smith-Waterman paper
+    /// are unstable). With `release_per_process` and `release_per_computing` all leave later, as if process 1 then served one process
+    /// after the other, and those that computed for longer; no process counts that wait as its own time.
+    RootSerial,
+}
+
+impl BarrierKind {
+    /// The kind that a library takes for so many processes, if that is left to it.
+    pub(super) const fn of_library(self, processes: u32) -> Self {
+        match (self, processes) {
+            (Self::Library, 4..8) => Self::Central,
+            (Self::Library, _) => Self::RecursiveDoubling,
+            _ => self,
+        }
+    }
+}
+
+/// The order in which the coordinator of a sequential barrier receives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum GatherOrder {
+    /// The lowest rank first.
+    #[default]
+    Ascending,
+    /// The highest rank first.
+    Descending,
+    /// The order of arrival.
+    Arrival,
+    /// All messages in flight together.
+    Parallel,
+}
+
+/// The time at which processes leave a sequential barrier.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Release {
+    /// All together, at the delivery of the last release.
+    #[default]
+    Simultaneous,
+    /// Each at the delivery of its own release.
+    Sequential,
+}
+
+/// The way of a barrier's notices over the links, of the kinds `dissemination`, `recursive-doubling` and `double-ring`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Notices {
+    /// Each is a flow, which shares links with all others.
+    #[default]
+    Flows,
+    /// Each is a packet: it takes its latency, its overhead and its bytes at the rate of a flow that is alone, and takes nothing from
+    /// others. On a platform whose links vary, or share by SimGrid's rule for `FATPIPE`, notices are flows nevertheless.
+    Packets,
+}
+
+impl Notices {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// The barrier that ends a superstep.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct BarrierConfig {
+    /// The protocol of the barrier.
+    pub kind: BarrierKind,
+    /// The size of each message of the barrier.
+    pub bytes: Bytes,
+    /// The way of the notices of a barrier `dissemination`, `recursive-doubling` or `double-ring`: flows that share links (the default), or
+    /// packets that share nothing.
+    #[serde(skip_serializing_if = "Notices::is_default")]
+    pub notices: Notices,
+    /// Sequential barrier: the order of the gathering.
+    pub gather: GatherOrder,
+    /// Sequential barrier: the time at which processes leave.
+    pub release: Release,
+    /// Root-serial barrier: the cost to process 1 for each process (d).
+    pub per_process: Seconds,
+    /// Root-serial barrier: the delay of the release after the last arrival, per process.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub release_per_process: Seconds,
+    /// Root-serial barrier: the additional delay per process that computed in the superstep.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub release_per_computing: Seconds,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
+fn is_zero(duration: &Seconds) -> bool {
+    duration.get() <= 0.0
+}
+
+/// The load of a host that a policy sees at a call, if the speed of the host varies.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum LoadMeasure {
+    /// The mean since the last call.
+    #[default]
+    SinceCall,
+    /// That of the moment of the call: a clock is read, not a load (the paper on Smith-Waterman on dynamic platforms halves the
+    /// power of two clusters, and the first call after that moves processes away from them).
+    Present,
+}
+
+impl LoadMeasure {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// The shortcuts of the simulator. Results with `all` and `at-once` are equal to the bit. Results with `none` are equal up to rounding,
+/// which hundreds of messages that meet in sequence can magnify.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Shortcuts {
+    /// A superstep is computed at once if its plan allows that. A repeated superstep reuses the result of the one before.
+    #[default]
+    All,
+    /// No superstep is remembered.
+    AtOnce,
+    /// Every superstep is simulated event by event.
+    None,
+}
+
+impl Shortcuts {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// The execution of a superstep.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RuntimeConfig {
+    /// The order of the messages of a process.
+    pub sends: Sends,
+    /// The condition under which a message starts.
+    pub receives: Receives,
+    /// The end of a superstep.
+    pub barrier: BarrierConfig,
+    /// The load of a host that a policy sees.
+    #[serde(skip_serializing_if = "LoadMeasure::is_default")]
+    pub load: LoadMeasure,
+    /// The shortcuts of the simulator; they save time and change no result.
+    #[serde(skip_serializing_if = "Shortcuts::is_default")]
+    pub shortcuts: Shortcuts,
+}
+
+/// The model of the price of a rescheduling call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CallModel {
+    /// Simulated: each process reports to the manager of its cluster, managers exchange their lists, compute, and answer (MigBSP); other
+    /// strategies gather at one host, through the managers, or from neighbour to neighbour, as each needs.
+    #[default]
+    Messages,
+    /// `fixed + per_process · p + per_process_superstep · p · (supersteps since the last call)`, p the number of processes.
+    Additive,
+    /// The call is hidden behind the superstep that it closes, which lasts at least `fixed`: `max(0, fixed - T)` is added, T the
+    /// duration of that superstep from its first start to the beginning of the call, with the moves that the workload prescribes after
+    /// it. Smith-Waterman on irregular computations: the overheads of scenario ii shrink as the supersteps at the calls grow (A19).
+    Overlapped,
+    /// Computed: the manager of each cluster in use exchanges `ping` bytes and back with each process outside its cluster, one after
+    /// the other, all managers in parallel and undisturbed: `max_j Σ_{i not in j} 2·(L(i,j) + ping / bw(i,j))` (A19; one reading
+    /// of the Lattice Boltzmann paper, where lan decides and a call costs 0.1 s per process outside it).
+    PingPong,
+    /// Calls cost nothing.
+    None,
+}
+
+/// The scenarios in which processes wait for the answer of a rescheduling call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum CallWaiting {
+    /// Scenarios ii and iii.
+    #[default]
+    Blocking,
+    /// Scenario iii only: in ii no answer can matter. There the next superstep starts at once, and the rest of the call is waited for at
+    /// its barrier: max(0, C − T) for a call of C and a superstep of T. A call after the last superstep is waited for completely. (A19;
+    /// Lattice Boltzmann paper, Table 2: scenario ii costs 0.80 s per call, scenario iii 1.00 s.)
+    Overlapped,
+}
+
+/// The costs of a rescheduling call.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct CallCost {
+    /// The model of the price.
+    pub model: CallModel,
+    /// `additive`: the fixed part (c0); `overlapped`: the least duration of a superstep that ends with a call.
+    pub fixed: Seconds,
+    /// `additive`: per process (cp).
+    #[serde(skip_serializing_if = "is_zero")]
+    pub per_process: Seconds,
+    /// `additive`: per process and superstep since the last call (cv).
+    pub per_process_superstep: Seconds,
+    /// `ping-pong`: the size of the message in each direction.
+    pub ping: Bytes,
+    /// The scenarios in which processes wait for the answer.
+    pub waiting: CallWaiting,
+    /// `messages`: the size of the report of each process to its manager.
+    pub report: Bytes,
+    /// `messages`: the size of the message between two managers, per process of the sender's cluster.
+    pub exchange: Bytes,
+    /// `messages`: the computation of each manager, per process of the application.
+    pub decision: Instructions,
+    /// `messages`: the size of the answer of a manager to each process.
+    pub answer: Bytes,
+    /// `messages`: an elementary operation (a comparison and an addition) of a strategy that is not MigBSP's, which counts its operations.
+    #[serde(skip_serializing_if = "is_usual_operation")]
+    pub operation: Instructions,
+}
+
+/// The instructions of an elementary operation, with its memory accesses.
+fn usual_operation() -> Instructions {
+    Instructions::of(10.0)
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
+fn is_usual_operation(operation: &Instructions) -> bool {
+    *operation == usual_operation()
+}
+
+impl Default for CallCost {
+    fn default() -> Self {
+        Self {
+            model: CallModel::Messages,
+            fixed: Seconds::default(),
+            per_process: Seconds::default(),
+            per_process_superstep: Seconds::default(),
+            ping: Bytes::default(),
+            waiting: CallWaiting::default(),
+            // A process id, a cluster and a potential fit in 30 bytes, an entry of a sorted list in 20.
+            report: Bytes::of(30.0),
+            exchange: Bytes::of(20.0),
+            decision: Instructions::of(1000.0),
+            answer: Bytes::of(20.0),
+            operation: usual_operation(),
+        }
+    }
+}
+
+/// The transfer of the memory of a moving process.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Transfer {
+    /// As a flow from the old host to the new one. Without memory there is no flow, and its latency is not paid.
+    #[default]
+    Flow,
+    /// As if alone: `L + M / bw` of the route with its nominal bandwidth, without profiles, loads and factors and without a use of its links (Mem(i,j) of the Lattice Boltzmann paper, paid as computed).
+    Nominal,
+    /// It takes no time of its own: a move costs `fixed`.
+    None,
+}
+
+/// The order of the migrations of a call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum MoveOrder {
+    /// All at once.
+    #[default]
+    Parallel,
+    /// One after the other.
+    Serial,
+}
+
+/// The processes that wait for migrations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Waiting {
+    /// All processes: the next superstep starts when all moves are complete.
+    #[default]
+    All,
+    /// The moving processes; the others meet them at the next barrier.
+    Movers,
+}
+
+/// The costs of a migration.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct MoveCost {
+    /// The transfer of the memory of the process.
+    pub transfer: Transfer,
+    /// The operations of a migration: connections, serialisation, creation at the destination.
+    pub fixed: Seconds,
+    /// The order of the migrations of a call.
+    pub order: MoveOrder,
+    /// The processes that wait for migrations: `all`, or only the `movers`. Movers meet the others at the next barrier.
+    pub wait: Waiting,
+}
+
+/// The costs of rescheduling.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Costs {
+    /// The price of a rescheduling call.
+    pub call: CallCost,
+    /// The price of a migration.
+    #[serde(rename = "move")]
+    pub migration: MoveCost,
+}
+
+/// The three scenarios of the papers.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Scenario {
+    /// The application only.
+    I,
+    /// The policy decides and its calls are paid, but nothing moves.
+    Ii,
+    /// Migrations happen and are paid.
+    Iii,
+}
+
+impl Scenario {
+    /// All scenarios.
+    pub const ALL: [Self; 3] = [Self::I, Self::Ii, Self::Iii];
+
+    /// `i`, `ii` or `iii`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::I => "i",
+            Self::Ii => "ii",
+            Self::Iii => "iii",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shortcuts_are_told_unless_they_are_the_usual_ones() {
+        for (shortcuts, told) in [
+            (Shortcuts::All, None),
+            (Shortcuts::AtOnce, Some("at-once")),
+            (Shortcuts::None, Some("none")),
+        ] {
+            let config = RuntimeConfig {
+                shortcuts,
+                ..RuntimeConfig::default()
+            };
+            let value = serde_json::to_value(config).unwrap();
+            assert_eq!(
+                value.get("shortcuts").and_then(|value| value.as_str()),
+                told
+            );
+            assert_eq!(
+                serde_json::from_value::<RuntimeConfig>(value).unwrap(),
+                config
+            );
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! The messages of one superstep: pending sends, pending receives, and messages whose receiver is not ready.
+//!
+//! Flat arrays that are refilled for each superstep; a message is named by its place in the plan.
+
+use super::config::Receives;
+use crate::Plan;
+use crate::refill;
+use migsim_base::units::{HostId, to_u32};
+
+/// The state of the messages of the superstep at hand.
+#[derive(Debug, Default)]
+pub(super) struct Exchange {
+    /// The messages of sender p are `order[first[p]..first[p + 1]]`.
+    order: Vec<u32>,
+    first: Vec<u32>,
+    /// Per process: its next message to send.
+    next: Vec<u32>,
+    /// Per process: how many messages it still waits for.
+    pub(super) awaited: Vec<u32>,
+    /// Per process: how many of its own messages it waits for, because they began with a handshake.
+    pub(super) owed: Vec<u32>,
+    /// Per process: whether it has reached its receives in this superstep.
+    pub(super) is_receiving: Vec<bool>,
+    /// Rendezvous: per process, the first message that waits for it to receive; per message, the next such one.
+    blocked: Vec<u32>,
+    next_blocked: Vec<u32>,
+    /// Per message: the local date at which its flow started \[s\]; no number once it is delivered.
+    started: Vec<f64>,
+    /// With debug assertions, per message: the hosts between which its flow goes. Those of its processes may be others by the end of the
+    /// superstep, if somebody settles in the middle of it.
+    ends: Vec<(HostId, HostId)>,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl Exchange {
+    /// Takes the messages of a new superstep.
+    pub(super) fn open(&mut self, plan: &Plan, processes: usize, receives: Receives) {
+        let count = plan.messages.len();
+        refill(&mut self.first, processes + 1, 0);
+        refill(&mut self.awaited, processes, 0);
+        refill(&mut self.owed, processes, 0);
+        refill(&mut self.is_receiving, processes, false);
+        refill(&mut self.blocked, processes, NONE);
+        refill(&mut self.next_blocked, count, NONE);
+        refill(&mut self.started, count, 0.0);
+        refill(&mut self.order, count, 0);
+        if cfg!(debug_assertions) {
+            refill(&mut self.ends, count, (HostId(0), HostId(0)));
+        }
+        for message in &plan.messages {
+            self.first[message.from.index() + 1] += 1;
+            self.awaited[message.to.index()] += 1;
+            self.owed[message.from.index()] += u32::from(receives.has_handshake(message.size));
+        }
+        for process in 0..processes {
+            self.first[process + 1] += self.first[process];
+        }
+        self.next.clone_from(&self.first);
+        for (index, message) in plan.messages.iter().enumerate() {
+            let place = &mut self.next[message.from.index()];
+            self.order[*place as usize] = to_u32(index);
+            *place += 1;
+        }
+        self.next.clone_from(&self.first);
+    }
+
+    /// Takes the next message that `process` has to send.
+    pub(super) fn take_next(&mut self, process: u32) -> Option<u32> {
+        let at = self.next[process as usize];
+        if at == self.first[process as usize + 1] {
+            return None;
+        }
+        self.next[process as usize] += 1;
+        Some(self.order[at as usize])
+    }
+
+    /// Notes that the flow of a message starts, at a local date \[s\] and between two hosts.
+    pub(super) fn start(&mut self, message: u32, date: f64, ends: (HostId, HostId)) {
+        self.started[message as usize] = date;
+        if cfg!(debug_assertions) {
+            self.ends[message as usize] = ends;
+        }
+    }
+
+    /// With debug assertions: the hosts between which the flow of each message went.
+    pub(super) fn ends(&self) -> &[(HostId, HostId)] {
+        &self.ends
+    }
+
+    /// Notes that a message has been delivered; returns when its flow started \[s\], nothing if it was delivered before.
+    pub(super) fn deliver(&mut self, message: u32, to: usize) -> Option<f64> {
+        let started = &mut self.started[message as usize];
+        if started.is_nan() {
+            return None;
+        }
+        self.awaited[to] -= 1;
+        Some(std::mem::replace(started, f64::NAN))
+    }
+
+    /// Lets `message` wait until `receiver` receives.
+    pub(super) fn block(&mut self, message: u32, receiver: u32) {
+        self.next_blocked[message as usize] = self.blocked[receiver as usize];
+        self.blocked[receiver as usize] = message;
+    }
+
+    /// Takes a message that waits for `receiver`, the last one first.
+    pub(super) fn unblock(&mut self, receiver: u32) -> Option<u32> {
+        let message = self.blocked[receiver as usize];
+        if message == NONE {
+            return None;
+        }
+        self.blocked[receiver as usize] = self.next_blocked[message as usize];
+        Some(message)
+    }
+
+    /// The message whose rendezvous `process` waits for, if it is blocked in a send: the last one it took.
+    pub(super) fn last_taken(&self, process: u32) -> Option<u32> {
+        let at = self.next[process as usize];
+        (at > self.first[process as usize]).then(|| self.order[at as usize - 1])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Message;
+    use migsim_base::units::{Bytes, ProcessId};
+
+    #[test]
+    fn a_message_is_delivered_once() {
+        let message = Message {
+            from: ProcessId(0),
+            to: ProcessId(1),
+            size: Bytes::of(1.0),
+        };
+        let plan = Plan {
+            messages: vec![message],
+            ..Plan::default()
+        };
+        let mut exchange = Exchange::default();
+        exchange.open(&plan, 2, Receives::Early);
+        exchange.start(0, 0.5, (HostId(3), HostId(4)));
+        assert_eq!(
+            (exchange.deliver(0, 1), exchange.awaited[1]),
+            (Some(0.5), 0)
+        );
+        assert_eq!((exchange.deliver(0, 1), exchange.awaited[1]), (None, 0));
+        assert_eq!(exchange.ends(), [(HostId(3), HostId(4))]);
+    }
+}

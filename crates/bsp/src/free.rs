@@ -1,0 +1,105 @@
+//! Runs without barriers: who goes on when, and when a superstep is closed ([`Ahead`] holds the open ones).
+
+use super::ahead::{Ahead, MOST_AHEAD};
+use super::event::Stage;
+use super::run::Run;
+use migsim_base::error::Error;
+use migsim_base::units::{ProcessId, Seconds};
+
+impl Run<'_, '_> {
+    /// Without barriers: whether more ends at this time. A superstep is closed, and processes go on, only after all of it.
+    pub(super) fn has_ended_ahead(&self) -> bool {
+        self.ahead.is_some() && self.world.engine.has_ended()
+    }
+
+    /// Closes the oldest superstep if all have done it, and returns whether they have; otherwise lets the processes go on that have done
+    /// theirs. A superstep is closed first, since what is decided then holds for all that have ended at this time.
+    pub(super) fn leave_alone(&mut self) -> Result<bool, Error> {
+        while !self.is_oldest_done() {
+            let ahead = self.ahead.as_mut();
+            let Some(process) = ahead.and_then(|ahead| ahead.ready.pop_front()) else {
+                return Ok(false);
+            };
+            self.advance(process)?;
+        }
+        self.close()?;
+        self.end_superstep(Seconds::ZERO);
+        let closed = self.world.ending;
+        let furthest = self.superstep.at.iter().copied().max().unwrap_or(closed);
+        if self.rescheduling.is_held && furthest > closed {
+            self.rescheduling.postpone(furthest);
+        }
+        if self.rescheduling.is_held || self.world.is_last() {
+            self.go_on_together()?;
+        }
+        if let Some(ahead) = &mut self.ahead {
+            ahead.drop_oldest();
+            // They go on below, or all meet.
+            let at = &self.superstep.at;
+            let waits = |process: &u32| may_go(at[*process as usize], closed);
+            ahead.ready.retain(|process| !waits(process));
+        }
+        if !self.rescheduling.is_held {
+            self.let_go(closed)?;
+        }
+        Ok(true)
+    }
+
+    /// Counts the processes that have done their superstep; returns whether all have done the oldest one, which becomes the current one.
+    fn is_oldest_done(&mut self) -> bool {
+        let Some(ahead) = &mut self.ahead else {
+            return false;
+        };
+        while let Some(process) = self.superstep.barrier.leaving.pop() {
+            ahead.on_done(self.superstep.at[process as usize]);
+            ahead.ready.push_back(process);
+        }
+        let is_done = ahead.is_oldest_done(self.world.placement.len());
+        if is_done {
+            ahead.turn_to_oldest(&mut self.world, &mut self.superstep);
+        }
+        is_done
+    }
+
+    /// A superstep has been closed, and all do not meet: those go on that waited after it, or were too far ahead.
+    fn let_go(&mut self, closed: usize) -> Result<(), Error> {
+        for process in 0..self.world.placement.len() {
+            let number = self.superstep.at[process];
+            let has_done = |ahead: &mut Ahead| {
+                ahead.make_current(number, &mut self.world, &mut self.superstep);
+                self.superstep.stage[process] == Stage::AtBarrier
+            };
+            let is_waiting = may_go(number, closed)
+                && (number == closed || self.ahead.as_mut().is_some_and(has_done));
+            if is_waiting {
+                self.advance(ProcessId::from_index(process).0)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A process has done its superstep: it begins the next one, unless all meet before that or it is too far ahead.
+    fn advance(&mut self, process: u32) -> Result<(), Error> {
+        let number = self.superstep.at[process as usize];
+        let is_last = number + 1 == self.world.supersteps;
+        let Some(ahead) = &mut self.ahead else {
+            return Ok(());
+        };
+        if is_last || ahead.is_too_far(number) || self.rescheduling.holds_after(number, &self.world)
+        {
+            return Ok(());
+        }
+        if ahead.is_open(number + 1) {
+            ahead.make_current(number + 1, &mut self.world, &mut self.superstep);
+        } else {
+            self.open(number + 1);
+            self.shortcuts.run_by_events(false, &self.world);
+        }
+        self.superstep.begin(process, &mut self.world)
+    }
+}
+
+/// Whether a process may wait in superstep `number` until `closed` is closed: after that superstep itself, or because it was too far ahead.
+fn may_go(number: usize, closed: usize) -> bool {
+    number == closed || number == closed + MOST_AHEAD
+}

@@ -1,0 +1,400 @@
+//! Invariants of every superstep and every run. A violation is a fault of this program: it stops the run with [`Error::Broken`]. The error
+//! names the superstep and the process, and carries the data for a diagnosis.
+//!
+//! ```text
+//! always                  dates: start(k-1) <= start(k) <= computed(k) <= end(k)
+//!                         each message is delivered once; nobody waits for one when the barrier opens
+//!                         placement(end) = placement(start) and the migrations in their order; every host exists
+//!                         what a policy says of its own state ([`Policy::fault`]): of MigBSP α >= 1, 0 <= D < ∞
+//!                         the terms of a ledger add up to its difference (see [`migsim_experiment`])
+//! with debug assertions   no process computes faster than its host:          compute(p) >= work(p) / speed
+//!   (in all tests)        no host does more than its cores can:     Σ work(p on h) <= cores · speed · longest(h)
+//!                         no link carries more than its capacity:   Σ bytes over l <= factor · capacity · duration
+//!                         the engine's own sums ([`Simulation::fault`])
+//! ```
+//! with durations to within what two dates can be apart and yet are one: next to 1e6 s a microsecond is hardly told from nothing.
+//! The bounds of hosts and links follow from the plan and what was measured alone, however the superstep was simulated: by events, at once
+//! or from a memo. They hold for hosts and links that do not vary.
+//!
+//! [`Policy::fault`]: crate::Policy::fault
+//! [`Simulation::fault`]: migsim_engine::Simulation::fault
+
+use std::collections::BTreeMap;
+
+use super::event::Stage;
+use super::record::SuperstepDates;
+use super::shortcut::Shortcuts;
+use super::superstep::Superstep;
+use super::world::World;
+use crate::refill;
+use migsim_base::error::{Error, Problem};
+use migsim_base::units::{HostId, ProcessId, Time, to_u32};
+use migsim_base::words::counted;
+use migsim_engine::DATE_SLACK;
+
+/// Rounding that sums of many numbers may have (relative).
+const ROUNDING: f64 = 1.0 + 1e-6;
+/// Dates that are computed in two ways may differ by this (relative).
+const IN_ORDER: f64 = 1.0 + 1e-12;
+/// The number of processes of a deadlock that are named.
+const NAMED: usize = 6;
+
+/// Sums per host or link, reused from superstep to superstep.
+#[derive(Debug, Default)]
+pub(super) struct Sums(Vec<(f64, f64)>);
+
+/// Checks the superstep whose barrier has just opened.
+#[inline]
+pub(super) fn check_superstep(
+    world: &World<'_>,
+    superstep: &Superstep,
+    shortcuts: &Shortcuts<'_>,
+    sums: &mut Sums,
+) -> Result<(), Error> {
+    check_dates(world)?;
+    if superstep.is_by_events
+        && let Some(process) = superstep
+            .exchange
+            .awaited
+            .iter()
+            .position(|&left| left != 0)
+    {
+        let what = "its barrier opened before all messages for it were delivered";
+        return Err(world.broken(Some(process), what));
+    }
+    if cfg!(debug_assertions) {
+        check_hosts(world, &mut sums.0)?;
+        check_links(world, superstep, &mut sums.0)?;
+        let of_batches = || shortcuts.fault(world.setup.platform);
+        if let Some(fault) = world.engine.fault().or_else(of_batches) {
+            return Err(world.broken(None, &fault));
+        }
+    }
+    Ok(())
+}
+
+/// The dates of the superstep, and of the one before it, rise.
+fn check_dates(world: &World<'_>) -> Result<(), Error> {
+    let all = &world.outcome.supersteps;
+    let dates = all[world.superstep];
+    let before = world.superstep.checked_sub(1);
+    let began = before.map_or(Time::ZERO, |before| all[before].start);
+    let now = world.engine.now();
+    let rises = |a: Time, b: Time| a.get() <= b.get() * IN_ORDER;
+    if rises(began, dates.start) && rises(dates.start, dates.computed) && rises(dates.computed, now)
+    {
+        return Ok(());
+    }
+    Err(time_went_back(world, began))
+}
+
+/// The error of a superstep whose dates fall, or begin before `began`.
+#[cold]
+fn time_went_back(world: &World<'_>, began: Time) -> Error {
+    let SuperstepDates {
+        start, computed, ..
+    } = world.outcome.supersteps[world.superstep];
+    let now = world.engine.now();
+    let what = format!("time went back: its dates are {began}, {start}, {computed}, {now}");
+    world.broken(None, &what)
+}
+
+/// Checks a run that is over.
+pub(super) fn check_run(world: &World<'_>) -> Result<(), Error> {
+    if let Some(fault) = world.engine.fault() {
+        return Err(world.broken(None, &fault));
+    }
+    let started = world.setup.placement;
+    // Of each process that has moved.
+    let mut moved_to: BTreeMap<usize, HostId> = BTreeMap::new();
+    for moved in &world.outcome.migrations {
+        let process = moved.process.index();
+        let before = moved_to.insert(process, moved.to);
+        if before.unwrap_or(started[process]) != moved.from {
+            let what = "it left a host where it was not";
+            return Err(world.broken(Some(process), what));
+        }
+    }
+    let differs = |process: &usize| {
+        let is_at = moved_to.get(process).unwrap_or(&started[*process]);
+        *is_at != world.placement[*process]
+    };
+    match (0..started.len()).find(differs) {
+        Some(process) => Err(world.broken(Some(process), "its migrations lead to another host")),
+        None => Ok(()),
+    }
+}
+
+/// The resolution of times in the open superstep \[s\]: a shorter activity has no duration.
+fn resolution(world: &World<'_>) -> f64 {
+    DATE_SLACK * world.engine.local_now() + f64::MIN_POSITIVE
+}
+
+/// No process computes faster than its host can, and all processes of a host not faster than its cores.
+fn check_hosts(world: &World<'_>, sums: &mut Vec<(f64, f64)>) -> Result<(), Error> {
+    let hosts = &world.setup.platform.hosts;
+    // Per host: the cycles done there, and until when.
+    refill(sums, hosts.len(), (0.0, 0.0));
+    let resolution = resolution(world);
+    let per_instruction = world.setup.workload.cycles_per_instruction();
+    for (process, &HostId(at)) in world.placement.iter().enumerate() {
+        let host = &hosts[at as usize];
+        let cycles = world.plan.work[process].get() * per_instruction;
+        let compute = world.measures.compute[process].get() + resolution;
+        if !host.varies() && cycles > host.speed.get() * compute * ROUNDING {
+            let what = format!("it computed faster than host `{}` can", host.name);
+            return Err(world.broken(Some(process), &what));
+        }
+        let delay = world.measures.delay.get(process);
+        let delay = delay.map_or(0.0, |delay| delay.get());
+        let (sum, until) = &mut sums[at as usize];
+        (*sum, *until) = (*sum + cycles, until.max(delay + compute));
+    }
+    for (host, &(sum, until)) in hosts.iter().zip(&*sums) {
+        let most = f64::from(host.cores) * host.speed.get() * until;
+        if !host.varies() && sum > most * ROUNDING {
+            let what = format!("host `{}` did more than its cores can", host.name);
+            return Err(world.broken(None, &what));
+        }
+    }
+    Ok(())
+}
+
+/// No link carried more in this superstep than it can in the time that the superstep took.
+fn check_links(
+    world: &World<'_>,
+    superstep: &Superstep,
+    sums: &mut Vec<(f64, f64)>,
+) -> Result<(), Error> {
+    let (platform, network) = (world.setup.platform, world.setup.network);
+    if !network.sharing {
+        return Ok(());
+    }
+    // Per link: the bytes.
+    refill(sums, platform.links.len(), (0.0, 0.0));
+    for (index, message) in world.plan.messages.iter().enumerate() {
+        let (from, to) = if superstep.is_by_events {
+            superstep.exchange.ends()[index]
+        } else {
+            let host = |process: ProcessId| world.placement[process.index()];
+            (host(message.from), host(message.to))
+        };
+        if let Some(route) = platform.route(from, to) {
+            let links = route.links();
+            links.for_each(|link| sums[link.index()].0 += message.size.get());
+        }
+    }
+    let duration = duration(world, superstep) + resolution(world);
+    for (link, &(bytes, _)) in platform.links.iter().zip(&*sums) {
+        let most = link.bandwidth.get() * network.most_bandwidth_factor() * duration;
+        let is_checked = link.is_shared && !link.varies();
+        if is_checked && bytes > most * ROUNDING {
+            let what = format!("link `{}` carried more than its capacity", link.name);
+            return Err(world.broken(None, &what));
+        }
+    }
+    Ok(())
+}
+
+/// The time since the first process began the open superstep \[s\].
+fn duration(world: &World<'_>, superstep: &Superstep) -> f64 {
+    let since = if superstep.is_by_events {
+        superstep.first_began
+    } else {
+        world.outcome.supersteps[world.superstep].start.get() - superstep.origin.get()
+    };
+    world.engine.local_now() - since
+}
+
+/// The error of a run in which nothing is in progress although processes have not finished.
+pub(super) fn deadlock(world: &World<'_>, superstep: &Superstep) -> Error {
+    let stage = &superstep.stage;
+    let stuck = (0..stage.len()).filter(|&process| stage[process] != Stage::Finished);
+    // Processes at the barrier only wait for the others, which are named first.
+    let is_at_barrier =
+        |process: &usize| matches!(stage[*process], Stage::AtBarrier | Stage::Waiting);
+    let (at_barrier, blocked): (Vec<usize>, Vec<usize>) = stuck.partition(is_at_barrier);
+    let named = blocked.iter().take(NAMED);
+    let mut waits: Vec<String> = named
+        .map(|&process| waits_for(process, world, superstep))
+        .collect();
+    if blocked.len() > NAMED {
+        waits.push(format!("{} more wait like this", blocked.len() - NAMED));
+    }
+    if !at_barrier.is_empty() {
+        let wait = if superstep.barrier.is_none() {
+            "wait for the others"
+        } else {
+            "wait at the barrier"
+        };
+        waits.push(format!("{} {wait}", at_barrier.len()));
+    }
+    let message = format!(
+        "deadlock in superstep {} at {}: {} of {} wait for ever: {}",
+        world.superstep + 1,
+        world.engine.now(),
+        at_barrier.len() + blocked.len(),
+        counted(stage.len(), "process"),
+        waits.join("; "),
+    );
+    let hint = "blocking sends with late receives need an order in which some receiver is always ready: use \
+                `sends: concurrent` or `receives: early`";
+    Error::Run(Problem::new(message).key("runtime.sends").hint(hint))
+}
+
+/// The event for which a process waits, in words.
+fn waits_for(process: usize, world: &World<'_>, superstep: &Superstep) -> String {
+    let number = process + 1;
+    match superstep.stage[process] {
+        Stage::Sending => {
+            let message = superstep.exchange.last_taken(to_u32(process));
+            let messages = &world.plan.messages;
+            let to = message.map_or(0, |message| messages[message as usize].to.index() + 1);
+            format!("process {number} sends to process {to} and waits until it receives")
+        }
+        Stage::Receiving => {
+            let exchange = &superstep.exchange;
+            let awaited = exchange.awaited[process] + exchange.owed[process];
+            let awaited = counted(awaited, "message");
+            format!("process {number} waits for {awaited}")
+        }
+        Stage::Computing => format!("process {number} computes"),
+        Stage::AtBarrier | Stage::Waiting | Stage::Finished => {
+            format!("process {number} waits at the barrier")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Never;
+    use crate::run::Run;
+    use crate::{Costs, MigrationRecord, RuntimeConfig, Scenario, Setup};
+    use crate::{Message, Plan, Workload};
+    use migsim_base::units::{Bytes, Instructions, ProcessId, Seconds};
+    use migsim_engine::NetworkModel;
+    use migsim_engine::testing::line;
+
+    /// Two processes that compute 1e9 each, and send each other 1e6 B, twice.
+    #[derive(Debug)]
+    struct Two;
+
+    impl Workload for Two {
+        fn processes(&self) -> usize {
+            2
+        }
+        fn supersteps(&self) -> usize {
+            2
+        }
+        fn fill(&self, _superstep: usize, plan: &mut Plan) {
+            plan.work.fill(Instructions::of(1e9));
+            for (from, to) in [(0, 1), (1, 0)] {
+                plan.messages.push(Message {
+                    from: ProcessId(from),
+                    to: ProcessId(to),
+                    size: Bytes::of(1e6),
+                });
+            }
+        }
+        fn memory(&self, _process: ProcessId) -> Bytes {
+            Bytes::default()
+        }
+    }
+
+    /// The message of the check that fails when `change` is made to a run that has opened its first barrier at 3 s; nothing if none does.
+    fn fault(change: impl FnOnce(&mut Run<'_, '_>)) -> Option<String> {
+        // 1 s of computation, and 2e6 B over each link of 1 MB/s: 2 s.
+        let platform = line(&[1e9, 1e9], 1e6, 0.0);
+        let setup = Setup {
+            platform: &platform,
+            network: NetworkModel::default(),
+            workload: &Two,
+            placement: &[HostId(0), HostId(1)],
+            runtime: RuntimeConfig::default(),
+            costs: Costs::default(),
+            scenario: Scenario::I,
+            seed: 1,
+            memo: None,
+        };
+        let mut ignored = ();
+        let mut run = Run::new(&setup, Box::new(Never {}), &mut ignored);
+        run.begin(0).expect("routes are there");
+        let dates = &mut run.world.outcome.supersteps[0];
+        dates.computed = dates.start + Seconds::of(1.0);
+        change(&mut run);
+        let Run {
+            world,
+            superstep,
+            shortcuts,
+            ..
+        } = &run;
+        let checked = check_superstep(world, superstep, shortcuts, &mut Sums::default());
+        let checked = checked.and_then(|()| check_run(world));
+        let Err(Error::Broken(broken)) = checked else {
+            assert_eq!(checked, Ok(()));
+            return None;
+        };
+        assert_eq!(broken.dump["superstep"], 1);
+        assert_eq!(broken.dump["message"].as_array().map(Vec::len), Some(2));
+        Some(broken.problem.to_string())
+    }
+
+    fn breaks(what: &str, change: impl FnOnce(&mut Run<'_, '_>)) {
+        let told = fault(change).unwrap_or_default();
+        assert!(told.contains(what), "`{told}` does not tell `{what}`");
+    }
+
+    #[test]
+    fn a_run_as_it_is_breaks_nothing() {
+        assert_eq!(fault(|_| ()), None);
+    }
+
+    #[test]
+    fn dates_that_fall_stop_a_run() {
+        breaks("time went back", |run| {
+            run.world.outcome.supersteps[0].start = Time::new(2.0).unwrap();
+        });
+        breaks("time went back", |run| {
+            run.world.outcome.supersteps[0].computed = Time::new(3.5).unwrap();
+        });
+    }
+
+    #[test]
+    fn a_computation_faster_than_its_host_stops_a_run() {
+        breaks("process 2\n", |run| {
+            run.world.measures.compute[1] = Seconds::of(0.999);
+        });
+        // Both on one host of one core: each may take 1 s, but not both.
+        breaks("host `h0` did more than its cores can", |run| {
+            run.world.placement[1] = HostId(0);
+        });
+    }
+
+    #[test]
+    fn more_bytes_than_a_link_can_carry_stop_a_run() {
+        breaks("link `l0` carried more", |run| {
+            run.world.plan.messages[0].size = Bytes::of(3.1e6);
+        });
+    }
+
+    #[test]
+    fn a_process_that_is_not_where_its_migrations_lead_stops_a_run() {
+        let moved = |from: u32, to: u32| MigrationRecord {
+            superstep: 0,
+            process: ProcessId(1),
+            from: HostId(from),
+            to: HostId(to),
+            size: Bytes::default(),
+            start: Time::ZERO,
+            end: Time::ZERO,
+            cause: crate::Cause::Policy,
+        };
+        breaks("it left a host where it was not", |run| {
+            run.world.outcome.migrations.push(moved(0, 1));
+        });
+        breaks("its migrations lead to another host", |run| {
+            run.world.outcome.migrations.push(moved(1, 0));
+        });
+    }
+}

@@ -1,0 +1,135 @@
+//! The measures of a superstep, as a policy sees them.
+
+use super::pairs::Pairs;
+use super::workload::Plan;
+use migsim_base::units::{Bytes, Instructions, Seconds};
+
+/// The measures of one superstep; the arrays are reused.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Measures {
+    /// Instructions of each process (I of the papers).
+    pub work: Vec<Instructions>,
+    /// The delay of each process against the first one at the start of the superstep.
+    pub delay: Vec<Seconds>,
+    /// Time of the computation of each process, slowed by what shared its host (CT of the papers).
+    pub compute: Vec<Seconds>,
+    /// From the end of a process's computation until its last own message was delivered.
+    pub send: Vec<Seconds>,
+    /// From the end of a process's computation until it reached the barrier: its sends and receives.
+    pub communication: Vec<Seconds>,
+    /// The traffic of each process with those clusters with which it had any; not measured where no policy
+    /// looks at it: in scenario i, and when no more calls can come ([`Policy::is_done`](super::Policy::is_done)).
+    pub traffic: Pairs<Traffic>,
+}
+
+/// The traffic of a process with the processes of one cluster in one superstep.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Traffic {
+    /// Bytes sent to the cluster.
+    pub sent: Bytes,
+    /// Bytes received from it.
+    pub received: Bytes,
+    /// Summed durations of the messages sent to it.
+    pub send_time: Seconds,
+    /// Summed durations of the messages received from it.
+    pub receive_time: Seconds,
+}
+
+impl Measures {
+    /// Empties the measures for a superstep of `processes`, keeping their memory.
+    pub fn clear(&mut self, processes: usize) {
+        refill(&mut self.work, processes, Instructions::default());
+        refill(&mut self.compute, processes, Seconds::default());
+        refill(&mut self.communication, processes, Seconds::default());
+        self.clear_sums(processes);
+    }
+
+    /// The same for what is added up in the course of a superstep; the others are to be written.
+    pub fn clear_sums(&mut self, processes: usize) {
+        refill(&mut self.delay, processes, Seconds::default());
+        refill(&mut self.send, processes, Seconds::default());
+        self.traffic.clear(processes);
+    }
+
+    /// The traffic of `process` with `cluster`.
+    pub fn traffic(&self, process: usize, cluster: usize) -> Traffic {
+        self.traffic
+            .get(process, cluster)
+            .copied()
+            .unwrap_or_default()
+    }
+
+    /// The traffic of `process` with `cluster`, to be added to.
+    #[inline]
+    pub fn traffic_mut(&mut self, process: usize, cluster: usize) -> &mut Traffic {
+        self.traffic.get_or_default(process, cluster)
+    }
+
+    /// Adds the messages of `plan`, with the cluster of each process and what each took.
+    pub fn add_traffic(
+        &mut self,
+        plan: &Plan,
+        cluster: impl Fn(usize) -> usize,
+        durations: impl Iterator<Item = Seconds>,
+    ) {
+        for (message, duration) in plan.messages.iter().zip(durations) {
+            let (from, to) = (message.from.index(), message.to.index());
+            self.add_message(
+                (from, cluster(from)),
+                (to, cluster(to)),
+                message.size,
+                duration,
+            );
+        }
+    }
+
+    /// Adds a message that took `duration`; each end is a process and its cluster.
+    pub fn add_message(
+        &mut self,
+        from: (usize, usize),
+        to: (usize, usize),
+        size: Bytes,
+        duration: Seconds,
+    ) {
+        let sent = self.traffic_mut(from.0, to.1);
+        sent.sent = sent.sent + size;
+        sent.send_time += duration;
+        let received = self.traffic_mut(to.0, from.1);
+        received.received = received.received + size;
+        received.receive_time += duration;
+    }
+}
+
+/// Makes a list that is used again in each superstep `count` times `value`.
+#[inline]
+pub fn refill<T: Copy>(list: &mut Vec<T>, count: usize, value: T) {
+    if list.len() != count {
+        list.resize(count, value);
+    }
+    list.fill(value);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn traffic_is_told_as_it_was_measured_and_makes_measures_differ() {
+        let mut measures = Measures::default();
+        measures.clear(2);
+        let quiet = measures.clone();
+        measures.traffic_mut(1, 3).sent = Bytes::of(7.0);
+        assert_eq!(measures.traffic(1, 3).sent, Bytes::of(7.0));
+        assert_eq!(measures.traffic(0, 3), Traffic::default());
+        assert_ne!(measures, quiet);
+    }
+
+    #[test]
+    fn a_list_that_is_used_again_holds_what_it_is_told_to() {
+        let mut list = vec![1, 2, 3];
+        for (count, value) in [(2, 7), (2, 8), (4, 9), (0, 1)] {
+            refill(&mut list, count, value);
+            assert_eq!(list, vec![value; count]);
+        }
+    }
+}

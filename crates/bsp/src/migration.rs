@@ -1,0 +1,313 @@
+//! Migrations, decided or prescribed: sequential or parallel, with the processes that wait for them.
+//!
+//! All moves that end at one time are booked before any process goes on, so that the order of the list of decisions decides nothing: a message
+//! that starts at that time goes to the new hosts. A move that takes no time is booked when it starts.
+
+use super::config::{MoveOrder, Transfer, Waiting};
+use super::event::Token;
+use super::record::{Cause, MigrationRecord, Recorder};
+use super::world::World;
+use crate::Migration;
+use crate::PrescribedMove;
+use migsim_base::error::{Error, Problem};
+use migsim_base::units::{Bytes, HostId, ProcessId, Seconds, Time, to_u32};
+use migsim_platform::Platform;
+
+/// The migrations between two supersteps.
+#[derive(Debug)]
+pub(super) struct Migrations {
+    moves: Vec<Move>,
+    /// The number of migrations in progress.
+    pub(super) pending: usize,
+    /// Serial moves: the next one to start.
+    next: usize,
+    start: Time,
+    pub(super) waiting: Waiting,
+    /// The processes whose decided moves were booked and that have not gone on yet.
+    arrived: Vec<u32>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Move {
+    process: ProcessId,
+    to: HostId,
+    size: Bytes,
+    delay: Seconds,
+    start: Time,
+    cause: Cause,
+    is_booked: bool,
+}
+
+impl Move {
+    /// Whether it takes no time: no memory to transfer, and no delay.
+    fn is_instant(&self) -> bool {
+        self.size.get() <= 0.0 && self.delay.get() <= 0.0
+    }
+}
+
+impl Migrations {
+    pub(super) fn new() -> Self {
+        Self {
+            moves: Vec::new(),
+            pending: 0,
+            next: 0,
+            start: Time::ZERO,
+            waiting: Waiting::All,
+            arrived: Vec::new(),
+        }
+    }
+
+    /// Forgets the moves of the superstep before.
+    pub(super) fn clear(&mut self) {
+        self.moves.clear();
+        self.next = 0;
+    }
+
+    /// A process has left the barrier: its prescribed move starts, if it has one.
+    pub(super) fn start_prescribed(
+        &mut self,
+        process: u32,
+        prescribed: &[PrescribedMove],
+        world: &mut World<'_>,
+    ) -> Result<(), Error> {
+        let mut prescribed = prescribed.iter();
+        let Some(wanted) = prescribed.find(|wanted| wanted.process.0 == process) else {
+            return Ok(());
+        };
+        let platform = world.setup.platform;
+        let Some(to) = platform.host_named(&wanted.to) else {
+            return Err(Error::Run(unknown_host(&wanted.to, platform)));
+        };
+        self.moves.push(Move {
+            process: wanted.process,
+            to,
+            size: wanted.size,
+            delay: wanted.delay,
+            start: world.engine.now(),
+            cause: Cause::Workload,
+            is_booked: false,
+        });
+        self.pending += 1;
+        self.start_move(self.moves.len() - 1, world)
+    }
+
+    /// Takes the decided migrations, without processes that are at their destination already; returns their number.
+    pub(super) fn plan(&mut self, decided: &[Migration], world: &World<'_>) -> usize {
+        let costs = world.setup.costs.migration;
+        self.moves.clear();
+        self.arrived.clear();
+        for &Migration { process, to } in decided {
+            let from = world.placement[process.index()];
+            if from == to {
+                continue;
+            }
+            let memory = world.memory[process.index()];
+            let (size, alone) = match costs.transfer {
+                Transfer::Flow => (memory, Seconds::default()),
+                Transfer::Nominal => {
+                    let platform = world.setup.platform;
+                    (Bytes::default(), one_way(platform, from, to, memory))
+                }
+                Transfer::None => (Bytes::default(), Seconds::default()),
+            };
+            self.moves.push(Move {
+                process,
+                to,
+                size,
+                delay: costs.fixed + alone,
+                start: world.engine.now(),
+                cause: Cause::Policy,
+                is_booked: false,
+            });
+        }
+        self.pending = self.moves.len();
+        self.start = world.engine.now();
+        self.waiting = costs.wait;
+        self.pending
+    }
+
+    /// Books the planned moves that take no time and may start now, before anything else starts.
+    pub(super) fn book_instant(&mut self, world: &mut World<'_>, recorder: &mut dyn Recorder) {
+        match world.setup.costs.migration.order {
+            MoveOrder::Serial => self.book_next(world, recorder),
+            MoveOrder::Parallel => {
+                self.next = self.moves.len();
+                for index in 0..self.moves.len() {
+                    if self.moves[index].is_instant() {
+                        self.book(index, world, recorder);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Serial moves: books the next ones up to the first one that takes time.
+    fn book_next(&mut self, world: &mut World<'_>, recorder: &mut dyn Recorder) {
+        while self.moves.get(self.next).is_some_and(Move::is_instant) {
+            self.next += 1;
+            self.moves[self.next - 1].start = world.engine.now();
+            self.book(self.next - 1, world, recorder);
+        }
+    }
+
+    /// Whether each process is still to move.
+    pub(super) fn movers(&self, processes: usize) -> Vec<bool> {
+        let mut moves = vec![false; processes];
+        for planned in self.moves.iter().filter(|planned| !planned.is_booked) {
+            moves[planned.process.index()] = true;
+        }
+        moves
+    }
+
+    /// Starts the planned moves that take time: all, or the first of serial ones.
+    pub(super) fn start(&mut self, world: &mut World<'_>) -> Result<(), Error> {
+        match world.setup.costs.migration.order {
+            MoveOrder::Serial => self.start_next(world),
+            MoveOrder::Parallel => {
+                for index in 0..self.moves.len() {
+                    if !self.moves[index].is_booked {
+                        self.start_move(index, world)?;
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Serial moves: starts the next one, if there is one.
+    fn start_next(&mut self, world: &mut World<'_>) -> Result<(), Error> {
+        if self.next == self.moves.len() {
+            return Ok(());
+        }
+        self.next += 1;
+        self.start_move(self.next - 1, world)
+    }
+
+    fn start_move(&mut self, index: usize, world: &mut World<'_>) -> Result<(), Error> {
+        let planned = &mut self.moves[index];
+        planned.start = world.engine.now();
+        let from = world.placement[planned.process.index()];
+        let token = to_u32(index);
+        if planned.size.get() > 0.0 {
+            let transferred = Token::Transferred(token);
+            let has_handshake = world.setup.runtime.receives.has_handshake(planned.size);
+            let image = (planned.size, has_handshake);
+            return world
+                .engine
+                .send_message(from, planned.to, image, transferred);
+        }
+        world.engine.wait(planned.delay, Token::Settled(token));
+        Ok(())
+    }
+
+    /// The memory of a process has arrived: its delay begins, or the move is booked.
+    pub(super) fn on_transferred(
+        &mut self,
+        index: u32,
+        world: &mut World<'_>,
+        recorder: &mut dyn Recorder,
+    ) -> Result<(), Error> {
+        let delay = self.moves[index as usize].delay;
+        if delay.get() > 0.0 {
+            world.engine.wait(delay, Token::Settled(index));
+            return Ok(());
+        }
+        self.on_settled(index, world, recorder)
+    }
+
+    /// A move has ended: books it, and starts the next one of serial moves.
+    pub(super) fn on_settled(
+        &mut self,
+        index: u32,
+        world: &mut World<'_>,
+        recorder: &mut dyn Recorder,
+    ) -> Result<(), Error> {
+        let index = index as usize;
+        self.book(index, world, recorder);
+        if self.moves[index].cause == Cause::Policy {
+            self.book_next(world, recorder);
+            self.start_next(world)?;
+        }
+        Ok(())
+    }
+
+    /// Places a process on its destination and records its move.
+    fn book(&mut self, index: usize, world: &mut World<'_>, recorder: &mut dyn Recorder) {
+        let booked = &mut self.moves[index];
+        booked.is_booked = true;
+        let booked = *booked;
+        let now = world.engine.now();
+        let place = &mut world.placement[booked.process.index()];
+        let record = MigrationRecord {
+            superstep: world.ending,
+            process: booked.process,
+            from: std::mem::replace(place, booked.to),
+            to: booked.to,
+            size: booked.size,
+            start: booked.start,
+            end: now,
+            cause: booked.cause,
+        };
+        recorder.migration(&record);
+        world.outcome.migrations.push(record);
+        world.log.number(u64::from(booked.process.0));
+        world.log.number(u64::from(booked.to.0));
+        world.log.date(now.get());
+        self.pending -= 1;
+        if booked.cause == Cause::Policy {
+            self.arrived.push(booked.process.0);
+            if self.pending == 0 {
+                self.record_price(world);
+            }
+        }
+    }
+
+    /// Takes the processes whose decided moves were booked, by their numbers.
+    pub(super) fn take_arrived(&mut self) -> Vec<u32> {
+        self.arrived.sort_unstable();
+        std::mem::take(&mut self.arrived)
+    }
+
+    /// All moves of a call have ended: their price.
+    fn record_price(&self, world: &mut World<'_>) {
+        let now = world.engine.now();
+        let spent = now.since(self.start);
+        world.outcome.migration += spent;
+        let call = world.outcome.calls.last_mut();
+        let call = call.expect("moves follow a call");
+        call.migration = spent;
+        if self.waiting == Waiting::All {
+            call.held_until = now;
+        }
+    }
+
+    /// The open superstep has been computed, and only the processes that moved before it waited for their moves: how long that held it
+    /// up. `longest` is its longest computation.
+    pub(super) fn date_late_moves(&self, computed: Time, longest: Seconds, world: &mut World<'_>) {
+        let before = world.superstep.checked_sub(1);
+        if let Some(call) = world.outcome.calls.last_mut()
+            && self.waiting == Waiting::Movers
+            && Some(call.superstep) == before
+            && call.migration.get() > 0.0
+        {
+            let held = computed.since(call.held_until) - longest;
+            call.held_until = call.held_until + held;
+        }
+    }
+}
+
+/// The time of `size` between two hosts without contention; zero without a route, over which no message is sent either.
+pub(super) fn one_way(platform: &Platform, from: HostId, to: HostId, size: Bytes) -> Seconds {
+    let Some(route) = platform.route(from, to) else {
+        return Seconds::default();
+    };
+    let bottleneck = platform.bottleneck(&route);
+    let transfer = bottleneck.map_or_else(Seconds::default, |rate| size / rate);
+    platform.latency(&route) + transfer
+}
+
+/// The problem of a host that does not exist.
+fn unknown_host(name: &str, platform: &Platform) -> Problem {
+    let known = platform.hosts.iter().map(|host| host.name.as_str());
+    Problem::unknown("host", name).known("hosts", known)
+}

@@ -1,0 +1,31 @@
+//! The baseline: no call, no migration.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Decision, Policy, View};
+use migsim_base::error::Error;
+use migsim_base::random::Stream;
+
+/// Leaves every process where it is and never asks for a call; it has no options.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Never {}
+
+impl Policy for Never {
+    fn is_call_due(&mut self, _view: &View<'_>) -> bool {
+        false
+    }
+
+    fn is_done(&self, _left: usize) -> bool {
+        true
+    }
+
+    fn decide(&mut self, _view: &View<'_>, _random: &mut Stream) -> Result<Decision, Error> {
+        Ok(Decision::default())
+    }
+
+    fn uses_seed(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,480 @@
+//! A sparse table over pairs (process, cluster): most processes talk to few clusters.
+//!
+//! ```text
+//! memory = nodes · (8 B + SLOTS · (2 B + size of T)),   nodes = Σ over processes of max(1, pairs / SLOTS, rounded up)
+//! ```
+//! Each process has a list of nodes of some pairs, in the order in which they came; the first node stands at the process's own place. Few
+//! pairs are found in one place of memory. Those of a process that has many are found by a hash table, behind the first nodes.
+//! Nodes that values have left are used again. The clusters of a node share the upper half of their numbers, so that each needs 2 B; where
+//! there are more than 65 536 clusters, some nodes have fewer pairs than they could.
+
+use hashbrown::HashTable;
+
+const NONE: u32 = u32::MAX;
+/// So many nodes of a process are looked through; pairs in later ones are in a hash table.
+const NEAR: u32 = if cfg!(test) { 2 } else { 8 };
+
+/// A sparse table by process and cluster; equal tables got their pairs in the same order. A node has `SLOTS` pairs.
+#[derive(Clone, Debug)]
+pub struct Pairs<T, const SLOTS: usize = 3> {
+    processes: usize,
+    /// The first nodes of all processes, then others; none as long as there are no values.
+    nodes: Vec<Node<T, SLOTS>>,
+    /// The first of the nodes that nobody needs, each with the next one.
+    free: u32,
+    far: HashTable<Far>,
+}
+
+/// A pair behind the first [`NEAR`] nodes of its process and its node; for the cluster [`NONE`] the last node of such a process.
+#[derive(Clone, Copy, Debug)]
+struct Far {
+    process: u32,
+    cluster: u32,
+    node: u32,
+}
+
+impl Far {
+    fn hash(&self) -> u64 {
+        // Multiplication brings all bits to the highest ones; 2^64 over the golden ratio.
+        let pair = u64::from(self.process) << 32 | u64::from(self.cluster);
+        (pair ^ pair >> 29).wrapping_mul(0x9e37_79b9_7f4a_7c15)
+    }
+}
+
+/// Where the next pair of a process is put: into its last node, before which there are so many, or into one behind it.
+#[derive(Clone, Copy, Debug)]
+struct End {
+    last: u32,
+    before: u32,
+}
+
+/// Where a pair is.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    node: u32,
+    slot: u32,
+}
+
+/// The number of a cluster.
+#[derive(Clone, Copy, Debug)]
+struct Halves {
+    upper: u16,
+    lower: u16,
+}
+
+impl Halves {
+    #[inline]
+    fn of(cluster: u32) -> Self {
+        let [a, b, c, d] = cluster.to_be_bytes();
+        Self {
+            upper: u16::from_be_bytes([a, b]),
+            lower: u16::from_be_bytes([c, d]),
+        }
+    }
+
+    #[inline]
+    fn cluster(self) -> usize {
+        usize::from(self.upper) << u16::BITS | usize::from(self.lower)
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Node<T, const SLOTS: usize> {
+    next: u32,
+    /// The pairs that it has, in its first slots.
+    count: u16,
+    /// The halves of their clusters.
+    upper: u16,
+    lower: [u16; SLOTS],
+    values: [T; SLOTS],
+}
+
+impl<T: Copy + Default, const SLOTS: usize> Node<T, SLOTS> {
+    fn empty() -> Self {
+        Self {
+            next: NONE,
+            count: 0,
+            upper: 0,
+            lower: [0; SLOTS],
+            values: [T::default(); SLOTS],
+        }
+    }
+
+    /// The slot of a cluster.
+    #[inline]
+    fn find(&self, cluster: Halves) -> Option<u32> {
+        // Slots behind the last pair may have any cluster; they come after that of a pair.
+        let slot = (0_u32..)
+            .zip(self.lower)
+            .find(|(_, lower)| *lower == cluster.lower);
+        let slot = slot.map(|(slot, _)| slot);
+        slot.filter(|&slot| slot < u32::from(self.count) && self.upper == cluster.upper)
+    }
+
+    /// The clusters of its pairs.
+    fn clusters(&self) -> impl Iterator<Item = Halves> {
+        let upper = self.upper;
+        let lower = self.lower.iter().take(usize::from(self.count));
+        lower.map(move |&lower| Halves { upper, lower })
+    }
+
+    /// Whether there is room for one more pair, of this cluster.
+    #[inline]
+    fn has_room(&self, cluster: Halves) -> bool {
+        self.count == 0 || usize::from(self.count) < SLOTS && self.upper == cluster.upper
+    }
+
+    /// Adds a pair, for which there is room.
+    #[inline]
+    fn put(&mut self, cluster: Halves, value: T) -> &mut T {
+        let slot = usize::from(self.count);
+        self.count += 1;
+        self.upper = cluster.upper;
+        self.lower[slot] = cluster.lower;
+        self.values[slot] = value;
+        &mut self.values[slot]
+    }
+}
+
+impl<T, const SLOTS: usize> Default for Pairs<T, SLOTS> {
+    fn default() -> Self {
+        Self {
+            processes: 0,
+            nodes: Vec::new(),
+            free: NONE,
+            far: HashTable::new(),
+        }
+    }
+}
+
+impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
+    /// Forgets all values and prepares for `processes`, keeping the memory.
+    pub fn clear(&mut self, processes: usize) {
+        self.nodes.truncate(processes);
+        for node in &mut self.nodes {
+            (node.count, node.next) = (0, NONE);
+        }
+        if !self.nodes.is_empty() {
+            self.nodes.resize(processes, Node::empty());
+        }
+        self.processes = processes;
+        self.free = NONE;
+        self.far.clear();
+    }
+
+    /// For how many processes it is prepared.
+    pub fn processes(&self) -> usize {
+        self.processes
+    }
+
+    /// The value of a pair, if it has one.
+    pub fn get(&self, process: usize, cluster: usize) -> Option<&T> {
+        if process >= self.processes {
+            return None;
+        }
+        let place = self.find(process, number(cluster)).ok()?;
+        Some(&self.nodes[place.node as usize].values[place.slot as usize])
+    }
+
+    /// The value of a pair, if it has one, to be changed.
+    #[inline]
+    pub fn get_mut(&mut self, process: usize, cluster: usize) -> Option<&mut T> {
+        let place = self.find(process, number(cluster)).ok()?;
+        Some(&mut self.nodes[place.node as usize].values[place.slot as usize])
+    }
+
+    /// The value of a pair; if it has none, it gets the default.
+    #[inline]
+    pub fn get_or_default(&mut self, process: usize, cluster: usize) -> &mut T {
+        if self.nodes.is_empty() {
+            self.fill();
+        }
+        let cluster = number(cluster);
+        match self.find(process, cluster) {
+            Ok(place) => &mut self.nodes[place.node as usize].values[place.slot as usize],
+            Err(end) => self.append(process, end, cluster, T::default()),
+        }
+    }
+
+    /// Puts a pair that is not there behind the others of its process.
+    #[inline]
+    pub fn push(&mut self, process: usize, cluster: usize, value: T) {
+        if self.nodes.is_empty() {
+            self.fill();
+        }
+        let (mut last, mut before) = (number(process), 0);
+        loop {
+            let next = self.nodes[last as usize].next;
+            if next == NONE {
+                break;
+            }
+            (last, before) = (next, before + 1);
+            if before == NEAR {
+                last = self.far_end(process).last;
+                break;
+            }
+        }
+        self.append(process, End { last, before }, number(cluster), value);
+    }
+
+    /// The place of a pair, or the end of its process.
+    #[inline]
+    fn find(&self, process: usize, cluster: u32) -> Result<Place, End> {
+        let at = number(process);
+        let end = End {
+            last: at,
+            before: 0,
+        };
+        let node = self.nodes.get(process).ok_or(end)?;
+        match node.find(Halves::of(cluster)) {
+            Some(slot) => Ok(Place { node: at, slot }),
+            None if node.next == NONE => Err(end),
+            None => self.find_behind(process, cluster),
+        }
+    }
+
+    /// The same behind the first node.
+    #[inline(never)]
+    fn find_behind(&self, process: usize, cluster: u32) -> Result<Place, End> {
+        let halves = Halves::of(cluster);
+        let mut at = self.nodes[process].next;
+        for before in 1..NEAR {
+            let node = &self.nodes[at as usize];
+            if let Some(slot) = node.find(halves) {
+                return Ok(Place { node: at, slot });
+            }
+            if node.next == NONE {
+                return Err(End { last: at, before });
+            }
+            at = node.next;
+        }
+        self.find_far(process, cluster)
+    }
+
+    /// The same behind the first nodes.
+    fn find_far(&self, process: usize, cluster: u32) -> Result<Place, End> {
+        let found = self.far_node(process, cluster).and_then(|node| {
+            let slot = self.nodes[node as usize].find(Halves::of(cluster))?;
+            Some(Place { node, slot })
+        });
+        found.ok_or_else(|| self.far_end(process))
+    }
+
+    fn far_end(&self, process: usize) -> End {
+        let last = self.far_node(process, NONE);
+        End {
+            last: last.expect("a process with far nodes has a last one"),
+            before: NEAR,
+        }
+    }
+
+    fn far_node(&self, process: usize, cluster: u32) -> Option<u32> {
+        let process = number(process);
+        let wanted = Far {
+            process,
+            cluster,
+            node: NONE,
+        };
+        let is_it = |far: &Far| far.process == process && far.cluster == cluster;
+        self.far.find(wanted.hash(), is_it).map(|far| far.node)
+    }
+
+    /// Takes note of a pair in a node behind the first ones, the last node of its process.
+    fn note_far(&mut self, process: usize, cluster: u32, node: u32) {
+        let process = number(process);
+        for cluster in [cluster, NONE] {
+            let far = Far {
+                process,
+                cluster,
+                node,
+            };
+            let is_it = |other: &Far| other.process == process && other.cluster == cluster;
+            match self.far.find_mut(far.hash(), is_it) {
+                Some(known) => *known = far,
+                None => {
+                    self.far.insert_unique(far.hash(), far, Far::hash);
+                }
+            }
+        }
+    }
+
+    /// Keeps those values of which `is_kept`, which may change them, is true.
+    pub fn retain(&mut self, mut is_kept: impl FnMut(&mut T) -> bool) {
+        for process in 0..self.processes.min(self.nodes.len()) {
+            // The kept ones move to the front of the list, none of them into a node behind its own; nodes behind them are free.
+            let (mut from, mut to) = (process, process);
+            loop {
+                let node = self.nodes[from];
+                self.nodes[from].count = 0;
+                for (cluster, mut value) in node.clusters().zip(node.values) {
+                    if !is_kept(&mut value) {
+                        continue;
+                    }
+                    if !self.nodes[to].has_room(cluster) {
+                        to = self.nodes[to].next as usize;
+                    }
+                    self.nodes[to].put(cluster, value);
+                }
+                match node.next {
+                    NONE => break,
+                    next => from = next as usize,
+                }
+            }
+            if to != from {
+                let first = std::mem::replace(&mut self.nodes[to].next, NONE);
+                self.nodes[from].next = std::mem::replace(&mut self.free, first);
+            }
+        }
+        if !self.far.is_empty() {
+            self.note_all_far();
+        }
+    }
+
+    /// Takes note of all pairs behind the first nodes.
+    fn note_all_far(&mut self) {
+        self.far.clear();
+        for process in 0..self.processes {
+            let (mut at, mut before) = (number(process), 0);
+            loop {
+                let node = self.nodes[at as usize];
+                if before >= NEAR {
+                    for cluster in node.clusters() {
+                        self.note_far(process, number(cluster.cluster()), at);
+                    }
+                }
+                if node.next == NONE {
+                    break;
+                }
+                (at, before) = (node.next, before + 1);
+            }
+        }
+    }
+
+    /// The clusters of which a process has values, in the order in which they came.
+    #[inline]
+    pub fn of(&self, process: usize) -> impl Iterator<Item = (usize, &T)> {
+        let first = (process < self.processes).then_some(process);
+        let mut node = first.and_then(|process| self.nodes.get(process));
+        let mut slot = 0;
+        std::iter::from_fn(move || {
+            let mut here = node?;
+            if slot == usize::from(here.count) {
+                node = self.nodes.get(here.next as usize);
+                (here, slot) = (node?, 0);
+            }
+            let (upper, lower) = (here.upper, *here.lower.get(slot)?);
+            let value = here.values.get(slot)?;
+            slot += 1;
+            Some((Halves { upper, lower }.cluster(), value))
+        })
+    }
+
+    /// The first nodes of all processes.
+    #[cold]
+    fn fill(&mut self) {
+        self.nodes.resize(self.processes, Node::empty());
+    }
+
+    /// Puts a pair at the end of its process.
+    #[inline]
+    fn append(&mut self, process: usize, end: End, cluster: u32, value: T) -> &mut T {
+        let halves = Halves::of(cluster);
+        let last = end.last as usize;
+        if end.before < NEAR && self.nodes[last].has_room(halves) {
+            self.nodes[last].put(halves, value)
+        } else {
+            self.append_far(process, end, cluster, value)
+        }
+    }
+
+    /// The same with a node behind the last one, or behind the first nodes.
+    #[inline(never)]
+    fn append_far(&mut self, process: usize, end: End, cluster: u32, value: T) -> &mut T {
+        let halves = Halves::of(cluster);
+        let End {
+            last: mut at,
+            mut before,
+        } = end;
+        if !self.nodes[at as usize].has_room(halves) {
+            let last = std::mem::replace(&mut at, self.new_node());
+            self.nodes[last as usize].next = at;
+            before += 1;
+        }
+        if before >= NEAR {
+            self.note_far(process, cluster, at);
+        }
+        self.nodes[at as usize].put(halves, value)
+    }
+
+    fn new_node(&mut self) -> u32 {
+        if self.free == NONE {
+            self.nodes.push(Node::empty());
+            return number(self.nodes.len() - 1);
+        }
+        let node = &mut self.nodes[self.free as usize];
+        std::mem::replace(&mut self.free, std::mem::replace(&mut node.next, NONE))
+    }
+}
+
+impl<T: Copy + Default + PartialEq, const SLOTS: usize> PartialEq for Pairs<T, SLOTS> {
+    fn eq(&self, other: &Self) -> bool {
+        self.processes == other.processes
+            && (0..self.processes).all(|process| self.of(process).eq(other.of(process)))
+    }
+}
+
+#[inline]
+fn number(at: usize) -> u32 {
+    u32::try_from(at).expect("fewer than 2^32 pairs have a value: their memory is checked before")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn sparse_pairs_are_a_list_by_process_in_the_order_in_which_they_came(
+            adds in prop::collection::vec((0_usize..3, prop_oneof![0_usize..30, 65_530_usize..65_540], 1_u32..9), 0..200),
+            (divisor, calls) in (2_u32..5, 1_usize..90),
+        ) {
+            let mut pairs = Pairs::<u32>::default();
+            let mut known: Vec<(usize, usize, u32)> = Vec::new();
+            // What is forgotten leaves nothing behind.
+            for _ in 0..2 {
+                pairs.clear(3);
+                known.clear();
+                for (at, &(process, cluster, value)) in adds.iter().enumerate() {
+                    let before = known.iter_mut().find(|pair| (pair.0, pair.1) == (process, cluster));
+                    prop_assert_eq!(pairs.get(process, cluster), before.as_ref().map(|pair| &pair.2));
+                    match before {
+                        Some(pair) => {
+                            pair.2 += value;
+                            *pairs.get_mut(process, cluster).unwrap() += value;
+                        }
+                        None if value % 2 == 0 => {
+                            known.push((process, cluster, value));
+                            *pairs.get_or_default(process, cluster) += value;
+                        }
+                        None => {
+                            known.push((process, cluster, value));
+                            pairs.push(process, cluster, value);
+                        }
+                    }
+                    if at % calls == 0 {
+                        let is_kept = |value: u32| !value.is_multiple_of(divisor);
+                        known.retain(|pair| is_kept(pair.2));
+                        pairs.retain(|value| is_kept(*value));
+                    }
+                }
+                for process in 0..3 {
+                    let of = pairs.of(process).map(|(cluster, &value)| (process, cluster, value));
+                    let expected = known.iter().copied().filter(|pair| pair.0 == process);
+                    prop_assert!(of.eq(expected));
+                }
+                prop_assert_eq!(pairs.get(3, 0), None);
+            }
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! The record of a run: times of supersteps, calls with their decisions, migrations.
+
+use std::collections::BTreeMap;
+
+use crate::{Decision, Measures};
+use migsim_base::units::{Bytes, HostId, ProcessId, Seconds, Time};
+
+/// The dates of a superstep.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SuperstepDates {
+    /// The time at which the first process began it.
+    pub start: Time,
+    /// The time at which the last process had computed.
+    pub computed: Time,
+    /// The time at which the last process left its barrier.
+    pub end: Time,
+}
+
+/// Some time that everybody waits for a rescheduling call.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Wait {
+    /// Since when.
+    pub from: Time,
+    /// Until when.
+    pub until: Time,
+}
+
+impl Wait {
+    /// No time, at a date.
+    pub const fn none(date: Time) -> Self {
+        Self {
+            from: date,
+            until: date,
+        }
+    }
+}
+
+/// A rescheduling call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CallRecord {
+    /// After which superstep, counted from 0.
+    pub superstep: usize,
+    /// The time at which all processes had left the barrier.
+    pub start: Time,
+    /// The price of the call itself.
+    pub cost: Seconds,
+    /// The price of its migrations until everybody (or whoever waits) could go on; zero if nothing moved.
+    pub migration: Seconds,
+    /// The wait of all processes for it (`cost`); from its start on, unless it overlaps the next superstep.
+    pub wait: Wait,
+    /// The part of that in which managers computed and no message of the call was on its way; none of a call that overlaps a superstep.
+    pub work: Wait,
+    /// Whether its messages are simulated; otherwise its price is a number that is waited for.
+    pub has_messages: bool,
+    /// Until when its migrations held up the application. If everybody waits for them: when the next superstep began. If only those
+    /// that move wait, and the others go on: the date by which everybody could have computed, less the longest computation of the
+    /// superstep; what is hidden behind the computations of others is no part of it. Without migrations: when the call was paid.
+    pub held_until: Time,
+    /// The decision and its reasons.
+    pub decision: Decision,
+    /// The origin of each of the decided migrations, in their order.
+    pub origins: Vec<HostId>,
+    /// Whether the migrations happened.
+    pub applied: bool,
+}
+
+/// The cause of a move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cause {
+    /// A decision of the policy.
+    Policy,
+    /// The workload says so (a trace).
+    Workload,
+}
+
+impl Cause {
+    /// `policy` or `workload`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Policy => "policy",
+            Self::Workload => "workload",
+        }
+    }
+}
+
+/// A migration that happened.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct MigrationRecord {
+    /// After which superstep, counted from 0.
+    pub superstep: usize,
+    /// The process that moved.
+    pub process: ProcessId,
+    /// The origin.
+    pub from: HostId,
+    /// The destination.
+    pub to: HostId,
+    /// The bytes sent.
+    pub size: Bytes,
+    /// The time at which it began.
+    pub start: Time,
+    /// The time at which the process was in its new place.
+    pub end: Time,
+    /// Why.
+    pub cause: Cause,
+}
+
+/// The result of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// The time at which the last process had ended: the execution time.
+    pub makespan: Time,
+    /// All supersteps.
+    pub supersteps: Vec<SuperstepDates>,
+    /// All rescheduling calls.
+    pub calls: Vec<CallRecord>,
+    /// All migrations, in the order of their ends.
+    pub migrations: Vec<MigrationRecord>,
+    /// Time during which everybody waited for rescheduling calls.
+    pub scheduling: Seconds,
+    /// Time during which processes waited for migrations after calls.
+    pub migration: Seconds,
+    /// Flows simulated: messages, barrier, calls and migrations.
+    pub flows: u64,
+    /// The messages of the application alone.
+    pub sent: Sent,
+    /// A hash of all dates: equal for equal runs (see [`migsim_engine::EventLog`]).
+    pub event_hash: String,
+}
+
+impl Outcome {
+    /// The number of straight returns: moves decided by the policy that take a process back to the host that its last move left.
+    pub fn straight_returns(&self) -> usize {
+        let mut left: BTreeMap<ProcessId, HostId> = BTreeMap::new();
+        let mut moves: Vec<&MigrationRecord> = self.migrations.iter().collect();
+        moves.sort_by_key(|one| one.superstep); // stable
+        let is_return = |one: &&MigrationRecord| {
+            let before = left.insert(one.process, one.from);
+            one.cause == Cause::Policy && before == Some(one.to)
+        };
+        moves.into_iter().filter(is_return).count()
+    }
+}
+
+/// The messages of an application in all supersteps.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sent {
+    /// Their number.
+    pub messages: u64,
+    /// The sum of their sizes \[B\], superstep by superstep.
+    pub bytes: f64,
+}
+
+/// The times at which each process began a superstep, and the time at which all were done with it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Beginnings<'a> {
+    /// The zero of the dates of this superstep.
+    pub origin: Time,
+    /// The beginning of each process, after that \[s\]; empty if all began there.
+    pub after: &'a [f64],
+    /// The present: all have arrived at the barrier. If the superstep was done at once, they have left it, too.
+    pub now: Time,
+}
+
+/// Watches a run.
+pub trait Recorder {
+    /// Called at the barrier of each superstep (counted from 0), when all processes have arrived, with what was measured and
+    /// where they are.
+    fn superstep(&mut self, superstep: usize, measures: &Measures, placement: &[HostId]);
+
+    /// Called just before that, with the dates.
+    fn began(&mut self, _beginnings: Beginnings<'_>) {}
+
+    /// Called when a rescheduling call is paid; its migrations are still to come.
+    fn call(&mut self, _call: &CallRecord) {}
+
+    /// Called when a process is in its new place.
+    fn migration(&mut self, _migration: &MigrationRecord) {}
+
+    /// Asked after each superstep: whether the run is to end there, without a result.
+    fn is_stopped(&self) -> bool {
+        false
+    }
+}
+
+/// Watches nothing.
+impl Recorder for () {
+    fn superstep(&mut self, _: usize, _: &Measures, _: &[HostId]) {}
+}
+
+/// Passes everything on to each of several.
+impl Recorder for Vec<&mut dyn Recorder> {
+    fn superstep(&mut self, superstep: usize, measures: &Measures, placement: &[HostId]) {
+        for one in self {
+            one.superstep(superstep, measures, placement);
+        }
+    }
+
+    fn began(&mut self, beginnings: Beginnings<'_>) {
+        for one in self {
+            one.began(beginnings);
+        }
+    }
+
+    fn call(&mut self, call: &CallRecord) {
+        for one in self {
+            one.call(call);
+        }
+    }
+
+    fn migration(&mut self, migration: &MigrationRecord) {
+        for one in self {
+            one.migration(migration);
+        }
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.iter().any(|one| one.is_stopped())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A move after a superstep: process, from, to, cause.
+    fn moved(
+        superstep: usize,
+        (process, from, to): (u32, u32, u32),
+        cause: Cause,
+    ) -> MigrationRecord {
+        MigrationRecord {
+            superstep,
+            process: ProcessId(process),
+            from: HostId(from),
+            to: HostId(to),
+            size: Bytes::default(),
+            start: Time::default(),
+            end: Time::default(),
+            cause,
+        }
+    }
+
+    #[test]
+    fn a_straight_return_is_the_next_move_of_a_process_back_to_where_it_came_from() {
+        let outcome = |migrations| Outcome {
+            makespan: Time::default(),
+            supersteps: Vec::new(),
+            calls: Vec::new(),
+            migrations,
+            scheduling: Seconds::default(),
+            migration: Seconds::default(),
+            flows: 0,
+            sent: Sent::default(),
+            event_hash: String::new(),
+        };
+        let policy = Cause::Policy;
+        // Process 0 goes to 1, back to 0 and to 1 again: two returns. Process 1 comes back by way of host 3, which is none.
+        let moves = [
+            moved(3, (0, 0, 1), policy),
+            moved(3, (1, 2, 3), policy),
+            moved(5, (0, 1, 0), policy),
+            moved(5, (1, 3, 4), policy),
+            moved(9, (1, 4, 2), policy),
+            moved(9, (0, 0, 1), policy),
+        ];
+        assert_eq!(outcome(moves.to_vec()).straight_returns(), 2);
+        // What the workload prescribes is no decision.
+        let moves = [
+            moved(3, (0, 0, 1), policy),
+            moved(5, (0, 1, 0), Cause::Workload),
+        ];
+        assert_eq!(outcome(moves.to_vec()).straight_returns(), 0);
+    }
+}

@@ -1,0 +1,224 @@
+//! Rescheduling: tests if a call is due, asks the policy, and checks its decision.
+
+use super::call::Call;
+use super::config::{CallModel, LoadMeasure};
+use super::migration::Migrations;
+use super::record::{CallRecord, Wait};
+use super::world::World;
+use crate::PrescribedMove;
+use crate::{Decision, Policy};
+use migsim_base::error::{Error, Problem};
+use migsim_base::random::{Purpose, Stream};
+use migsim_base::units::{Bytes, HostId, ProcessId, Seconds};
+use migsim_engine::Availability;
+
+/// The policy, and the state between two supersteps.
+pub(super) struct Rescheduling<'a> {
+    policy: Box<dyn Policy>,
+    random: Stream,
+    /// Per host: the load that is not ours, as a fraction of its speed.
+    external_load: Vec<f64>,
+    /// The hosts whose speed varies, and their availability at the last call.
+    varying: Vec<(HostId, Availability)>,
+    supersteps_since_call: u64,
+    pub(super) is_due: bool,
+    pub(super) prescribed: &'a [PrescribedMove],
+    /// Whether all processes meet after the superstep that is ending.
+    pub(super) is_held: bool,
+    /// Without barriers: the superstep after which all meet for a call that was due while some were ahead.
+    postponed_to: Option<usize>,
+    pub(super) call: Call,
+    pub(super) migrations: Migrations,
+}
+
+impl<'a> Rescheduling<'a> {
+    pub(super) fn new(policy: Box<dyn Policy>, world: &World<'a>) -> Self {
+        let platform = world.setup.platform;
+        let varies = |&host: &HostId| platform.hosts[host.index()].varies();
+        let hosts = (0..platform.hosts.len()).map(HostId::from_index);
+        Self {
+            policy,
+            random: Stream::new(world.setup.seed, Purpose::Policy),
+            external_load: vec![0.0; platform.hosts.len()],
+            varying: hosts
+                .filter(varies)
+                .map(|host| (host, Availability::default()))
+                .collect(),
+            supersteps_since_call: 0,
+            is_due: false,
+            prescribed: &[],
+            is_held: false,
+            postponed_to: None,
+            call: Call::none(),
+            migrations: Migrations::new(),
+        }
+    }
+
+    /// All processes have arrived at the barrier: the policy observes the superstep, and it is settled whether all meet after it.
+    #[inline]
+    pub(super) fn observe(&mut self, world: &mut World<'a>) {
+        self.supersteps_since_call += 1;
+        self.is_due = world.has_policy() && self.ask(world);
+        if self.postponed_to.is_some_and(|to| to <= world.ending) {
+            self.postponed_to = None;
+            self.is_due = true;
+        }
+        self.prescribed = world.setup.workload.prescribed_moves(world.ending);
+        self.is_held = self.is_due || !self.prescribed.is_empty() || self.call.is_overlapped;
+        self.migrations.clear();
+    }
+
+    /// Whether the policy wants a call after the superstep that is ending; one that wants none any more is dismissed.
+    fn ask(&mut self, world: &mut World<'a>) -> bool {
+        let is_due = self.policy.is_call_due(&world.view(&self.external_load));
+        let left = world.supersteps - 1 - world.ending;
+        if !is_due && self.policy.is_done(left) {
+            world.dismiss_policy();
+        }
+        is_due
+    }
+
+    /// Puts off a call that is due: all meet after this superstep, which is the furthest that a process has begun.
+    pub(super) fn postpone(&mut self, to: usize) {
+        self.postponed_to.get_or_insert(to);
+        self.is_due = false;
+        self.is_held = false;
+    }
+
+    /// Whether all meet after a superstep that is not closed yet.
+    pub(super) fn holds_after(&self, superstep: usize, world: &World<'_>) -> bool {
+        self.call.is_overlapped
+            || self.postponed_to == Some(superstep)
+            || !world.setup.workload.prescribed_moves(superstep).is_empty()
+            || world.has_policy() && self.policy.is_call_planned(superstep)
+    }
+
+    /// The decision of the policy, which is recorded as a call.
+    ///
+    /// # Errors
+    /// The policy fails or asks for the impossible.
+    pub(super) fn decide(&mut self, world: &mut World<'a>) -> Result<(), Error> {
+        self.is_due = false;
+        self.measure_loads(world)?;
+        let view = world.view(&self.external_load);
+        let decision = self.policy.decide(&view, &mut self.random)?;
+        check(&decision, world)?;
+        world.log.number(world.ending as u64);
+        for migration in &decision.migrations {
+            world.log.number(u64::from(migration.process.0));
+            world.log.number(u64::from(migration.to.0));
+        }
+        let decided = decision.migrations.iter();
+        let origins = decided.map(|wanted| world.placement[wanted.process.index()]);
+        let now = world.engine.now();
+        let call = CallRecord {
+            superstep: world.ending,
+            origins: origins.collect(),
+            start: now,
+            cost: Seconds::default(),
+            migration: Seconds::default(),
+            wait: Wait::none(now),
+            work: Wait::none(now),
+            has_messages: world.setup.costs.call.model == CallModel::Messages,
+            held_until: now,
+            decision,
+            applied: world.applies_migrations(),
+        };
+        world.outcome.calls.push(call);
+        Ok(())
+    }
+
+    /// The number of supersteps since the last call; starts to count anew.
+    pub(super) fn take_supersteps(&mut self) -> u64 {
+        std::mem::take(&mut self.supersteps_since_call)
+    }
+
+    /// The policy learns how many of its migrations happen.
+    ///
+    /// # Errors
+    /// The state of the policy violates what it says of itself.
+    pub(super) fn settle(&mut self, moves: usize, world: &World<'_>) -> Result<(), Error> {
+        self.policy.on_outcome(moves);
+        match self.policy.fault() {
+            Some(fault) => Err(world.broken(None, &fault)),
+            None => Ok(()),
+        }
+    }
+
+    /// Measures the load that is not ours: its mean since the last call, or its present value.
+    fn measure_loads(&mut self, world: &mut World<'_>) -> Result<(), Error> {
+        let engine = &mut world.engine;
+        for (host, mark) in &mut self.varying {
+            engine.refresh(*host)?;
+            let left = match world.setup.runtime.load {
+                LoadMeasure::SinceCall => engine.mean_availability(*host, *mark),
+                LoadMeasure::Present => engine.available(*host),
+            };
+            self.external_load[host.index()] = (1.0 - left).clamp(0.0, 1.0);
+            *mark = engine.availability_mark(*host);
+        }
+        Ok(())
+    }
+}
+
+/// Refuses a decision that cannot be carried out.
+fn check(decision: &Decision, world: &World<'_>) -> Result<(), Error> {
+    let platform = world.setup.platform;
+    let wanted = &decision.migrations;
+    let number = |process: ProcessId| u64::from(process.0) + 1;
+    let mut seen: Vec<ProcessId> = wanted.iter().map(|wanted| wanted.process).collect();
+    seen.sort_unstable();
+    if let Some(twice) = seen.windows(2).find(|pair| pair[0] == pair[1]) {
+        let what = format!("process {} moves twice", number(twice[0]));
+        return Err(impossible(decision, world, &what));
+    }
+    for wanted in wanted {
+        if wanted.process.index() >= world.placement.len() {
+            let what = format!("there is no process {}", number(wanted.process));
+            return Err(impossible(decision, world, &what));
+        }
+        if world.pinned.get(wanted.process.index()) == Some(&true) {
+            let what = format!("process {} may not migrate", number(wanted.process));
+            return Err(impossible(decision, world, &what));
+        }
+        if wanted.to.index() >= platform.hosts.len() {
+            let what = format!("there is no host number {}", wanted.to.0);
+            return Err(impossible(decision, world, &what));
+        }
+    }
+    let mut placement = world.placement.clone();
+    for wanted in wanted {
+        placement[wanted.process.index()] = wanted.to;
+    }
+    let mut needed = vec![Bytes::default(); platform.hosts.len()];
+    for (at, memory) in placement.iter().zip(&world.memory) {
+        needed[at.index()] = needed[at.index()] + *memory;
+    }
+    for wanted in wanted {
+        let host = &platform.hosts[wanted.to.index()];
+        let needed = needed[wanted.to.index()];
+        if host.memory.is_some_and(|memory| needed > memory) {
+            let what = format!("host `{}` has no memory for {needed}", host.name);
+            return Err(impossible(decision, world, &what));
+        }
+    }
+    Ok(())
+}
+
+/// The most migrations of an impossible decision that are listed.
+const MOST_LISTED: usize = 8;
+
+/// The error of a decision that cannot be carried out.
+fn impossible(decision: &Decision, world: &World<'_>, what: &str) -> Error {
+    let hosts = &world.setup.platform.hosts;
+    let listed = decision.migrations.iter().take(MOST_LISTED).map(|wanted| {
+        let host = hosts.get(wanted.to.index());
+        let host = host.map_or("?", |host| host.name.as_str());
+        format!("p{} to `{host}`", u64::from(wanted.process.0) + 1)
+    });
+    let listed: Vec<String> = listed.collect();
+    let superstep = world.ending + 1;
+    let message = format!("the policy asks for the impossible after superstep {superstep}: {what}");
+    let hint = format!("its decision: {}", listed.join(", "));
+    Error::Run(Problem::new(message).key("policy").hint(hint))
+}

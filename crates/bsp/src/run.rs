@@ -1,0 +1,510 @@
+//! A run: superstep by superstep, and rescheduling between them.
+//!
+//! [`Run::run`] is the loop. Whenever all processes begin a superstep together, local time starts from zero, so that equal supersteps take
+//! equal times to the last bit.
+
+use super::ahead::Ahead;
+use super::config::{CallWaiting, Waiting};
+use super::event::{Stage, Token};
+use super::invariants;
+use super::record::{Beginnings, Outcome, Recorder, Wait};
+use super::reschedule::Rescheduling;
+use super::shortcut::Shortcuts;
+use super::superstep::Superstep;
+use super::world::{Setup, World};
+use crate::Policy;
+use migsim_base::error::{Error, Problem};
+use migsim_base::units::{ProcessId, Seconds, Time, greater};
+use migsim_platform::{Failure, Platform};
+
+/// Simulates one run.
+///
+/// # Errors
+/// The processes wait for each other for ever, a route is missing, the policy asks for the impossible, or the recorder stops the run.
+pub fn simulate(
+    setup: &Setup<'_>,
+    policy: Box<dyn Policy>,
+    recorder: &mut dyn Recorder,
+) -> Result<Outcome, Error> {
+    Run::new(setup, policy, recorder).run()
+}
+
+/// The parts of a run.
+pub(super) struct Run<'a, 'r> {
+    pub(super) world: World<'a>,
+    pub(super) superstep: Superstep,
+    pub(super) shortcuts: Shortcuts<'a>,
+    /// The open supersteps, where there is no barrier between them.
+    pub(super) ahead: Option<Ahead>,
+    pub(super) rescheduling: Rescheduling<'a>,
+    pub(super) recorder: &'r mut dyn Recorder,
+    pub(super) checks: invariants::Sums,
+}
+
+impl<'a, 'r> Run<'a, 'r> {
+    pub(super) fn new(
+        setup: &'a Setup<'a>,
+        policy: Box<dyn Policy>,
+        recorder: &'r mut dyn Recorder,
+    ) -> Self {
+        let world = World::new(setup);
+        let superstep = Superstep::new(setup);
+        Self {
+            ahead: superstep.barrier.is_none().then(Ahead::default),
+            shortcuts: Shortcuts::new(setup, &superstep.barrier),
+            rescheduling: Rescheduling::new(policy, &world),
+            world,
+            superstep,
+            recorder,
+            checks: invariants::Sums::default(),
+        }
+    }
+
+    fn run(mut self) -> Result<Outcome, Error> {
+        let mut done = 0;
+        while done < self.world.supersteps {
+            let repeated = self.repeat(done)?;
+            if repeated == 0 {
+                self.begin(done)?;
+                self.complete()?;
+            }
+            done += repeated.max(1);
+            self.reschedule()?;
+            if self.recorder.is_stopped() {
+                let message = format!("the run was stopped after superstep {done}");
+                return Err(Error::Run(Problem::new(message)));
+            }
+        }
+        self.finish()
+    }
+
+    /// Computes the superstep by a shortcut, or lets all processes begin it; nothing to do if it is under way already.
+    pub(super) fn begin(&mut self, superstep: usize) -> Result<(), Error> {
+        let is_open = |ahead: &Ahead| ahead.is_open(superstep);
+        if std::mem::take(&mut self.superstep.is_underway)
+            || self.ahead.as_ref().is_some_and(is_open)
+        {
+            return Ok(());
+        }
+        self.open(superstep);
+        let is_idle = self.world.engine.rebase();
+        if is_idle {
+            self.superstep.origin = self.world.engine.now();
+        }
+        // A call that is paid beside the superstep is about to start.
+        let is_alone = is_idle && !self.rescheduling.call.is_overlapped && self.ahead.is_none();
+        let Superstep {
+            barrier, begins, ..
+        } = &mut self.superstep;
+        if is_alone && self.shortcuts.try_run(&mut self.world, barrier, begins)? {
+            self.superstep.pass();
+            return Ok(());
+        }
+        barrier.later.clear();
+        self.shortcuts.run_by_events(is_alone, &self.world);
+        if self.superstep.begins.is_empty() {
+            self.superstep.begin_all(None, &mut self.world)
+        } else {
+            self.superstep.begin_one_by_one(&mut self.world)
+        }
+    }
+
+    /// Processes events until all processes have left the barrier of the superstep.
+    fn complete(&mut self) -> Result<(), Error> {
+        while self.has_ended_ahead() || !self.leave()? {
+            self.next_event()?;
+        }
+        Ok(())
+    }
+
+    /// After a barrier at which all processes meet: the moves that the workload prescribes, the call, and the moves that it decides.
+    fn reschedule(&mut self) -> Result<(), Error> {
+        if !self.rescheduling.is_held {
+            return Ok(());
+        }
+        if self.rescheduling.call.is_overlapped {
+            self.rescheduling.call.waits_since = Some(self.world.engine.now());
+        }
+        while self.rescheduling.call.is_overlapped || self.rescheduling.migrations.pending > 0 {
+            self.next_event()?;
+        }
+        if self.rescheduling.is_due {
+            self.call()?;
+        }
+        if self.world.is_last() {
+            self.superstep.stage.fill(Stage::Finished);
+        }
+        Ok(())
+    }
+
+    /// A rescheduling call: the decision, its price, and its migrations.
+    fn call(&mut self) -> Result<(), Error> {
+        self.rescheduling.decide(&mut self.world)?;
+        let supersteps = self.rescheduling.take_supersteps();
+        let is_overlapped = self.world.setup.costs.call.waiting == CallWaiting::Overlapped
+            && !self.world.applies_migrations()
+            && !self.world.is_last();
+        if is_overlapped {
+            self.rescheduling.settle(0, &self.world)?;
+            self.rescheduling.call.is_overlapped = true;
+            self.world.may_pass = false;
+            self.begin(self.world.ending + 1)?;
+            self.world.may_pass = true;
+            self.superstep.is_underway = true;
+        }
+        let (world, shortcuts) = (&mut self.world, &mut self.shortcuts);
+        self.rescheduling.call.start(supersteps, world, shortcuts)?;
+        if is_overlapped {
+            if self.rescheduling.call.is_paid() {
+                self.end_overlap();
+            }
+            return Ok(());
+        }
+        while !self.rescheduling.call.is_paid() {
+            self.next_event()?;
+        }
+        self.record_price();
+        self.migrate()
+    }
+
+    /// All processes have waited for the call: its price.
+    fn record_price(&mut self) {
+        let now = self.world.engine.now();
+        let call = self.world.outcome.calls.last_mut();
+        let call = call.expect("a call that is paid was recorded");
+        call.cost = now.since(call.start);
+        call.wait.until = now;
+        call.held_until = now;
+        self.recorder.call(call);
+        self.world.outcome.scheduling += call.cost;
+    }
+
+    /// A call that was paid beside the next superstep is over: its price is how long all processes waited for it.
+    fn end_overlap(&mut self) {
+        self.rescheduling.call.is_overlapped = false;
+        let now = self.world.engine.now();
+        let call = self.world.outcome.calls.last_mut();
+        let call = call.expect("a call that is paid was recorded");
+        if let Some(from) = self.rescheduling.call.waits_since.take() {
+            call.cost = now.since(from);
+            call.wait = Wait { from, until: now };
+            self.world.outcome.scheduling += call.cost;
+        }
+        self.recorder.call(call);
+    }
+
+    /// The decided migrations, if they happen in this scenario.
+    fn migrate(&mut self) -> Result<(), Error> {
+        let world = &mut self.world;
+        let migrations = &mut self.rescheduling.migrations;
+        let decision = world.outcome.calls.last();
+        let decided = decision.map_or(&[][..], |call| &call.decision.migrations);
+        let decided = if world.applies_migrations() {
+            decided
+        } else {
+            &[]
+        };
+        let moves = migrations.plan(decided, world);
+        self.rescheduling.settle(moves, world)?;
+        if moves == 0 {
+            return Ok(());
+        }
+        let migrations = &mut self.rescheduling.migrations;
+        migrations.book_instant(world, self.recorder);
+        if world.setup.costs.migration.wait == Waiting::Movers {
+            let movers = migrations.movers(world.placement.len());
+            // Those that are booked begin with the processes that stay.
+            migrations.take_arrived();
+            self.open(self.world.ending + 1);
+            self.shortcuts.run_by_events(false, &self.world);
+            let world = &mut self.world;
+            self.superstep.begin_all(Some(&movers), world)?;
+            self.superstep.is_underway = true;
+            return self.rescheduling.migrations.start(world);
+        }
+        migrations.start(world)?;
+        while self.rescheduling.migrations.pending > 0 {
+            self.next_event()?;
+        }
+        Ok(())
+    }
+
+    /// Waits for the next activity that ends, and lets its owner go on. Moves and calls that end at that time come first ([`Self::book`]).
+    fn next_event(&mut self) -> Result<(), Error> {
+        let Some(token) = self.world.engine.next_ended()? else {
+            if let Some(ahead) = &mut self.ahead {
+                ahead.turn_to_oldest(&mut self.world, &mut self.superstep);
+            }
+            return Err(invariants::deadlock(&self.world, &self.superstep));
+        };
+        if self.rescheduling.migrations.pending > 0 || self.rescheduling.call.is_overlapped {
+            self.book(token)
+        } else {
+            self.react(token)
+        }
+    }
+
+    /// Books all moves that end now, then what a call does now; only then do processes react, those that have moved first.
+    fn book(&mut self, token: Token) -> Result<(), Error> {
+        let (first, reaction) = if token.is_booked() {
+            (Some(token), None)
+        } else {
+            (None, Some(token))
+        };
+        let mut ended = Vec::from_iter(first);
+        let world = &mut self.world;
+        world.engine.take_ended(Token::is_booked, &mut ended);
+        let migrations = &mut self.rescheduling.migrations;
+        let pending = migrations.pending;
+        for token in &ended {
+            match *token {
+                Token::Transferred(index) => {
+                    migrations.on_transferred(index, world, self.recorder)?;
+                }
+                Token::Settled(index) => migrations.on_settled(index, world, self.recorder)?,
+                _ => {}
+            }
+        }
+        if let Some(since) = &mut self.rescheduling.call.waits_since
+            && migrations.pending < pending
+        {
+            // All processes wait for the call alone only from here on.
+            *since = world.engine.now();
+        }
+        let calls = ended.iter().filter(|token| **token == Token::Call);
+        for call in calls {
+            self.react(*call)?;
+        }
+        self.go_on_moved()?;
+        reaction.map_or(Ok(()), |token| self.react(token))
+    }
+
+    /// Lets the owner of an activity that has ended go on.
+    fn react(&mut self, token: Token) -> Result<(), Error> {
+        if let Some(ahead) = &mut self.ahead {
+            ahead.turn_to(&token, &mut self.world, &mut self.superstep);
+        }
+        let world = &mut self.world;
+        match token {
+            Token::Begins(process) => self.superstep.begin(process, world),
+            Token::Computed(process) => self.superstep.on_computed(process, world),
+            Token::Delivered(message) => self.superstep.on_delivered(message, world),
+            Token::Barrier(message) => self.superstep.on_barrier_message(message, world),
+            Token::Call => {
+                let (call, shortcuts) = (&mut self.rescheduling.call, &mut self.shortcuts);
+                if call.on_ended(world, shortcuts)? && call.is_overlapped {
+                    self.end_overlap();
+                }
+                Ok(())
+            }
+            Token::Transferred(_) | Token::Settled(_) => {
+                unreachable!("moves are booked while some are in progress")
+            }
+        }
+    }
+
+    /// Lets the processes go on whose moves were booked. If all wait for the moves, nobody does before the last of them.
+    fn go_on_moved(&mut self) -> Result<(), Error> {
+        let migrations = &mut self.rescheduling.migrations;
+        let arrived = migrations.take_arrived();
+        if arrived.is_empty() || migrations.waiting == Waiting::All {
+            return Ok(());
+        }
+        if let Some(ahead) = &mut self.ahead {
+            let next = self.world.ending + 1;
+            ahead.make_current(next, &mut self.world, &mut self.superstep);
+        }
+        let world = &mut self.world;
+        (arrived.into_iter()).try_for_each(|process| self.superstep.begin(process, world))
+    }
+
+    /// Lets the processes go that the barrier has released; returns whether the last one has left.
+    fn leave(&mut self) -> Result<bool, Error> {
+        if self.ahead.is_some() {
+            return self.leave_alone();
+        }
+        let processes = self.world.placement.len();
+        if !self.superstep.barrier.leaving.is_empty() && self.superstep.left == 0 {
+            self.close()?;
+        }
+        if self.superstep.barrier.leaving.len() == processes {
+            self.superstep.barrier.leaving.clear();
+            if let Some(later) = self.leave_as_foreseen() {
+                self.end_superstep(later);
+                self.go_on_together()?;
+                return Ok(true);
+            }
+        }
+        while let Some(process) = self.superstep.barrier.leaving.pop() {
+            self.superstep.left += 1;
+            let is_last_to_leave = self.superstep.left == processes;
+            if is_last_to_leave {
+                self.superstep.left = 0;
+                self.end_superstep(Seconds::ZERO);
+            }
+            self.go_on(process)?;
+            if is_last_to_leave {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// All processes leave the barrier, or begin the next superstep as long after the first one as it is foreseen. Returns the time until the
+    /// last one has left; none if each of them has to leave by an event.
+    fn leave_as_foreseen(&mut self) -> Option<Seconds> {
+        let Superstep {
+            barrier, begins, ..
+        } = &mut self.superstep;
+        let last = barrier.later.iter().copied().fold(0.0, greater);
+        if last <= 0.0 {
+            barrier.later.clear();
+            return Some(Seconds::ZERO);
+        }
+        let all_meet = self.rescheduling.is_held || self.world.is_last();
+        let engine = &mut self.world.engine;
+        if !self.rescheduling.prescribed.is_empty() || all_meet && !engine.pass(last, 0) {
+            barrier.leave_by_events(engine);
+            return None;
+        }
+        if all_meet {
+            barrier.later.clear();
+            return Some(Seconds::ZERO);
+        }
+        std::mem::swap(begins, &mut barrier.later);
+        Some(Seconds::of(last))
+    }
+
+    /// All processes have arrived at the barrier: completes the measures, checks and records them.
+    pub(super) fn close(&mut self) -> Result<(), Error> {
+        let world = &mut self.world;
+        let price = self.superstep.barrier.price();
+        let (digest, longest) = self.shortcuts.close(price, world);
+        world.log.log(&digest);
+        self.date_computations(longest);
+        invariants::check_superstep(
+            &self.world,
+            &self.superstep,
+            &self.shortcuts,
+            &mut self.checks,
+        )?;
+        let world = &mut self.world;
+        if self.superstep.barrier.leaving.len() == world.placement.len() {
+            self.shortcuts.leave_together(world);
+        }
+        self.recorder.began(Beginnings {
+            origin: self.superstep.origin,
+            after: &self.superstep.began,
+            now: world.engine.now(),
+        });
+        let (measures, placement) = (&world.measures, &world.placement);
+        self.recorder
+            .superstep(world.superstep, measures, placement);
+        world.ending = world.superstep;
+        self.rescheduling.observe(world);
+        Ok(())
+    }
+
+    /// Records the end of the computations of the superstep that is closed, the longest of which took `longest`.
+    fn date_computations(&mut self, longest: Seconds) {
+        let world = &mut self.world;
+        let dates = &mut world.outcome.supersteps[world.superstep];
+        if let Some(computed) = self.superstep.last_computed.take() {
+            dates.computed = computed;
+            let migrations = &self.rescheduling.migrations;
+            migrations.date_late_moves(computed, longest, world);
+        } else {
+            // After a shortcut: all processes began together, or each of them later than the first one.
+            let began = self.superstep.began.iter().zip(&world.measures.compute);
+            let ends = began.map(|(began, compute)| began + compute.get());
+            dates.computed = dates.start + Seconds::of(ends.fold(longest.get(), greater));
+        }
+    }
+
+    /// The last process has left the barrier, or is foreseen to so much later.
+    pub(super) fn end_superstep(&mut self, later: Seconds) {
+        let end = self.world.engine.now() + later;
+        self.world.outcome.supersteps[self.world.ending].end = end;
+        self.world.log.date(end.get());
+    }
+
+    /// All processes have left the barrier at once.
+    pub(super) fn go_on_together(&mut self) -> Result<(), Error> {
+        if self.rescheduling.is_held {
+            (0..self.world.placement.len())
+                .try_for_each(|process| self.hold(ProcessId::from_index(process).0))
+        } else {
+            if self.world.is_last() {
+                self.superstep.stage.fill(Stage::Finished);
+            }
+            Ok(())
+        }
+    }
+
+    /// One process has left the barrier before others, or as the last one.
+    fn go_on(&mut self, process: u32) -> Result<(), Error> {
+        if self.rescheduling.is_held {
+            return self.hold(process);
+        }
+        if self.world.is_last() {
+            self.superstep.stage[process as usize] = Stage::Finished;
+            return Ok(());
+        }
+        if !self.superstep.is_underway {
+            self.superstep.is_underway = true;
+            self.open(self.world.ending + 1);
+            self.shortcuts.run_by_events(false, &self.world);
+        }
+        self.superstep.begin(process, &mut self.world)
+    }
+
+    /// A process waits until all have met; its prescribed move starts.
+    fn hold(&mut self, process: u32) -> Result<(), Error> {
+        self.superstep.stage[process as usize] = Stage::Waiting;
+        let Rescheduling {
+            migrations,
+            prescribed,
+            ..
+        } = &mut self.rescheduling;
+        migrations.start_prescribed(process, prescribed, &mut self.world)
+    }
+
+    pub(super) fn open(&mut self, superstep: usize) {
+        if let Some(ahead) = &mut self.ahead {
+            ahead.add(superstep, &mut self.world, &mut self.superstep);
+        }
+        let is_new = self.world.open(superstep);
+        self.superstep.open(is_new, &self.world);
+        self.shortcuts.open(is_new);
+        if let Some(ahead) = &mut self.ahead {
+            ahead.name_messages(self.world.plan.messages.len());
+        }
+    }
+
+    fn finish(mut self) -> Result<Outcome, Error> {
+        invariants::check_run(&self.world)?;
+        debug_assert!(self.world.engine.is_idle(), "nothing is left to wait for");
+        let mut outcome = self.world.outcome;
+        outcome.makespan = self.world.engine.now();
+        check_failures(self.world.setup.platform, outcome.makespan)?;
+        outcome.flows = self.world.engine.flows();
+        self.world.log.date(outcome.makespan.get());
+        outcome.event_hash = self.world.log.to_string();
+        Ok(outcome)
+    }
+}
+/// Failures are not simulated: a run that lasts until the first one is refused.
+fn check_failures(platform: &Platform, makespan: Time) -> Result<(), Error> {
+    let Some(failure) = &platform.failure else {
+        return Ok(());
+    };
+    if makespan.get() <= failure.date.get() {
+        return Ok(());
+    }
+    let Failure { name, date } = failure;
+    let message = format!("`{name}` fails at {date}, before the run ends at {makespan}");
+    let problem = Problem::new(message).source(platform.name.clone());
+    let hint =
+        "failures are not simulated: remove the `state_file` from the platform, or shorten the run";
+    Err(Error::Run(problem.hint(hint)))
+}

@@ -1,0 +1,274 @@
+//! Scripts of barriers: the sends and receives that each process works through, in order.
+//!
+//! ```text
+//! dissemination       round r: send to p + 2^r, receive from p - 2^r                            ⌈log2 P⌉ rounds
+//! recursive doubling  round r: exchange with p xor 2^r, among the A = 2^⌊log2 P⌋ lower processes
+//!                     p >= A: send to p - A before the rounds; receive its release after them, and answer it
+//! double ring         twice: receive from p - 1, send to p + 1 (process 0 begins); the second notice is answered
+//! ```
+//! Each notice has a slot of its receiver, so that none is taken for another. An answer stands for a synchronous send, which ends when its
+//! receive has begun. Sources: the barriers of Open MPI 4.1 (`coll/base`), Hensgen, Finkel and Manber 1988 (dissemination).
+//!
+//! A barrier of few processes has a table of all actions. For many, actions are computed when they are asked for: their scripts need no
+//! memory.
+
+use super::config::BarrierKind;
+use migsim_base::units::to_u32;
+
+/// What a process does next at a barrier.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Action {
+    /// It sends a notice into a slot of another process.
+    Send { to: u32, slot: u32 },
+    /// It waits until the slot has its notice.
+    Receive { slot: u32 },
+}
+
+/// The scripts of all processes.
+#[derive(Clone, Debug)]
+pub(super) struct Script {
+    kind: BarrierKind,
+    processes: u32,
+    /// Rounds of notices.
+    rounds: u32,
+    /// Recursive doubling: the processes that take part in the rounds.
+    core: u32,
+    /// The actions of all processes, so many for each; empty for many processes.
+    table: Vec<Option<Action>>,
+    width: u32,
+}
+
+/// So many processes have a table: of 200 kB at most.
+const MOST_IN_TABLE: u32 = 512;
+
+/// Recursive doubling: the slot of the notice before the rounds, or of the release after them. The rounds have the next ones.
+const OUTSIDE: u32 = 0;
+
+impl Script {
+    /// The scripts of two processes or more.
+    pub(super) fn new(kind: BarrierKind, processes: u32) -> Self {
+        let lower = u32::BITS - 1 - processes.leading_zeros();
+        let is_power = processes.is_power_of_two();
+        let rounds = match kind {
+            BarrierKind::Dissemination => lower + u32::from(!is_power),
+            _ => lower,
+        };
+        let mut script = Self {
+            kind,
+            processes,
+            rounds,
+            core: 1 << lower,
+            table: Vec::new(),
+            width: 0,
+        };
+        if processes <= MOST_IN_TABLE {
+            let count = |process: u32| {
+                let actions = (0..).map_while(|at| script.find(process, at));
+                actions.count()
+            };
+            let longest = (0..processes).map(count).max().unwrap_or(0);
+            script.width = to_u32(longest) + 1;
+            let places =
+                (0..processes).flat_map(|process| (0..script.width).map(move |at| (process, at)));
+            script.table = places
+                .map(|(process, at)| script.find(process, at))
+                .collect();
+        }
+        script
+    }
+
+    /// The action of a process at a place in its script; none after the last one.
+    #[inline]
+    pub(super) fn action(&self, process: u32, at: u32) -> Option<Action> {
+        if self.table.is_empty() {
+            return self.find(process, at);
+        }
+        self.table[(process * self.width + at) as usize]
+    }
+
+    fn find(&self, process: u32, at: u32) -> Option<Action> {
+        match self.kind {
+            BarrierKind::Dissemination => self.disseminate(process, at),
+            BarrierKind::DoubleRing => self.ring(process, at),
+            _ => self.double(process, at),
+        }
+    }
+
+    fn disseminate(&self, process: u32, at: u32) -> Option<Action> {
+        let slot = at / 2;
+        (slot < self.rounds).then(|| match at % 2 {
+            0 => Action::Send {
+                to: self.further(process, 1 << slot),
+                slot,
+            },
+            _ => Action::Receive { slot },
+        })
+    }
+
+    fn double(&self, process: u32, at: u32) -> Option<Action> {
+        let answer = self.rounds + 1;
+        if process >= self.core {
+            let to = process - self.core;
+            return match at {
+                0 => Some(Action::Send { to, slot: OUTSIDE }),
+                1 => Some(Action::Receive { slot: OUTSIDE }),
+                2 => Some(Action::Send { to, slot: answer }),
+                _ => None,
+            };
+        }
+        let has_partner = process < self.processes - self.core;
+        let (at, rounds) = match at.checked_sub(u32::from(has_partner)) {
+            None => return Some(Action::Receive { slot: OUTSIDE }),
+            Some(at) => (at, 2 * self.rounds),
+        };
+        let slot = at / 2 + 1;
+        match at.checked_sub(rounds) {
+            None if at % 2 == 0 => Some(Action::Send {
+                to: process ^ (1 << (slot - 1)),
+                slot,
+            }),
+            None => Some(Action::Receive { slot }),
+            Some(0) if has_partner => Some(Action::Send {
+                to: process + self.core,
+                slot: OUTSIDE,
+            }),
+            Some(1) if has_partner => Some(Action::Receive { slot: answer }),
+            Some(_) => None,
+        }
+    }
+
+    fn ring(&self, process: u32, at: u32) -> Option<Action> {
+        let right = self.further(process, 1);
+        let left = self.further(process, self.processes - 1);
+        let (send, receive) = (
+            |slot| Action::Send { to: right, slot },
+            |slot| Action::Receive { slot },
+        );
+        let answer = Action::Send { to: left, slot: 2 };
+        let actions = if process == 0 {
+            [send(0), receive(0), send(1), receive(2), receive(1), answer]
+        } else {
+            [receive(0), send(0), receive(1), answer, send(1), receive(2)]
+        };
+        actions.get(at as usize).copied()
+    }
+
+    /// The process so many places after another one; in 64 bits, as the sum may pass 2^32.
+    fn further(&self, process: u32, places: u32) -> u32 {
+        let sum = u64::from(process) + u64::from(places);
+        u32::try_from(sum % u64::from(self.processes)).expect("below the number of processes")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KINDS: [BarrierKind; 3] = [
+        BarrierKind::Dissemination,
+        BarrierKind::RecursiveDoubling,
+        BarrierKind::DoubleRing,
+    ];
+
+    fn actions(script: &Script, process: u32) -> impl Iterator<Item = Action> + '_ {
+        (0..).map_while(move |at| script.action(process, at))
+    }
+
+    #[test]
+    fn each_notice_is_received_once_and_each_receive_has_its_notice() {
+        for kind in KINDS {
+            for processes in 2..70 {
+                let script = Script::new(kind, processes);
+                let (mut sent, mut received) = (Vec::new(), Vec::new());
+                for process in 0..processes {
+                    for action in actions(&script, process) {
+                        match action {
+                            Action::Send { to, slot } => sent.push((to, slot)),
+                            Action::Receive { slot } => received.push((process, slot)),
+                        }
+                    }
+                }
+                sent.sort_unstable();
+                received.sort_unstable();
+                assert_eq!(sent, received, "{kind:?} of {processes}");
+                sent.dedup();
+                assert_eq!(sent.len(), received.len(), "{kind:?} of {processes}");
+                assert!(sent.iter().all(|(_, slot)| *slot < u64::BITS));
+            }
+        }
+    }
+
+    #[test]
+    fn nobody_leaves_before_all_have_arrived() {
+        // With a process that never comes, nobody gets to the end of its script.
+        for kind in KINDS {
+            for processes in 2..20 {
+                let script = Script::new(kind, processes);
+                for missing in 0..processes {
+                    let mut at = vec![0; processes as usize];
+                    let mut slots = vec![0_u64; processes as usize];
+                    let mut is_moving = true;
+                    while std::mem::take(&mut is_moving) {
+                        for process in (0..processes).filter(|process| *process != missing) {
+                            let place = process as usize;
+                            match script.action(process, at[place]) {
+                                Some(Action::Send { to, slot }) => {
+                                    slots[to as usize] |= 1 << slot;
+                                }
+                                Some(Action::Receive { slot })
+                                    if slots[place] & (1 << slot) == 0 =>
+                                {
+                                    continue;
+                                }
+                                Some(Action::Receive { .. }) => {}
+                                None => panic!("{kind:?}: {process} leaves without {missing}"),
+                            }
+                            at[place] += 1;
+                            is_moving = true;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_table_of_actions_has_those_that_are_computed() {
+        for kind in KINDS {
+            for processes in [2, 5, 16, 50, MOST_IN_TABLE, MOST_IN_TABLE + 1] {
+                let script = Script::new(kind, processes);
+                assert_eq!(script.table.is_empty(), processes > MOST_IN_TABLE);
+                for process in 0..processes {
+                    let end = actions(&script, process).count();
+                    for at in (0..).take(end + 1) {
+                        assert_eq!(script.action(process, at), script.find(process, at));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn twelve_processes_double_among_eight() {
+        let script = Script::new(BarrierKind::RecursiveDoubling, 12);
+        let of = |process| actions(&script, process).collect::<Vec<_>>();
+        let send = |to, slot| Action::Send { to, slot };
+        let receive = |slot| Action::Receive { slot };
+        assert_eq!(of(9), [send(1, 0), receive(0), send(1, 4)]);
+        assert_eq!(
+            of(1),
+            [
+                receive(0),
+                send(0, 1),
+                receive(1),
+                send(3, 2),
+                receive(2),
+                send(5, 3),
+                receive(3),
+                send(9, 0),
+                receive(4)
+            ]
+        );
+        assert_eq!(of(5).len(), 6);
+    }
+}

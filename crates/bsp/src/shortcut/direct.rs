@@ -1,0 +1,840 @@
+//! Evaluates a superstep directly from its plan, without scheduling events.
+//!
+//! ```text
+//! computed(p)  = the date at which the shares of p's host add up to its work
+//! start(m)     = computed(from)                       concurrent sends, early receives
+//!              = max(computed(from), computed(to))    concurrent sends, late receives
+//!              = delivered(the message before it)     sequential sends; the first at computed(from)
+//! delivered(m) = start(m) + delay + transfer          flows that contend are solved in a batch; a delay has all costs of a library
+//! arrival(p)   = the latest of computed(p), its sequential sends, and the messages for it
+//! duration     = what the barrier makes of the arrivals ([`Barrier::predict`])
+//! ```
+//! It holds when all processes begin together, nothing else is in progress, and no capacity changes before the end. Where capacities vary,
+//! supersteps between two changes are evaluated this way. Speeds of hosts may change while processes compute, as far as the changes are known
+//! beforehand: those of profiles, and the steps of a load that are drawn already. The choice depends on the platform, the options, the plan
+//! and the time.
+//!
+//! Cost: 5 ns a process, 10 ns a message, and the batch.
+//!
+//! The slow twin is the simulation event by event ([`crate::superstep`]). The two agree to 1e-12, not to the bit: in the queue of the
+//! engine everything within 1e-14 of a date happens at that date, wherever it is; here only what meets on a link. Long contention can
+//! magnify that: one superstep of 164 messages by five orders of magnitude (the input `sensitive-to-dates` of the fuzzing tests).
+
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
+
+use super::input::SuperstepInput;
+use super::memo::{CallMessage, are_equal};
+use super::result::SuperstepResult;
+use super::slow_start::SlowStart;
+use crate::barrier::Barrier;
+use crate::config::{Receives, RuntimeConfig, Sends, Shortcuts};
+use crate::event::Token;
+use crate::{Measures, refill};
+use crate::{Message, Plan};
+use migsim_base::units::{BytesPerSecond, HostId, LinkId, ProcessId, Seconds, greater, to_u32};
+use migsim_engine::{
+    FlowBatch, NetworkModel, PathId, PathTable, SAME_DATE, Simulation, Start, Steady,
+};
+use migsim_platform::{Host, Link, Platform};
+
+/// The state kept from superstep to superstep: the paths, memoized rates, and reused arrays.
+#[derive(Debug)]
+pub(crate) struct Direct {
+    config: RuntimeConfig,
+    /// Whether nothing changes on the platform, and shortcuts may be taken.
+    is_constant: bool,
+    /// Whether supersteps can be evaluated, too.
+    is_possible: bool,
+    /// Whether no host and no link stands still now.
+    has_power: bool,
+    /// The platform with its links as they are now; none if they never change.
+    present: Option<Box<Platform>>,
+    paths: PathTable,
+    slow_start: SlowStart,
+    batch: FlowBatch,
+    /// The placement and the changes of capacity so far, and what follows from them: the speed and the cluster of each process.
+    placement: Vec<HostId>,
+    changed: u64,
+    speed: Vec<f64>,
+    cluster: Vec<u32>,
+    /// The co-located processes of each host that has several.
+    colocated: Groups,
+    computed: Vec<f64>,
+    /// Per process: when it reaches the barrier.
+    arrival: Vec<f64>,
+    /// Per message.
+    path: Vec<PathId>,
+    /// The start of each, if sends are sequential.
+    started: Vec<f64>,
+    delivered: Vec<f64>,
+    /// Sequential sends: the next message of the same sender.
+    next: Vec<u32>,
+    /// Sequential sends: per process, its first message.
+    first: Vec<u32>,
+    /// With slow start and few processes: the connection of each pair of them, by sender and receiver, once there was a message.
+    connections: Vec<u32>,
+    /// The work of co-located processes that begin together.
+    works: Vec<(f64, u32)>,
+    /// Other executions, and those that go on at a date.
+    executions: Vec<Execution>,
+    running: Running,
+}
+
+const NONE: u32 = u32::MAX;
+/// The connections of more processes are looked for by their hosts.
+const MOST_CONNECTED: usize = 256;
+/// A change of capacity this near after a date (as a factor) may happen at that date.
+const JUST_AFTER: f64 = 1.0 + 1e-12;
+
+impl Direct {
+    pub(crate) fn new(
+        platform: &Platform,
+        network: NetworkModel,
+        config: RuntimeConfig,
+        barrier: &Barrier,
+    ) -> Self {
+        // Processes that send and receive one after the other can wait for each other for ever.
+        let has_order = config.sends == Sends::Concurrent || config.receives == Receives::Early;
+        let paths = match config.receives {
+            Receives::Early | Receives::Late => PathTable::new(platform, network),
+            Receives::Above { .. } => PathTable::with_handshakes(platform, network),
+        };
+        Self {
+            config,
+            is_constant: config.shortcuts != Shortcuts::None
+                && !network.slow_start
+                && !network.queues
+                && is_constant(platform),
+            is_possible: config.shortcuts != Shortcuts::None
+                && has_order
+                && !(network.slow_start && barrier.uses_links())
+                && !network.follows_pipes(platform)
+                && !network.queues
+                && barrier.is_predictable(),
+            has_power: is_powered(platform),
+            present: has_varying_links(platform).then(|| Box::new(platform.clone())),
+            paths,
+            slow_start: SlowStart::new(network.slow_start),
+            batch: FlowBatch::default(),
+            placement: Vec::new(),
+            changed: 0,
+            speed: Vec::new(),
+            cluster: Vec::new(),
+            colocated: Groups::default(),
+            computed: Vec::new(),
+            arrival: Vec::new(),
+            path: Vec::new(),
+            started: Vec::new(),
+            delivered: Vec::new(),
+            next: Vec::new(),
+            first: Vec::new(),
+            connections: Vec::new(),
+            works: Vec::new(),
+            executions: Vec::new(),
+            running: Running::new(),
+        }
+    }
+
+    /// Evaluates a superstep, if it can be evaluated directly.
+    pub(crate) fn evaluate(
+        &mut self,
+        input: &SuperstepInput<'_>,
+        barrier: &mut Barrier,
+    ) -> Option<SuperstepResult> {
+        if !self.is_possible {
+            return None;
+        }
+        let Some(mut present) = self.present.take() else {
+            return self.evaluate_on(input, barrier);
+        };
+        if self.changed != input.engine.changed() {
+            let paths = &self.paths;
+            let (mut is_new, mut is_crossed) = (false, false);
+            renew(&mut present, input.engine, |link| {
+                is_new = true;
+                is_crossed |= paths.crosses(link);
+            });
+            if is_new {
+                self.has_power = is_powered(&present);
+                self.batch.forget();
+            }
+            if is_crossed {
+                self.paths.forget();
+            }
+        }
+        let now = SuperstepInput {
+            platform: &present,
+            ..*input
+        };
+        let result = self.evaluate_on(&now, barrier);
+        self.present = Some(present);
+        result
+    }
+
+    /// The same on the platform as it is now.
+    fn evaluate_on(
+        &mut self,
+        input: &SuperstepInput<'_>,
+        barrier: &mut Barrier,
+    ) -> Option<SuperstepResult> {
+        if !self.has_power {
+            return None;
+        }
+        if self.paths.forget_many() {
+            self.batch.forget();
+        }
+        let sends = self.config.sends;
+        let is_known = self.find_paths(input)
+            && (self.slow_start).look_at(input, &self.path, &self.paths, sends);
+        if !is_known {
+            return None;
+        }
+        self.compute(input);
+        let Steady { hosts, links } = input.steady;
+        let is_before = |until: f64| move |end: &f64| end * JUST_AFTER < until; // no host stands still, either
+        // The messages begin when hosts have computed, however their speeds change then.
+        let mut until = links.min(hosts);
+        if !self.computed.iter().all(is_before(until)) {
+            until = links;
+            let is_in_time =
+                self.compute_through_changes(input) && self.computed.iter().all(is_before(until));
+            if !is_in_time {
+                return None;
+            }
+        }
+        self.exchange(input);
+        self.arrive(input.plan);
+        let Self { paths, arrival, .. } = self;
+        let places = (input.platform, input.placement);
+        let (duration, flows) = barrier.predict(arrival, places, |from, to, bytes| {
+            let path = paths.find(input.platform, from, to)?;
+            let way = paths.get(path);
+            let is_alone = !way.is_shared() || bytes.get() <= 0.0;
+            let (delay, amount) = paths.delay_and_amount((path, way), bytes.get());
+            is_alone.then(|| delay + amount / way.rate_alone)
+        })?;
+        // Whoever ends when a capacity changes ends before it, but what follows is slower.
+        (duration * JUST_AFTER < until).then(|| SuperstepResult {
+            duration,
+            flows: flows + input.plan.messages.len() as u64,
+        })
+    }
+
+    /// The result of messages (from, to, size) that are sent together while nothing else is in progress, if it can be evaluated directly.
+    pub(crate) fn deliver(
+        &mut self,
+        platform: &Platform,
+        messages: &[CallMessage],
+    ) -> Option<SuperstepResult> {
+        if !self.is_constant {
+            return None;
+        }
+        if self.paths.forget_many() {
+            self.batch.forget();
+        }
+        let mut last = 0.0_f64;
+        for (at, &(from, to, size)) in messages.iter().enumerate() {
+            let Some(path) = self.paths.find(platform, from, to) else {
+                self.batch.starts.clear();
+                return None;
+            };
+            match launch(at, path, size.get(), 0.0, &self.paths) {
+                Launched::Delivered(date) => last = last.max(date),
+                Launched::Flies(start) => self.batch.starts.push(start),
+            }
+        }
+        self.batch.solve(platform, &self.paths, |_, date| {
+            last = last.max(date);
+        });
+        Some(SuperstepResult {
+            duration: last,
+            flows: messages.len() as u64,
+        })
+    }
+
+    /// The path of each message; whether there are all.
+    fn find_paths(&mut self, input: &SuperstepInput<'_>) -> bool {
+        self.path.clear();
+        self.path.reserve(input.plan.messages.len());
+        self.paths.expect(input.plan.messages.len());
+        for message in &input.plan.messages {
+            let from = input.placement[message.from.index()];
+            let to = input.placement[message.to.index()];
+            let Some(path) = self.paths.find(input.platform, from, to) else {
+                return false;
+            };
+            self.path.push(path);
+        }
+        true
+    }
+
+    /// The end of each computation.
+    fn compute(&mut self, input: &SuperstepInput<'_>) {
+        let has_moved = !are_equal(&self.placement, input.placement);
+        if has_moved {
+            self.settle(input);
+        }
+        if has_moved || self.changed != input.engine.changed() {
+            self.changed = input.engine.changed();
+            let host = |at: &HostId| input.platform.hosts[at.index()].speed.get();
+            let speed = |at: &HostId| host(at) * input.engine.available(*at);
+            self.speed.clear();
+            self.speed.extend(input.placement.iter().map(speed));
+        }
+        let cycles = |process: usize| input.plan.work[process].get() * input.cycles_per_instruction;
+        self.computed.clear();
+        let speeds = self.speed.iter().enumerate();
+        self.computed
+            .extend(speeds.map(|(process, speed)| cycles(process) / speed));
+        if !input.begins.is_empty() {
+            self.begin_one_by_one(input);
+            return;
+        }
+        for group in self.colocated.iter() {
+            self.works.clear();
+            let computing = group
+                .iter()
+                .map(|&process| (cycles(process as usize), process));
+            self.works.extend(computing.filter(|(work, _)| *work > 0.0));
+            if self.works.len() < 2 {
+                continue;
+            }
+            self.works
+                .sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+            let speed = self.speed[group[0] as usize];
+            let host = input.placement[group[0] as usize];
+            let cores = f64::from(input.platform.hosts[host.index()].cores);
+            share_host(&self.works, speed, cores, &mut self.computed);
+        }
+    }
+
+    /// The end of each computation, of which the durations alone are known, if processes begin one by one.
+    fn begin_one_by_one(&mut self, input: &SuperstepInput<'_>) {
+        for (end, begin) in self.computed.iter_mut().zip(input.begins) {
+            *end += begin;
+        }
+        for group in self.colocated.iter() {
+            let executions = group.iter().map(|&process| execution(input, process));
+            self.executions.clear();
+            self.executions
+                .extend(executions.filter(|one| one.work > 0.0));
+            self.executions.sort_unstable_by(Execution::by_begin);
+            let host = input.placement[group[0] as usize];
+            let available = std::iter::once((0.0, input.engine.available(host)));
+            let host = &input.platform.hosts[host.index()];
+            share_changing_host(
+                (&self.executions, &mut self.running),
+                host,
+                available,
+                &mut self.computed,
+            );
+        }
+    }
+
+    /// The end of each computation while the speeds of hosts change; whether all changes until then are known beforehand.
+    fn compute_through_changes(&mut self, input: &SuperstepInput<'_>) -> bool {
+        let processes = 0..to_u32(input.placement.len());
+        let executions = processes.map(|process| execution(input, process));
+        self.executions.clear();
+        self.executions
+            .extend(executions.filter(|one| one.work > 0.0));
+        self.executions
+            .sort_unstable_by(|a, b| a.host.cmp(&b.host).then(a.by_begin(b)));
+        let mut by_host = self.executions.chunk_by(|a, b| a.host == b.host);
+        by_host.all(|group| {
+            let host = group[0].host;
+            let (changes, known) = input.engine.known_changes(host);
+            let changes = std::iter::once((0.0, input.engine.available(host))).chain(changes);
+            let host = &input.platform.hosts[host.index()];
+            let has_ended = share_changing_host(
+                (group, &mut self.running),
+                host,
+                changes,
+                &mut self.computed,
+            );
+            let is_known = |one: &Execution| self.computed[one.process as usize] < known;
+            has_ended && group.iter().all(is_known)
+        })
+    }
+
+    /// Takes note of a placement.
+    fn settle(&mut self, input: &SuperstepInput<'_>) {
+        let platform = input.platform;
+        self.connections.clear();
+        self.placement.clear();
+        self.placement.extend_from_slice(input.placement);
+        let host = |host: &HostId| &platform.hosts[host.index()];
+        self.cluster.clear();
+        self.cluster
+            .extend(input.placement.iter().map(|at| host(at).cluster.0));
+        let mut by_host: Vec<(HostId, u32)> = input
+            .placement
+            .iter()
+            .enumerate()
+            .map(|(process, &host)| (host, ProcessId::from_index(process).0))
+            .collect();
+        by_host.sort_unstable();
+        self.colocated.clear();
+        for group in by_host.chunk_by(|a, b| a.0 == b.0) {
+            if group.len() > 1 {
+                self.colocated
+                    .push(group.iter().map(|(_, process)| *process));
+            }
+        }
+    }
+
+    /// The start and the delivery of each message.
+    fn exchange(&mut self, input: &SuperstepInput<'_>) {
+        let plan = input.plan;
+        // What starts at no date that a number can hold is never delivered.
+        refill(&mut self.delivered, plan.messages.len(), f64::INFINITY);
+        match self.config.sends {
+            Sends::Concurrent => self.send_concurrently(input),
+            Sends::Sequential => {
+                refill(&mut self.started, plan.messages.len(), 0.0);
+                self.send_sequentially(input);
+            }
+        }
+    }
+
+    fn send_concurrently(&mut self, input: &SuperstepInput<'_>) {
+        let Self {
+            config,
+            paths,
+            slow_start,
+            batch,
+            computed,
+            path,
+            delivered,
+            ..
+        } = self;
+        let may_wait = slow_start.may_wait();
+        for (at, message) in input.plan.messages.iter().enumerate() {
+            let started = start(message, *config, computed);
+            let mut date = started;
+            if config.receives.has_handshake(message.size) {
+                date += paths.round_trip(path[at]);
+            }
+            if may_wait {
+                date += slow_start.wait(input, at, started);
+            }
+            match launch(at, path[at], message.size.get(), date, paths) {
+                Launched::Delivered(date) => delivered[at] = date,
+                Launched::Flies(start) => batch.starts.push(start),
+            }
+        }
+        batch.solve(input.platform, paths, |message, date| {
+            delivered[message as usize] = date;
+        });
+    }
+
+    fn send_sequentially(&mut self, input: &SuperstepInput<'_>) {
+        let plan = input.plan;
+        let Self {
+            paths,
+            batch,
+            computed,
+            path,
+            started,
+            delivered,
+            next,
+            first,
+            ..
+        } = self;
+        link_by_sender(plan, first, next);
+        // From a message on, those of its sender one after the other, until one flies.
+        let go_on =
+            |mut message: u32, mut date: f64, started: &mut [f64], delivered: &mut [f64]| {
+                while message != NONE {
+                    let at = message as usize;
+                    started[at] = date;
+                    let size = plan.messages[at].size.get();
+                    match launch(at, path[at], size, date, paths) {
+                        Launched::Delivered(end) => date = end,
+                        Launched::Flies(start) => return Some(start),
+                    }
+                    delivered[at] = date;
+                    message = next[at];
+                }
+                None
+            };
+        for (process, &message) in first.iter().enumerate() {
+            if let Some(start) = go_on(message, computed[process], started, delivered) {
+                batch.starts.push(start);
+            }
+        }
+        let messages = plan.messages.iter().zip(&*path);
+        let flows = messages.filter(|(message, path)| {
+            let bytes = message.size.get();
+            bytes > 0.0 && paths.get(**path).is_shared()
+        });
+        let flows = flows.map(|(message, &path)| {
+            let amount = paths
+                .delay_and_amount((path, paths.get(path)), message.size.get())
+                .1;
+            (path, amount)
+        });
+        batch.solve_chained(input.platform, paths, flows, |message, date| {
+            let at = message as usize;
+            delivered[at] = date;
+            go_on(next[at], date, started, delivered)
+        });
+    }
+
+    /// Computes the arrival of each process at the barrier.
+    fn arrive(&mut self, plan: &Plan) {
+        self.arrival.clone_from(&self.computed);
+        let waits_for_own = self.config.sends == Sends::Sequential;
+        for (message, &date) in plan.messages.iter().zip(&self.delivered) {
+            let to = &mut self.arrival[message.to.index()];
+            *to = greater(date, *to);
+            if waits_for_own || self.config.receives.has_handshake(message.size) {
+                let from = &mut self.arrival[message.from.index()];
+                *from = greater(date, *from);
+            }
+        }
+    }
+
+    /// Writes the measures of the superstep that was evaluated last, which processes began at these dates.
+    pub(crate) fn measure(
+        &self,
+        (plan, begins): (&Plan, &[f64]),
+        has_policy: bool,
+        measures: &mut Measures,
+    ) {
+        let computed = &self.computed;
+        measures.clear_sums(computed.len());
+        measures.work.clone_from(&plan.work);
+        measures.compute.clear();
+        let durations = computed.iter().map(|&end| Seconds::of(end));
+        measures.compute.extend(durations);
+        let delayed = measures.delay.iter_mut().zip(&mut measures.compute);
+        for ((delay, compute), &begin) in delayed.zip(begins) {
+            *delay = Seconds::of(begin);
+            *compute = Seconds::of((compute.get() - begin).max(0.0));
+        }
+        let after = |date: f64, computed: f64| Seconds::of((date - computed).max(0.0));
+        measures.communication.clear();
+        let waits = self.arrival.iter().zip(computed);
+        let waits = waits.map(|(&arrival, &end)| after(arrival, end));
+        measures.communication.extend(waits);
+        let send = &mut measures.send[..computed.len()];
+        for (message, &end) in plan.messages.iter().zip(&self.delivered) {
+            let from = message.from.index();
+            send[from] = greater(after(end, computed[from]), send[from]);
+        }
+        if has_policy {
+            // Traffic is what policies look at.
+            let cluster = |process: usize| self.cluster[process] as usize;
+            measures.add_traffic(plan, cluster, self.durations(plan));
+        }
+    }
+
+    /// The first internal error of the batch solver, if any.
+    pub(crate) fn fault(&self, platform: &Platform) -> Option<String> {
+        self.batch.fault(platform)
+    }
+
+    /// Tells the engine, with slow start, of the messages of the superstep that was evaluated last.
+    pub(crate) fn note(
+        &mut self,
+        (plan, placement): (&Plan, &[HostId]),
+        engine: &mut Simulation<'_, Token>,
+    ) {
+        let at = |process: ProcessId| placement[process.index()];
+        let count = placement.len();
+        let is_small = count <= MOST_CONNECTED;
+        if is_small && self.connections.is_empty() {
+            refill(&mut self.connections, count * count, NONE);
+        }
+        let messages = plan.messages.iter().zip(&self.path).zip(&self.delivered);
+        for ((message, path), &date) in messages {
+            if !self.paths.may_be_slow(*path) {
+                continue;
+            }
+            let ends = || (at(message.from), at(message.to));
+            if !is_small {
+                engine.note_message(ends(), date);
+                continue;
+            }
+            let known = &mut self.connections[message.from.index() * count + message.to.index()];
+            if *known == NONE {
+                let Some(connection) = engine.connection(ends()) else {
+                    continue;
+                };
+                *known = connection;
+            }
+            engine.note_connection(*known, date);
+        }
+    }
+
+    /// The duration of each message of the superstep that was evaluated last, whose plan this is.
+    pub(crate) fn durations(&self, plan: &Plan) -> impl Iterator<Item = Seconds> {
+        let Self {
+            config,
+            computed,
+            started,
+            delivered,
+            ..
+        } = self;
+        let messages = plan.messages.iter().zip(delivered).enumerate();
+        messages.map(|(at, (message, end))| {
+            let start = match config.sends {
+                Sends::Concurrent => start(message, *config, computed),
+                Sends::Sequential => started[at],
+            };
+            Seconds::of((end - start).max(0.0))
+        })
+    }
+}
+
+/// Lists of processes, one behind the other.
+#[derive(Debug, Default)]
+struct Groups {
+    members: Vec<u32>,
+    /// The end of each list.
+    ends: Vec<u32>,
+}
+
+impl Groups {
+    fn clear(&mut self) {
+        self.members.clear();
+        self.ends.clear();
+    }
+
+    fn push(&mut self, group: impl Iterator<Item = u32>) {
+        self.members.extend(group);
+        self.ends.push(to_u32(self.members.len()));
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &[u32]> {
+        let mut rest = &self.members[..];
+        let mut from = 0;
+        self.ends.iter().map(move |&end| {
+            let (group, others) = rest.split_at((end - from) as usize);
+            (rest, from) = (others, end);
+            group
+        })
+    }
+}
+
+/// The start of a message whose sender sends all at once; `computed`: the end of each computation \[s\].
+#[inline]
+fn start(message: &Message, config: RuntimeConfig, computed: &[f64]) -> f64 {
+    let sent = computed[message.from.index()];
+    if config.receives.is_late(message.size) {
+        greater(computed[message.to.index()], sent)
+    } else {
+        sent
+    }
+}
+
+/// Whether nothing on the platform changes, and nothing stands still.
+pub(crate) fn is_constant(platform: &Platform) -> bool {
+    !has_varying_links(platform)
+        && is_powered(platform)
+        && platform.hosts.iter().all(|host| !host.varies())
+}
+
+fn has_varying_links(platform: &Platform) -> bool {
+    platform.links.iter().any(Link::varies)
+}
+
+/// Gives the links of a platform the capacities and latencies of now: `has_changed` is told each link that had others.
+fn renew(
+    platform: &mut Platform,
+    engine: &Simulation<'_, Token>,
+    mut has_changed: impl FnMut(LinkId),
+) {
+    for (index, link) in platform.links.iter_mut().enumerate() {
+        let id = LinkId::from_index(index);
+        let (bandwidth, latency) = engine.link(id);
+        if link.bandwidth.get() != bandwidth || link.latency.get() != latency {
+            link.bandwidth = BytesPerSecond::of(bandwidth);
+            link.latency = Seconds::of(latency);
+            has_changed(id);
+        }
+    }
+}
+
+/// Whether nothing stands still by itself.
+fn is_powered(platform: &Platform) -> bool {
+    let hosts = platform.hosts.iter().map(|host| host.speed.get());
+    let links = platform.links.iter().map(|link| link.bandwidth.get());
+    hosts.chain(links).all(|capacity| capacity > 0.0)
+}
+
+/// The most changes of a host's speed in a superstep that are followed; beyond, events are faster to give up.
+const MOST_CHANGES: usize = 1_000_000;
+
+/// What a process computes.
+#[derive(Clone, Copy, Debug)]
+struct Execution {
+    host: HostId,
+    /// \[s\]
+    begin: f64,
+    /// In cycles.
+    work: f64,
+    process: u32,
+}
+
+impl Execution {
+    fn by_begin(&self, other: &Self) -> Ordering {
+        let order = self.begin.total_cmp(&other.begin);
+        order.then(self.process.cmp(&other.process))
+    }
+}
+
+/// The computation of a process in a superstep.
+fn execution(input: &SuperstepInput<'_>, process: u32) -> Execution {
+    let at = process as usize;
+    Execution {
+        host: input.placement[at],
+        begin: input.begins.get(at).copied().unwrap_or(0.0),
+        work: input.plan.work[at].get() * input.cycles_per_instruction,
+        process,
+    }
+}
+
+/// The service at which executions end, in bits, which order as numbers do that are not negative; and their processes.
+type Running = BinaryHeap<Reverse<(u64, u32)>>;
+
+/// The same as [`share_host`] for executions in the order in which they begin, on a host whose available fraction changes, from date 0 on;
+/// whether all end.
+fn share_changing_host(
+    (executions, running): (&[Execution], &mut Running),
+    host: &Host,
+    changes: impl Iterator<Item = (f64, f64)>,
+    computed: &mut [f64],
+) -> bool {
+    let (speed, cores) = (host.speed.get(), f64::from(host.cores));
+    let mut changes = changes.peekable();
+    let mut coming = executions.iter().peekable();
+    let mut left = MOST_CHANGES;
+    let (mut now, mut service, mut available) = (0.0, 0.0, 1.0);
+    running.clear();
+    while !running.is_empty() || coming.peek().is_some() {
+        let rate = if running.is_empty() {
+            0.0
+        } else {
+            speed * available * (cores / running.len() as f64).min(1.0)
+        };
+        let first = running.peek().map(|next| f64::from_bits(next.0.0));
+        let end = match first {
+            Some(first) if rate > 0.0 => now + (first - service) / rate,
+            _ => f64::INFINITY,
+        };
+        let begin = coming.peek().map_or(f64::INFINITY, |next| next.begin);
+        if let Some((date, value)) = changes.next_if(|change| change.0 < end.min(begin)) {
+            service += rate * (date - now);
+            (now, available) = (date, value);
+            left -= 1;
+            if left == 0 {
+                return false;
+            }
+        } else if let Some(next) =
+            coming.next_if(|next| next.begin <= end && next.begin.is_finite())
+        {
+            service += rate * (next.begin - now);
+            now = next.begin;
+            let last: f64 = service + next.work;
+            running.push(Reverse((last.to_bits(), next.process)));
+        } else if let Some(first) = first.filter(|_| end.is_finite()) {
+            (now, service) = (end, first);
+            while let Some(&Reverse((last, process))) = running.peek() {
+                let last = f64::from_bits(last);
+                if last > first && (last - first) / rate > SAME_DATE * now {
+                    break;
+                }
+                computed[process as usize] = now;
+                running.pop();
+            }
+        } else {
+            return false;
+        }
+    }
+    true
+}
+
+/// The ends of executions that begin together on a host, by rising work: with n left, each goes on at `speed · min(1, cores/n)`.
+fn share_host(works: &[(f64, u32)], speed: f64, cores: f64, computed: &mut [f64]) {
+    let (mut now, mut service, mut at) = (0.0, 0.0, 0);
+    while at < works.len() {
+        let rate = speed * (cores / (works.len() - at) as f64).min(1.0);
+        let first = works[at].0;
+        now += (first - service) / rate;
+        service = first;
+        while let Some(&(work, process)) = works.get(at) {
+            if work > first && (work - first) / rate > SAME_DATE * now {
+                break;
+            }
+            computed[process as usize] = now;
+            at += 1;
+        }
+    }
+}
+
+/// The fate of a message when it is sent.
+enum Launched {
+    /// It shares nothing: the date of its delivery.
+    Delivered(f64),
+    /// Its transfer starts.
+    Flies(Start),
+}
+
+#[inline]
+fn launch(message: usize, path: PathId, bytes: f64, date: f64, paths: &PathTable) -> Launched {
+    let way = paths.get(path);
+    let (delay, bytes) = paths.delay_and_amount((path, way), bytes);
+    if bytes <= 0.0 || !way.is_shared() {
+        return Launched::Delivered(date + delay + bytes / way.rate_alone);
+    }
+    Launched::Flies(Start {
+        date: date + delay,
+        path,
+        bytes,
+        name: to_u32(message),
+    })
+}
+
+/// Per process its first message, per message the next one of its sender.
+fn link_by_sender(plan: &Plan, first: &mut Vec<u32>, next: &mut Vec<u32>) {
+    refill(first, plan.work.len(), NONE);
+    refill(next, plan.messages.len(), NONE);
+    for (index, message) in plan.messages.iter().enumerate().rev() {
+        let head = &mut first[message.from.index()];
+        next[index] = *head;
+        *head = to_u32(index);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The ends of executions of these works \[s\] on a host of `speed` instructions per second.
+    fn ends(works: &[f64], speed: f64) -> Vec<f64> {
+        let works: Vec<(f64, u32)> = works.iter().copied().zip(0..).collect();
+        let mut computed = vec![0.0; works.len()];
+        share_host(&works, speed, 1.0, &mut computed);
+        computed
+    }
+
+    #[test]
+    fn executions_on_a_host_end_apart_however_short_or_long_they_are() {
+        // Half of the host each for two units of time, then the rest alone.
+        for (work, speed) in [(8.0, 1e9), (2e15, 1e9), (1.0, 1e-8)] {
+            let unit = work / speed;
+            let found = ends(&[work, 2.0 * work], speed);
+            assert!((found[0] / unit - 2.0).abs() < 1e-12, "{found:?}");
+            assert!((found[1] / unit - 3.0).abs() < 1e-12, "{found:?}");
+        }
+    }
+
+    #[test]
+    fn executions_that_differ_by_rounding_end_together() {
+        let found = ends(&[1e9, 1e9 + 1e-6], 1e9);
+        assert_eq!(found, [2.0, 2.0]);
+    }
+}

@@ -1,0 +1,254 @@
+//! Shortcuts: ways to compute a superstep without scheduling its events.
+//!
+//! [`Shortcuts::try_run`] takes the result of a superstep of another run (`memo`), or evaluates the plan (`direct`), or says that the superstep
+//! needs events. [`Shortcuts::repeated`] tells the superstep before, if it may be repeated. The options of the runtime can switch all off,
+//! and results agree.
+
+mod direct;
+mod input;
+mod memo;
+mod result;
+mod slow_start;
+
+use direct::{Direct, is_constant};
+use input::SuperstepInput;
+pub(super) use memo::{CallMessage, are_equal};
+use memo::{Entry, Previous, SharedMemo};
+pub use memo::{Memo, MemoBudget};
+pub(super) use result::{Digest, SuperstepResult};
+
+use super::barrier::Barrier;
+use super::config::Shortcuts as Allowed;
+use super::world::{Setup, World};
+use crate::Measures;
+use crate::Plan;
+use migsim_base::error::Error;
+use migsim_base::units::{HostId, ProcessId, Seconds, greater};
+use migsim_engine::EventLog;
+use migsim_platform::Platform;
+
+/// The result of a longer list of messages of a call is not kept: the memory of a list is better spent on supersteps.
+const MOST_REMEMBERED: usize = 1 << 12;
+
+/// Both shortcuts.
+pub(super) struct Shortcuts<'a> {
+    direct: Direct,
+    previous: Previous,
+    shared: Option<SharedMemo<'a>>,
+    /// Whether equal supersteps take equal times, so that results may be reused.
+    may_repeat: bool,
+    /// The result of the open superstep, if it was evaluated for the first time.
+    evaluated: Option<SuperstepResult>,
+    /// The digest of the open superstep, if it is known.
+    digest: Option<Digest>,
+    /// Flows before the open superstep, if all processes began it together by events while nothing else was in progress.
+    flows_before: Option<u64>,
+}
+
+impl<'a> Shortcuts<'a> {
+    pub(super) fn new(setup: &'a Setup<'a>, barrier: &Barrier) -> Self {
+        // With slow start, or if processes begin one by one, a superstep depends on those before it.
+        let may_repeat = setup.runtime.shortcuts == Allowed::All
+            && !setup.network.slow_start
+            && !barrier.leaves_one_by_one()
+            && is_constant(setup.platform);
+        let memo = setup.memo.filter(|_| may_repeat);
+        Self {
+            direct: Direct::new(setup.platform, setup.network, setup.runtime, barrier),
+            previous: Previous::default(),
+            shared: memo.map(|memo| SharedMemo::new(memo, setup.placement)),
+            may_repeat,
+            evaluated: None,
+            digest: None,
+            flows_before: None,
+        }
+    }
+
+    /// A superstep has been opened; `is_new`: its plan differs from the plan before it.
+    pub(super) fn open(&mut self, is_new: bool) {
+        self.flows_before = None;
+        if is_new {
+            self.previous.forget();
+        }
+    }
+
+    /// Computes the open superstep, which all processes begin together, or so long after the first one as `begins` says \[s\], while nothing
+    /// else is in progress. Returns `false` if it needs events.
+    ///
+    /// # Errors
+    /// As [`migsim_engine::Simulation::refresh`].
+    pub(super) fn try_run(
+        &mut self,
+        world: &mut World<'_>,
+        barrier: &mut Barrier,
+        begins: &[f64],
+    ) -> Result<bool, Error> {
+        let start = world.engine.now();
+        let mut steady = world.engine.steady_until(&world.placement)?;
+        if world.engine.has_varying_bandwidths() {
+            let least = least_duration(world) * LESS;
+            let messages = world.plan.messages.iter();
+            let at = |process: ProcessId| world.placement[process.index()];
+            let ends = messages.map(|message| (at(message.from), at(message.to)));
+            let ends = (!barrier.uses_links()).then_some(ends);
+            let bandwidths = world.engine.bandwidths_steady_until(ends, least)?;
+            steady.links = steady.links.min(bandwidths);
+            if least >= steady.links {
+                return Ok(false);
+            }
+        }
+        let shared = self.shared.as_mut();
+        let entry = shared.and_then(|shared| shared.recall(world.superstep, &world.placement));
+        let input = SuperstepInput {
+            platform: world.setup.platform,
+            plan: &world.plan,
+            placement: &world.placement,
+            cycles_per_instruction: world.setup.workload.cycles_per_instruction(),
+            begins,
+            engine: &world.engine,
+            steady,
+        };
+        let recalled = entry.as_ref().map(|entry| entry.result);
+        let result = recalled.or_else(|| self.direct.evaluate(&input, barrier));
+        let Some(result) = result.filter(|result| world.engine.pass(result.duration, result.flows))
+        else {
+            return Ok(false);
+        };
+        if world.setup.network.slow_start {
+            let places = (&world.plan, &*world.placement);
+            self.direct.note(places, &mut world.engine);
+            barrier.note(&mut world.engine);
+        }
+        let has_policy = world.has_policy();
+        if let Some(entry) = entry {
+            let places = (world.setup.platform, &*world.placement);
+            entry.restore(places, &world.plan, has_policy, &mut world.measures);
+            self.digest = Some(entry.digest);
+        } else {
+            let measures = &mut world.measures;
+            self.direct
+                .measure((&world.plan, begins), has_policy, measures);
+            self.digest = None;
+            self.evaluated = Some(result);
+        }
+        self.keep_previous(result, world);
+        world.outcome.supersteps[world.superstep].start = start;
+        Ok(true)
+    }
+
+    /// The result of messages of a call that are sent together while nothing else is in progress, if it can be had without events.
+    pub(super) fn deliver(
+        &mut self,
+        platform: &Platform,
+        messages: &[CallMessage],
+    ) -> Option<SuperstepResult> {
+        let are_few = messages.len() <= MOST_REMEMBERED;
+        let shared = self.shared.as_ref().filter(|_| are_few);
+        if let Some(known) = shared.and_then(|shared| shared.recall_step(messages)) {
+            return Some(known);
+        }
+        let result = self.direct.deliver(platform, messages)?;
+        if let Some(shared) = shared {
+            shared.keep_step(messages, result);
+        }
+        Some(result)
+    }
+
+    /// The superstep that was closed last, if it may be repeated with this placement: all processes began and left it together. The plan of
+    /// the next one is to be equal.
+    pub(super) fn repeated(&self, placement: &[HostId]) -> Option<(SuperstepResult, Digest)> {
+        self.previous.recall(placement).zip(self.digest)
+    }
+
+    /// The open superstep is simulated by events; `is_alone`: all processes begin together, and nothing else is in progress.
+    pub(super) fn run_by_events(&mut self, is_alone: bool, world: &World<'_>) {
+        self.flows_before = is_alone.then(|| world.engine.flows());
+        self.digest = None;
+        self.previous.forget();
+    }
+
+    /// All processes have arrived at the barrier: completes the measures by the price of the barrier, which process 0 pays, and returns
+    /// the digest.
+    pub(super) fn close(&mut self, price: Seconds, world: &mut World<'_>) -> Digest {
+        let digest = *self.digest.get_or_insert_with(|| {
+            world.measures.communication[0] += price;
+            world.measures.send[0] += price;
+            digest_of(&world.plan, &world.measures)
+        });
+        if let Some(result) = self.evaluated.take() {
+            self.share(result, digest, world);
+        }
+        digest
+    }
+
+    /// All processes leave the barrier of the superstep together: a superstep by events may be reused, too.
+    pub(super) fn leave_together(&mut self, world: &World<'_>) {
+        if let Some(before) = self.flows_before
+            && world.engine.is_idle()
+        {
+            let result = SuperstepResult {
+                duration: world.engine.local_now(),
+                flows: world.engine.flows() - before,
+            };
+            self.keep_previous(result, world);
+        }
+    }
+
+    /// The first internal error of direct evaluation, if any.
+    pub(super) fn fault(&self, platform: &Platform) -> Option<String> {
+        self.direct.fault(platform)
+    }
+
+    fn keep_previous(&mut self, result: SuperstepResult, world: &World<'_>) {
+        if self.may_repeat && world.repeats(world.superstep + 1) {
+            self.previous.keep(result, &world.placement);
+        }
+    }
+
+    /// Keeps a superstep that was evaluated for other runs.
+    fn share(&self, result: SuperstepResult, digest: Digest, world: &World<'_>) {
+        let Some(shared) = &self.shared else {
+            return;
+        };
+        let measures = &world.measures;
+        let entry = || Entry {
+            result,
+            digest,
+            compute: measures.compute.as_slice().into(),
+            communication: measures.communication.as_slice().into(),
+            send: measures.send.as_slice().into(),
+            durations: self.direct.durations(&world.plan).collect(),
+        };
+        let bytes = 24 * world.placement.len() + 8 * world.plan.messages.len();
+        shared.keep(world.superstep, entry, bytes);
+    }
+}
+
+/// A factor by which computing is shorter than any way to round it.
+const LESS: f64 = 1.0 - 1e-9;
+
+/// What the longest computation of the open superstep takes at least at the nominal speed, each alone on its host \[s\].
+fn least_duration(world: &World<'_>) -> f64 {
+    let cycles = world.setup.workload.cycles_per_instruction();
+    let works = world.plan.work.iter().zip(&world.placement);
+    let times = works.map(|(work, &host)| {
+        let speed = world.setup.platform.hosts[host.index()].speed.get();
+        work.get() * cycles / speed
+    });
+    times.fold(0.0, f64::max)
+}
+
+/// The hash of the messages of a superstep and of the times of its processes; and its longest computation.
+fn digest_of(plan: &Plan, measures: &Measures) -> Digest {
+    let mut log = EventLog::default();
+    for message in &plan.messages {
+        let ends = u64::from(message.from.0) << 32 | u64::from(message.to.0);
+        log.pair(ends, message.size.get().to_bits());
+    }
+    let mut longest = Seconds::default();
+    for (compute, communication) in measures.compute.iter().zip(&measures.communication) {
+        log.pair(compute.get().to_bits(), communication.get().to_bits());
+        longest = greater(*compute, longest);
+    }
+    (log, longest)
+}

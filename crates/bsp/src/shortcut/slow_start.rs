@@ -1,0 +1,87 @@
+//! Slow start in a superstep that is evaluated directly: which messages it holds up, and for how long.
+//!
+//! ```text
+//! wait(m) = 0                             if the first window is enough for m, or fills the pipe
+//!         = that of an idle connection    if nothing has been sent there for a while when m starts
+//! ```
+//! A connection is used by several messages of the superstep: then what is idle depends on when the others end, and a superstep in which one
+//! of them may wait goes by events. Connections are the engine's: it is told when the messages have ended.
+
+use super::input::SuperstepInput;
+use crate::config::Sends;
+use migsim_base::units::{HostId, ProcessId, greater};
+use migsim_engine::{NetworkModel, PathId, PathTable};
+
+/// What slow start may do to the messages of a superstep; its arrays are reused.
+#[derive(Debug, Default)]
+pub(super) struct SlowStart {
+    is_on: bool,
+    /// How long each message waits on an idle connection \[s\]; empty if none waits.
+    waits: Vec<f64>,
+    /// The connection of each message, and whether the message may wait.
+    used: Vec<(HostId, HostId, bool)>,
+}
+
+impl SlowStart {
+    pub(super) fn new(is_on: bool) -> Self {
+        Self {
+            is_on,
+            ..Self::default()
+        }
+    }
+
+    /// Looks at the messages of a superstep, whose paths are known; whether it is known what they wait for.
+    pub(super) fn look_at(
+        &mut self,
+        input: &SuperstepInput<'_>,
+        path: &[PathId],
+        paths: &PathTable,
+        sends: Sends,
+    ) -> bool {
+        self.waits.clear();
+        if !self.is_on {
+            return true;
+        }
+        let messages = || input.plan.messages.iter().zip(path);
+        let sizes = input.plan.messages.iter().map(|message| message.size.get());
+        if NetworkModel::fits_first_window(sizes.fold(0.0, greater)) {
+            return true;
+        }
+        let waits =
+            || messages().map(|(message, path)| paths.slow_start(*path, message.size.get()));
+        if waits().all(|wait| wait <= 0.0) {
+            return true;
+        }
+        self.waits.extend(waits());
+        let at = |process: ProcessId| input.placement[process.index()];
+        self.used.clear();
+        let ends = messages().map(|(message, _)| (at(message.from), at(message.to)));
+        let used = ends.zip(&self.waits);
+        self.used
+            .extend(used.map(|((from, to), wait)| (from, to, *wait > 0.0)));
+        self.used.sort_unstable();
+        let mut connections = self.used.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1));
+        let is_known =
+            |group: &[(HostId, HostId, bool)]| group.len() == 1 || group.iter().all(|used| !used.2);
+        sends == Sends::Concurrent && connections.all(is_known)
+    }
+
+    /// Whether a message of the superstep may wait.
+    pub(super) fn may_wait(&self) -> bool {
+        !self.waits.is_empty()
+    }
+
+    /// How long slow start holds up a message that is sent at a date \[s\].
+    pub(super) fn wait(&self, input: &SuperstepInput<'_>, message: usize, date: f64) -> f64 {
+        let wait = self.waits.get(message).copied().unwrap_or(0.0);
+        if wait <= 0.0 {
+            return 0.0;
+        }
+        let planned = input.plan.messages[message];
+        let at = |process: ProcessId| input.placement[process.index()];
+        let is_idle = input
+            .engine
+            .is_idle_between(at(planned.from), at(planned.to), date);
+        if is_idle { wait } else { 0.0 }
+    }
+}

@@ -1,0 +1,269 @@
+//! A superstep by events: each process computes, sends, receives and waits at the barrier.
+//!
+//! The engine reports the end of each activity, and the process concerned goes on to its next one. A process that has left a barrier may
+//! begin the next superstep while others are still leaving.
+
+use super::barrier::{Barrier, BarrierContext};
+use super::config::Sends;
+use super::event::{BarrierMessage, Stage, Token};
+use super::exchange::Exchange;
+use super::world::{Setup, World};
+use migsim_base::error::Error;
+use migsim_base::units::{Instructions, ProcessId, Seconds, Time};
+
+/// The processes in the open superstep.
+pub(super) struct Superstep {
+    pub(super) barrier: Barrier,
+    pub(super) exchange: Exchange,
+    pub(super) stage: Vec<Stage>,
+    /// The time after the first one at which each process begins the superstep that is opened next \[s\]; empty if all begin together.
+    pub(super) begins: Vec<f64>,
+    /// Whether a process has begun the open superstep.
+    pub(super) has_begun: bool,
+    /// Whether the open superstep is simulated by events.
+    pub(super) is_by_events: bool,
+    /// The zero of the local times below.
+    pub(super) origin: Time,
+    /// Local time at which the first process began the open superstep \[s\].
+    pub(super) first_began: f64,
+    /// Local times per process \[s\]: begin of the superstep (empty if all began at the origin), end of the computation.
+    pub(super) began: Vec<f64>,
+    pub(super) computed: Vec<f64>,
+    /// The end of the last computation of the open superstep; `None` before that, or after a shortcut.
+    pub(super) last_computed: Option<Time>,
+    /// The number of processes that have left the barrier of the superstep that is ending.
+    pub(super) left: usize,
+    /// Whether the next superstep is under way: processes begin it one by one, as each of them can.
+    pub(super) is_underway: bool,
+    /// Per process: the superstep that it began last.
+    pub(super) at: Vec<usize>,
+    /// What the engine calls the first message of the open superstep: 0, unless several are open.
+    pub(super) first_message: u32,
+}
+
+impl Superstep {
+    pub(super) fn new(setup: &Setup<'_>) -> Self {
+        let processes = setup.workload.processes();
+        let count = u32::try_from(processes).expect("workloads have fewer than 2^32 processes");
+        Self {
+            barrier: Barrier::new(setup, count),
+            exchange: Exchange::default(),
+            stage: vec![Stage::Waiting; processes],
+            begins: Vec::new(),
+            has_begun: false,
+            is_by_events: false,
+            origin: Time::ZERO,
+            first_began: 0.0,
+            began: vec![0.0; processes],
+            computed: vec![0.0; processes],
+            last_computed: None,
+            left: 0,
+            is_underway: false,
+            at: vec![0; processes],
+            first_message: 0,
+        }
+    }
+
+    /// Prepares for a superstep that has just been opened; `is_new`: its plan differs from the plan before it.
+    pub(super) fn open(&mut self, is_new: bool, world: &World<'_>) {
+        self.has_begun = false;
+        if is_new {
+            let computing = world.plan.work.iter().filter(|work| work.get() > 0.0);
+            self.barrier.open(computing.count());
+        }
+    }
+
+    /// A shortcut has computed the open superstep: all processes may leave its barrier.
+    pub(super) fn pass(&mut self) {
+        (self.has_begun, self.is_by_events) = (true, false);
+        std::mem::swap(&mut self.began, &mut self.begins);
+        self.begins.clear();
+        self.barrier.let_all_leave();
+    }
+
+    /// Lets the processes begin the open superstep, each as long after the first one as it left the barrier before it.
+    pub(super) fn begin_one_by_one(&mut self, world: &mut World<'_>) -> Result<(), Error> {
+        let begins = std::mem::take(&mut self.begins);
+        for (process, &later) in (0..).zip(&begins) {
+            if later > 0.0 {
+                let token = Token::Begins(process);
+                world.engine.wait(Seconds::of(later), token);
+            } else {
+                self.begin(process, world)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets one process begin the open superstep.
+    pub(super) fn begin(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
+        let at = process as usize;
+        if !self.has_begun {
+            self.begin_events(world);
+        }
+        self.at[at] = world.superstep;
+        self.began[at] = world.engine.local_now();
+        world.measures.delay[at] = Seconds::of((self.began[at] - self.first_began).max(0.0));
+        let work = world.plan.work[at].get();
+        if work > 0.0 {
+            self.stage[at] = Stage::Computing;
+            let cycles = Instructions::of(work * world.setup.workload.cycles_per_instruction());
+            let host = world.placement[at];
+            return world.engine.execute(host, cycles, Token::Computed(process));
+        }
+        self.on_computed(process, world)
+    }
+
+    /// Lets all processes but those marked in `without` begin the open superstep.
+    pub(super) fn begin_all(
+        &mut self,
+        without: Option<&[bool]>,
+        world: &mut World<'_>,
+    ) -> Result<(), Error> {
+        for process in 0..world.placement.len() {
+            if without.is_none_or(|without| !without[process]) {
+                self.begin(ProcessId::from_index(process).0, world)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The first process begins the open superstep.
+    fn begin_events(&mut self, world: &mut World<'_>) {
+        let processes = world.placement.len();
+        (self.has_begun, self.is_by_events) = (true, true);
+        self.began.resize(processes, 0.0);
+        self.first_began = world.engine.local_now();
+        let receives = world.setup.runtime.receives;
+        self.exchange.open(&world.plan, processes, receives);
+        world.outcome.supersteps[world.superstep].start = world.engine.now();
+        world.measures.clear(processes);
+        world.measures.work.clone_from(&world.plan.work);
+    }
+
+    /// A process has computed: it sends.
+    pub(super) fn on_computed(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
+        let at = process as usize;
+        self.last_computed = Some(world.engine.now());
+        self.computed[at] = world.engine.local_now();
+        world.measures.compute[at] = Seconds::of((self.computed[at] - self.began[at]).max(0.0));
+        self.stage[at] = Stage::Sending;
+        match world.setup.runtime.sends {
+            Sends::Sequential => self.send_next(process, world),
+            Sends::Concurrent => {
+                while let Some(message) = self.exchange.take_next(process) {
+                    self.launch(message, world)?;
+                }
+                self.receive(process, world)
+            }
+        }
+    }
+
+    /// Sequential sends: starts the next message, or goes on to the receives.
+    fn send_next(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
+        match self.exchange.take_next(process) {
+            Some(message) => self.launch(message, world),
+            None => self.receive(process, world),
+        }
+    }
+
+    /// Starts the flow of a message, unless it has to wait for its receiver.
+    fn launch(&mut self, message: u32, world: &mut World<'_>) -> Result<(), Error> {
+        let planned = world.plan.messages[message as usize];
+        let (to, receives) = (planned.to, world.setup.runtime.receives);
+        if receives.is_late(planned.size) && !self.exchange.is_receiving[to.index()] {
+            self.exchange.block(message, to.0);
+            return Ok(());
+        }
+        self.start_flow(message, world)
+    }
+
+    fn start_flow(&mut self, message: u32, world: &mut World<'_>) -> Result<(), Error> {
+        let planned = world.plan.messages[message as usize];
+        let from = world.placement[planned.from.index()];
+        let to = world.placement[planned.to.index()];
+        let now = world.engine.local_now();
+        self.exchange.start(message, now, (from, to));
+        let token = Token::Delivered(self.first_message.wrapping_add(message));
+        let has_handshake = world.setup.runtime.receives.has_handshake(planned.size);
+        let message = (planned.size, has_handshake);
+        world.engine.send_message(from, to, message, token)
+    }
+
+    /// A process has done its sends and waits for its messages.
+    fn receive(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
+        self.stage[process as usize] = Stage::Receiving;
+        self.exchange.is_receiving[process as usize] = true;
+        while let Some(message) = self.exchange.unblock(process) {
+            self.start_flow(message, world)?;
+        }
+        self.arrive_if_ready(process, world)
+    }
+
+    /// A message has been delivered, by its name for the engine.
+    pub(super) fn on_delivered(
+        &mut self,
+        message: u32,
+        world: &mut World<'_>,
+    ) -> Result<(), Error> {
+        let message = message.wrapping_sub(self.first_message);
+        let planned = world.plan.messages[message as usize];
+        let (from, to) = (planned.from.index(), planned.to.index());
+        let now = world.engine.local_now();
+        let Some(started) = self.exchange.deliver(message, to) else {
+            return Err(world.broken(Some(to), "a message was delivered to it twice"));
+        };
+        let duration = Seconds::of((now - started).max(0.0));
+        let end = |process: usize| {
+            let cluster = world.setup.platform.cluster_of(world.placement[process]);
+            (process, cluster.index())
+        };
+        let ends = (end(from), end(to));
+        if world.has_policy() {
+            let (size, measures) = (planned.size, &mut world.measures);
+            measures.add_message(ends.0, ends.1, size, duration);
+        }
+        world.measures.send[from] = Seconds::of((now - self.computed[from]).max(0.0));
+        self.arrive_if_ready(planned.to.0, world)?;
+        if world.setup.runtime.receives.has_handshake(planned.size) {
+            self.exchange.owed[from] -= 1;
+            self.arrive_if_ready(planned.from.0, world)?;
+        }
+        if world.setup.runtime.sends == Sends::Sequential {
+            self.send_next(planned.from.0, world)?;
+        }
+        Ok(())
+    }
+
+    fn arrive_if_ready(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
+        let at = process as usize;
+        if self.stage[at] != Stage::Receiving
+            || self.exchange.awaited[at] > 0
+            || self.exchange.owed[at] > 0
+        {
+            return Ok(());
+        }
+        self.stage[at] = Stage::AtBarrier;
+        let spent = (world.engine.local_now() - self.computed[at]).max(0.0);
+        world.measures.communication[at] = Seconds::of(spent);
+        self.barrier.arrive(process, &mut context(world))
+    }
+
+    /// A message of the barrier has been delivered.
+    pub(super) fn on_barrier_message(
+        &mut self,
+        message: BarrierMessage,
+        world: &mut World<'_>,
+    ) -> Result<(), Error> {
+        self.barrier.on_message(message, &mut context(world))
+    }
+}
+
+fn context<'c, 'a>(world: &'c mut World<'a>) -> BarrierContext<'c, 'a> {
+    BarrierContext {
+        engine: &mut world.engine,
+        may_pass: world.may_pass,
+        platform: world.setup.platform,
+        placement: &world.placement,
+    }
+}

@@ -1,0 +1,216 @@
+//! The definition of a run, and its state that every part of the runtime reads: the engine, the open plan, places and measurements.
+
+use serde_json::{Map, Value, json};
+
+use super::config::{Costs, RuntimeConfig, Scenario};
+use super::patience::Patience;
+use super::record::{Outcome, Sent, SuperstepDates};
+use super::shortcut::Memo;
+use crate::{Measures, Pairs, View};
+use crate::{Plan, Workload};
+use migsim_base::error::{Broken, Error};
+use migsim_base::units::{Bytes, HostId, ProcessId, Seconds, Time};
+use migsim_engine::{EventLog, NetworkModel};
+use migsim_platform::Platform;
+
+/// Everything that defines a run, except the policy.
+#[derive(Debug)]
+pub struct Setup<'a> {
+    /// The machine.
+    pub platform: &'a Platform,
+    /// The constants of the network model.
+    pub network: NetworkModel,
+    /// The application.
+    pub workload: &'a dyn Workload,
+    /// The host on which each process starts.
+    pub placement: &'a [HostId],
+    /// The settings of supersteps.
+    pub runtime: RuntimeConfig,
+    /// The prices of rescheduling.
+    pub costs: Costs,
+    /// Application only, decisions, or migrations.
+    pub scenario: Scenario,
+    /// The seed of all random choices.
+    pub seed: u64,
+    /// Supersteps of other runs with the same machine, model, application and runtime options; results are the same without.
+    pub memo: Option<&'a Memo>,
+}
+
+/// The state of a run that its parts share.
+pub(super) struct World<'a> {
+    pub(super) setup: &'a Setup<'a>,
+    pub(super) engine: Patience<'a>,
+    /// Whether time may pass at once when nothing is in progress; not if a call is about to start.
+    pub(super) may_pass: bool,
+    pub(super) plan: Plan,
+    /// The bytes that the plan sends.
+    volume: f64,
+    /// The number of supersteps.
+    pub(super) supersteps: usize,
+    /// The superstep whose plan is open.
+    pub(super) superstep: usize,
+    /// The superstep whose barrier is being left, or was left last.
+    pub(super) ending: usize,
+    pub(super) placement: Vec<HostId>,
+    pub(super) memory: Vec<Bytes>,
+    /// Whether each process must stay where it is; empty: all may move.
+    pub(super) pinned: Vec<bool>,
+    pub(super) measures: Measures,
+    /// Whether the policy needs to know of no more supersteps.
+    is_policy_done: bool,
+    pub(super) outcome: Outcome,
+    pub(super) log: EventLog,
+}
+
+/// Whether each process must stay; empty if all may move.
+fn pinned(workload: &dyn Workload) -> Vec<bool> {
+    let is_pinned = |process| !workload.is_movable(ProcessId::from_index(process));
+    let mut all: Vec<bool> = (0..workload.processes()).map(is_pinned).collect();
+    if !all.contains(&true) {
+        all.clear();
+    }
+    all
+}
+
+/// At most this many processes and messages are written into a dump, which also gives their number.
+const MOST_DUMPED: usize = 100_000;
+
+impl<'a> World<'a> {
+    pub(super) fn new(setup: &'a Setup<'a>) -> Self {
+        let processes = setup.workload.processes();
+        let memory = |process| setup.workload.memory(ProcessId::from_index(process));
+        Self {
+            setup,
+            engine: Patience::new(setup.platform, setup.network, setup.placement),
+            may_pass: true,
+            plan: Plan::default(),
+            volume: 0.0,
+            supersteps: setup.workload.supersteps(),
+            superstep: 0,
+            ending: 0,
+            placement: setup.placement.to_vec(),
+            memory: (0..processes).map(memory).collect(),
+            pinned: pinned(setup.workload),
+            measures: Measures::default(),
+            is_policy_done: false,
+            outcome: Outcome {
+                makespan: Time::ZERO,
+                supersteps: vec![SuperstepDates::default(); setup.workload.supersteps()],
+                calls: Vec::new(),
+                migrations: Vec::new(),
+                scheduling: Seconds::default(),
+                migration: Seconds::default(),
+                flows: 0,
+                sent: Sent::default(),
+                event_hash: String::new(),
+            },
+            log: EventLog::default(),
+        }
+    }
+
+    /// Opens the plan of a superstep; returns whether it differs from the plan before it.
+    pub(super) fn open(&mut self, superstep: usize) -> bool {
+        let repeats = self.setup.workload.repeats(superstep);
+        if !repeats {
+            self.plan.clear(self.placement.len());
+            self.setup.workload.fill(superstep, &mut self.plan);
+            let sizes = self.plan.messages.iter().map(|message| message.size.get());
+            self.volume = sizes.sum();
+        }
+        self.enter(superstep);
+        !repeats
+    }
+
+    /// A superstep begins, whose plan is open.
+    pub(super) fn enter(&mut self, superstep: usize) {
+        self.superstep = superstep;
+        self.engine.is_last = superstep + 1 == self.supersteps;
+        self.outcome.sent.messages += self.plan.messages.len() as u64;
+        self.outcome.sent.bytes += self.volume;
+    }
+
+    /// Whether there is such a superstep, with the plan of the one before it.
+    pub(super) fn repeats(&self, superstep: usize) -> bool {
+        superstep < self.supersteps && self.setup.workload.repeats(superstep)
+    }
+
+    /// Whether the superstep that is ending is the last one.
+    pub(super) fn is_last(&self) -> bool {
+        self.ending + 1 == self.supersteps
+    }
+
+    /// Whether a policy decides.
+    pub(super) fn has_policy(&self) -> bool {
+        self.setup.scenario != Scenario::I && !self.is_policy_done
+    }
+
+    /// The policy decides no more: its measures are dropped.
+    pub(super) fn dismiss_policy(&mut self) {
+        self.is_policy_done = true;
+        self.measures.traffic = Pairs::default();
+    }
+
+    /// Whether decided migrations of this call happen.
+    pub(super) fn applies_migrations(&self) -> bool {
+        self.setup.scenario == Scenario::Iii && !self.is_last()
+    }
+
+    /// The world as the policy may see it; `external_load` per host.
+    pub(super) fn view<'v>(&'v self, external_load: &'v [f64]) -> View<'v> {
+        View {
+            platform: self.setup.platform,
+            superstep: self.ending,
+            now: self.engine.now(),
+            placement: &self.placement,
+            measures: &self.measures,
+            memory: &self.memory,
+            external_load,
+            cycles_per_instruction: self.setup.workload.cycles_per_instruction(),
+            migrations_happen: self.setup.scenario == Scenario::Iii,
+            messages: &self.plan.messages,
+            supersteps: self.supersteps,
+            last_price: (self.outcome.calls.last())
+                .map_or_else(Seconds::default, |call| call.cost + call.migration),
+            pinned: &self.pinned,
+        }
+    }
+
+    /// The error of an internal fault in the open superstep, with the data to investigate it.
+    pub(super) fn broken(&self, process: Option<usize>, what: &str) -> Error {
+        let superstep = self.superstep + 1;
+        let place = match process {
+            Some(process) => format!("superstep {superstep}, process {}", process + 1),
+            None => format!("superstep {superstep}"),
+        };
+        let host = |at: &HostId| self.setup.platform.hosts[at.index()].name.as_str();
+        let messages = self.plan.messages.iter().take(MOST_DUMPED);
+        let messages = messages.map(|message| {
+            let (from, to) = (message.from.index() + 1, message.to.index() + 1);
+            json!([from, to, message.size.get()])
+        });
+        let numbers = |list: &[Seconds]| -> Value {
+            let list = list.iter().take(MOST_DUMPED);
+            list.map(|time| time.get()).collect()
+        };
+        let placement = self.placement.iter().take(MOST_DUMPED).map(host);
+        let work = self.plan.work.iter().take(MOST_DUMPED);
+        let dump = [
+            ("fault", json!(what)),
+            ("superstep", json!(superstep)),
+            ("process", json!(process.map(|process| process + 1))),
+            ("date_s", json!(self.engine.now().get())),
+            ("scenario", json!(self.setup.scenario.name())),
+            ("seed", json!(self.setup.seed)),
+            ("processes", json!(self.placement.len())),
+            ("messages", json!(self.plan.messages.len())),
+            ("placement", placement.collect()),
+            ("work", work.map(|work| work.get()).collect()),
+            ("message", messages.collect()),
+            ("compute_s", numbers(&self.measures.compute)),
+            ("communication_s", numbers(&self.measures.communication)),
+        ];
+        let dump = dump.into_iter();
+        let dump: Map<String, Value> = dump.map(|(key, value)| (key.to_owned(), value)).collect();
+        Error::Broken(Box::new(Broken::new(what, &place, dump)))
+    }
+}

@@ -1,0 +1,376 @@
+//! Splits the flows of a superstep into independent contention groups; flows that never share a busy link are solved in closed form.
+//!
+//! A flow is either as fast as it would be alone, or one of its links that several flows use is full. A link is full no longer than all
+//! bytes of the superstep keep it busy, so that a flow of B bytes that starts its transfer at s ends by
+//!
+//! ```text
+//! latest = s + B / rate alone + Σ over its links that several flows can use of (all bytes there / capacity)
+//! ```
+//! A link where each flow starts at or after the latest ends of all before it never has two flows, and nobody has to wait there. Found in
+//! two rounds, the second without the links that the first has freed, if any. Flows that are connected over the links that remain form a group.
+//!
+//! Cost: about 500 instructions a flow, and the order of those that can meet. Twin: one batch of all flows ([`super::memoized`]).
+
+use std::ops::Range;
+
+use super::flow::Start;
+use super::path_table::PathTable;
+use migsim_platform::Platform;
+
+/// Finds the groups; its arrays are reused.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Contention {
+    /// The flows that can meet, group by group.
+    starts: Vec<Start>,
+    /// Where each group ends in `starts`.
+    ends: Vec<usize>,
+    links: Vec<Link>,
+    /// The links that are used.
+    used: Vec<u32>,
+    /// The flows on each of them, link by link and by date.
+    users: Vec<u32>,
+    /// Per flow: when it has ended at the latest \[s\].
+    latest: Vec<f64>,
+    /// The group of each flow, and the flow.
+    grouped: Vec<(u32, u32)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    /// How long all bytes keep it busy \[s\].
+    busy: f64,
+    /// The places of its flows in `users`.
+    first: u32,
+    end: u32,
+    /// Another link of its group, itself for one of them (a forest of disjoint sets).
+    leader: u32,
+    /// Whether two flows may use it at a time.
+    is_contended: bool,
+}
+
+const UNUSED: Link = Link {
+    busy: 0.0,
+    first: 0,
+    end: 0,
+    leader: 0,
+    is_contended: true,
+};
+
+/// More flows than this on one link: all flows are put in order first.
+const MANY: u32 = 64;
+
+impl Link {
+    fn users(self) -> Range<usize> {
+        self.first as usize..self.end as usize
+    }
+}
+
+impl Contention {
+    /// Takes all flows that share links out of `starts`; tells `alone(name, end)` of each that meets nobody. The others can be had by
+    /// [`Self::groups`].
+    pub(crate) fn split(
+        &mut self,
+        platform: &Platform,
+        paths: &PathTable,
+        starts: &mut Vec<Start>,
+        mut alone: impl FnMut(u32, f64),
+    ) {
+        self.links.resize(platform.links.len(), UNUSED);
+        self.list_users(paths, starts);
+        self.find_busy(platform, paths, starts);
+        self.latest.clear();
+        if self.find_contention(paths, starts) {
+            self.find_contention(paths, starts);
+        }
+        let links = &self.links;
+        let is_contended = |used: &(u32, f64)| links[used.0 as usize].is_contended;
+        starts.retain(|start| {
+            let meets_others = paths.uses(start.path).iter().any(is_contended);
+            if !meets_others {
+                let duration = start.bytes / paths.get(start.path).rate_alone;
+                alone(start.name, start.date + duration);
+            }
+            meets_others
+        });
+        self.group(paths, starts);
+        starts.clear();
+        for link in self.used.drain(..) {
+            self.links[link as usize] = UNUSED;
+        }
+    }
+
+    /// Lists the flows on each link.
+    fn list_users(&mut self, paths: &PathTable, starts: &mut [Start]) {
+        for start in &*starts {
+            for &(link, _) in paths.uses(start.path) {
+                let state = &mut self.links[link as usize];
+                if state.end == 0 {
+                    state.leader = link;
+                    self.used.push(link);
+                }
+                state.end += 1; // how many they are, so far
+            }
+        }
+        let (mut first, mut most) = (0, 0);
+        for &link in &self.used {
+            let state = &mut self.links[link as usize];
+            let count = state.end;
+            (state.first, state.end) = (first, first);
+            (first, most) = (first + count, most.max(count));
+        }
+        if most > MANY {
+            // Once for all lists.
+            starts.sort_by_key(Start::order);
+        }
+        self.users.resize(first as usize, 0);
+        for (index, start) in (0..).zip(&*starts) {
+            for &(link, _) in paths.uses(start.path) {
+                let state = &mut self.links[link as usize];
+                self.users[state.end as usize] = index;
+                state.end += 1;
+            }
+        }
+    }
+
+    /// Puts the flows on each link in their order, and finds how long they keep it busy.
+    fn find_busy(&mut self, platform: &Platform, paths: &PathTable, starts: &[Start]) {
+        // In an order that does not depend on when a path was first asked for.
+        let order = |user: &u32| starts[*user as usize].order();
+        for &at in &self.used {
+            let link = &mut self.links[at as usize];
+            let users = &mut self.users[link.users()];
+            users.sort_unstable_by_key(order);
+            let capacity = platform.links[at as usize].bandwidth.get() * paths.bandwidth_factor();
+            for &user in &*users {
+                let start = &starts[user as usize];
+                let of_link = paths.uses(start.path).iter().find(|used| used.0 == at);
+                let share = of_link.map_or(0.0, |used| used.1);
+                link.busy += share * start.bytes / capacity;
+            }
+        }
+    }
+
+    /// The flows of each group, by date.
+    pub(crate) fn groups(&mut self) -> impl Iterator<Item = &mut [Start]> {
+        let (mut rest, mut first) = (&mut self.starts[..], 0);
+        self.ends.iter().map(move |&end| {
+            let (group, others) = std::mem::take(&mut rest).split_at_mut(end - first);
+            (rest, first) = (others, end);
+            group
+        })
+    }
+
+    /// Finds the links where flows can meet, among those where that is not excluded yet. Whether it has freed any.
+    fn find_contention(&mut self, paths: &PathTable, starts: &[Start]) -> bool {
+        self.find_latest(paths, starts);
+        let mut has_freed = false;
+        for &link in &self.used {
+            let link = &mut self.links[link as usize];
+            if !link.is_contended {
+                continue;
+            }
+            let mut until = 0.0_f64;
+            link.is_contended = self.users[link.users()].iter().any(|&user| {
+                let user = user as usize;
+                let meets_another = starts[user].date < until;
+                until = until.max(self.latest[user]);
+                meets_another
+            });
+            has_freed |= !link.is_contended;
+        }
+        has_freed
+    }
+
+    /// Finds when flows have ended at the latest: all, at first, then those on links where they may still meet others.
+    fn find_latest(&mut self, paths: &PathTable, starts: &[Start]) {
+        let links = &self.links;
+        let latest = |start: &Start| {
+            let mut latest = start.date + start.bytes / paths.get(start.path).rate_alone;
+            for &(link, _) in paths.uses(start.path) {
+                let link = &links[link as usize];
+                if link.is_contended {
+                    latest += link.busy;
+                }
+            }
+            latest
+        };
+        if self.latest.is_empty() {
+            self.latest.extend(starts.iter().map(latest));
+            return;
+        }
+        let used = self.used.iter().map(|&link| &links[link as usize]);
+        for link in used.filter(|link| link.is_contended) {
+            for &user in &self.users[link.users()] {
+                self.latest[user as usize] = latest(&starts[user as usize]);
+            }
+        }
+    }
+
+    /// Groups the flows that can meet, by date.
+    fn group(&mut self, paths: &PathTable, starts: &mut [Start]) {
+        // Those of one cluster mostly start together, and stand together.
+        starts.sort_by_key(Start::order);
+        self.grouped.clear();
+        for (index, start) in (0..).zip(&*starts) {
+            let mut group = None;
+            for &(link, _) in paths.uses(start.path) {
+                if self.links[link as usize].is_contended {
+                    let leader = self.leader(link);
+                    let joined = *group.get_or_insert(leader);
+                    self.links[leader as usize].leader = joined;
+                }
+            }
+            self.grouped.extend(group.map(|group| (group, index)));
+        }
+        self.sort(starts);
+    }
+
+    /// The one link that stands for the group of a link.
+    fn leader(&mut self, mut link: u32) -> u32 {
+        loop {
+            let next = self.links[link as usize].leader;
+            if next == link {
+                return link;
+            }
+            self.links[link as usize].leader = self.links[next as usize].leader; // halves the way
+            link = next;
+        }
+    }
+
+    /// Puts the flows in the order of their groups.
+    fn sort(&mut self, starts: &[Start]) {
+        let mut grouped = std::mem::take(&mut self.grouped);
+        for (link, _) in &mut grouped {
+            *link = self.leader(*link);
+        }
+        grouped.sort_unstable();
+        self.starts.clear();
+        self.ends.clear();
+        for group in grouped.chunk_by(|a, b| a.0 == b.0) {
+            self.starts
+                .extend(group.iter().map(|&(_, index)| starts[index as usize]));
+            self.ends.push(self.starts.len());
+        }
+        self.grouped = grouped;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::memoized::MemoizedBatch;
+    use super::*;
+    use crate::model::NetworkModel;
+    use crate::testing::{flows, line};
+    use migsim_base::units::HostId;
+
+    /// The ends of all flows `(start, from, to, bytes)`, by the groups or, as their twin, in one batch; and the number of groups.
+    fn ends(flows: &[(f64, u32, u32, f64)], in_groups: bool) -> (Vec<f64>, usize) {
+        let platform = line(&[1e9; 8], 1e3, 1e-3);
+        ends_on(&platform, NetworkModel::default(), flows, in_groups)
+    }
+
+    /// The same on a platform with another model.
+    fn ends_on(
+        platform: &Platform,
+        model: NetworkModel,
+        flows: &[(f64, u32, u32, f64)],
+        in_groups: bool,
+    ) -> (Vec<f64>, usize) {
+        let mut paths = PathTable::new(platform, model);
+        let (mut memoized, mut contention) = (MemoizedBatch::default(), Contention::default());
+        let mut starts = Vec::new();
+        let mut ends = vec![0.0; flows.len()];
+        for (name, &(date, from, to, bytes)) in (0..).zip(flows) {
+            let path = paths.find(platform, HostId(from), HostId(to)).unwrap();
+            starts.push(Start {
+                date,
+                path,
+                bytes,
+                name,
+            });
+        }
+        if !in_groups {
+            memoized.solve(platform, &paths, &mut starts, |name, date| {
+                ends[name as usize] = date;
+                None
+            });
+            return (ends, 1);
+        }
+        contention.split(platform, &paths, &mut starts, |name, date| {
+            ends[name as usize] = date;
+        });
+        let mut groups = 0;
+        for group in contention.groups() {
+            groups += 1;
+            memoized.solve(platform, &paths, group, |name, date| {
+                ends[name as usize] = date;
+                None
+            });
+        }
+        (ends, groups)
+    }
+
+    #[test]
+    fn flows_on_one_link_are_a_group_only_if_they_can_overlap() {
+        // 1e3 B at 1e3 B/s: 1 s alone, and 2 s in which both keep the link busy: the first is gone after 3 s.
+        assert_eq!(
+            ends(&[(0.0, 0, 1, 1e3), (0.5, 0, 2, 1e3)], true),
+            (vec![1.5, 2.0], 1)
+        );
+        assert_eq!(
+            ends(&[(0.0, 0, 1, 1e3), (3.0, 0, 2, 1e3)], true),
+            (vec![1.0, 4.0], 0)
+        );
+        assert_eq!(
+            ends(&[(0.0, 0, 1, 1e3), (0.0, 2, 3, 1e3)], true),
+            (vec![1.0, 1.0], 0)
+        );
+    }
+
+    #[test]
+    fn a_link_is_busy_for_longer_where_flows_get_a_part_of_its_bandwidth() {
+        // Seven flows of 1e3 B at 500 B/s over one link: all end after 14 s. The last one meets the first on another link, which leaves
+        // it 6/7 of 500 B/s until then.
+        let model = NetworkModel {
+            bandwidth_factor: 0.5,
+            ..NetworkModel::default()
+        };
+        let mut flows: Vec<_> = (1..8).map(|to| (0.0, 0, to, 1e3)).collect();
+        flows.push((13.0, 2, 1, 1e3));
+        let (found, groups) = ends_on(&line(&[1e9; 8], 1e3, 0.0), model, &flows, true);
+        let moved = 500.0 * 6.0 / 7.0;
+        let last = 14.0 + (1e3 - moved) / 500.0;
+        for (found, expected) in found.into_iter().zip([14.0; 7].into_iter().chain([last])) {
+            assert!((found - expected).abs() < 1e-9, "{found} {expected}");
+        }
+        assert_eq!(groups, 1);
+    }
+
+    #[test]
+    fn a_flow_that_is_slow_by_itself_is_met_as_long_as_it_lasts() {
+        // A window of 100 B/s: 10 s, until which it takes that from the other flow, which has no latency and so no window.
+        let mut platform = line(&[1e9; 3], 1e4, 0.0);
+        platform.links[1].latency = migsim_base::units::Seconds::of(1.0);
+        let model = NetworkModel {
+            tcp_gamma: Some(200.0),
+            ..NetworkModel::default()
+        };
+        let flows = [(0.0, 0, 1, 1e3), (5.0, 0, 2, 1e4)];
+        let (found, groups) = ends_on(&platform, model, &flows, true);
+        assert!((found[0] - 10.0).abs() < 1e-9, "{found:?}");
+        assert!((found[1] - (5.0 + 1e4 / 9900.0)).abs() < 1e-9, "{found:?}");
+        assert_eq!(groups, 1);
+    }
+
+    proptest! {
+        #[test]
+        fn groups_end_when_one_batch_does(flows in flows(200)) {
+            let ((split, _), (whole, _)) = (ends(&flows, true), ends(&flows, false));
+            for (a, b) in split.into_iter().zip(whole) {
+                prop_assert!((a - b).abs() <= 1e-12 * b, "{} {}", a, b);
+            }
+        }
+    }
+}

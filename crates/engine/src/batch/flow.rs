@@ -1,0 +1,144 @@
+//! The flows of a batch: pending ones, ordered by time and then by name, and active ones.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::path_table::PathId;
+use crate::clock::{SAME_DATE, same_until};
+
+/// A flow whose transfer begins at a known time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Start {
+    /// When its transfer begins \[s\].
+    pub date: f64,
+    /// Its path.
+    pub path: PathId,
+    /// Its bytes, more than zero.
+    pub bytes: f64,
+    /// Its name for the sender, unique in the batch.
+    pub name: u32,
+}
+
+impl Start {
+    /// Its path and size \[B\].
+    pub(super) fn flow(&self) -> (PathId, f64) {
+        (self.path, self.bytes)
+    }
+
+    /// A key that sorts by time (non-negative, so its bits sort like its value), then by name.
+    pub(crate) fn order(&self) -> u128 {
+        u128::from(self.date.to_bits()) << 64 | u128::from(self.name)
+    }
+}
+
+/// An active flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct ActiveFlow {
+    pub(super) path: PathId,
+    pub(super) name: u32,
+}
+
+impl ActiveFlow {
+    pub(super) fn of(start: &Start) -> Self {
+        let Start { path, name, .. } = *start;
+        Self { path, name }
+    }
+
+    /// By path, then by name.
+    pub(super) fn order(self) -> u64 {
+        u64::from(self.path) << 32 | u64::from(self.name)
+    }
+}
+
+/// A start by its order.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct InOrder(Start);
+
+impl Eq for InOrder {}
+impl PartialOrd for InOrder {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for InOrder {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.order().cmp(&other.0.order())
+    }
+}
+
+/// Starts chained to the ends of other flows.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ChainedStarts {
+    starts: BinaryHeap<Reverse<InOrder>>,
+    /// Those that were chained at the current date to a later one which counts as the same: they wait for the next date. Who reacts to an
+    /// end and waits, however shortly, is not there yet.
+    next: Vec<Start>,
+}
+
+impl ChainedStarts {
+    /// Lets those start that had to wait for the next date.
+    #[cold]
+    #[inline(never)]
+    fn go_on(&mut self) {
+        let next = self.next.drain(..).map(|start| Reverse(InOrder(start)));
+        self.starts.extend(next);
+    }
+}
+
+/// Flows that have not started: those with known starts, sorted by time, and those chained to the end of another flow.
+#[derive(Debug)]
+pub(crate) struct PendingStarts<'s> {
+    pub(crate) known: &'s [Start],
+    pub(crate) later: &'s mut ChainedStarts,
+}
+
+impl PendingStarts<'_> {
+    /// Time of the next start \[s\]; infinite if there is none.
+    #[inline]
+    pub(crate) fn next_date(&self) -> f64 {
+        let known = self.known.first().map_or(f64::INFINITY, |start| start.date);
+        let later = self.later.starts.peek();
+        later.map_or(known, |Reverse(InOrder(start))| known.min(start.date))
+    }
+
+    /// Removes and returns a flow that starts at `date`, if there is one. After the last one, those that were chained at this date can start.
+    #[inline]
+    pub(crate) fn take(&mut self, date: f64) -> Option<Start> {
+        let limit = same_until(date);
+        if let Some((start, others)) = self.known.split_first()
+            && start.date <= limit
+        {
+            self.known = others;
+            return Some(*start);
+        }
+        if let Some(&Reverse(InOrder(start))) = self.later.starts.peek()
+            && start.date <= limit
+        {
+            self.later.starts.pop();
+            return Some(start);
+        }
+        if !self.later.next.is_empty() {
+            self.later.go_on();
+        }
+        None
+    }
+
+    /// Adds a flow that is chained to an end at `now`.
+    #[inline]
+    pub(crate) fn push(&mut self, start: Start, now: f64) {
+        let wait = start.date - now;
+        // One that is a little later than what counts as now may wait as well.
+        if wait > 0.0 && wait <= now * (2.0 * SAME_DATE) {
+            self.later.next.push(start);
+        } else {
+            self.later.starts.push(Reverse(InOrder(start)));
+        }
+    }
+
+    /// Drops the flows whose start time is not a finite number.
+    pub(crate) fn clear(&mut self) {
+        self.known = &[];
+        self.later.starts.clear();
+        self.later.next.clear();
+    }
+}

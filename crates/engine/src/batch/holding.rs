@@ -1,0 +1,307 @@
+//! Batch solver for crowds: many flows on few links, most of them held by the same ones.
+//!
+//! Flows of one path form a group, and groups end by the service of the link that holds them ([`crate::service`]). An event costs what
+//! its links and their holders cost, however many flows they slow down: 4 000 processes on clusters whose uplinks are full take a tenth of
+//! [`super::incremental`]'s time. Twin: [`super::incremental`] on the same flows.
+
+use super::flow::{ChainedStarts, PendingStarts, Start};
+use super::path_table::{PathId, PathTable};
+use crate::checks::Fault;
+use crate::clock::{SAME_DATE, same_until};
+use crate::service::HeldFlows;
+use migsim_base::units::to_u32;
+use migsim_platform::Platform;
+
+/// Flows are a crowd if those on the link of a flow are at least so many, on average over all links of all flows.
+const CROWD: u64 = 12;
+/// Fewer flows are none.
+const LEAST: usize = 256;
+
+/// The arrays of the solver, reused from batch to batch.
+#[derive(Clone, Debug, Default)]
+pub(super) struct HoldingBatch {
+    flows: HeldFlows,
+    /// The group of each path that is in use, else `NOT_IN_USE`, and the paths of the groups.
+    group: Vec<u32>,
+    path: Vec<PathId>,
+    free: Vec<u32>,
+    later: ChainedStarts,
+    /// Flows per link, to tell a crowd.
+    crowd: Vec<u32>,
+}
+
+const NOT_IN_USE: u32 = u32::MAX;
+
+impl HoldingBatch {
+    /// Whether flows on these paths are a crowd.
+    pub(super) fn is_crowd(
+        &mut self,
+        flows: impl Iterator<Item = PathId> + Clone,
+        platform: &Platform,
+        paths: &PathTable,
+    ) -> bool {
+        if flows.clone().take(LEAST).count() < LEAST {
+            return false;
+        }
+        self.crowd.clear();
+        self.crowd.resize(platform.links.len(), 0);
+        let uses = flows.flat_map(|path| paths.uses(path));
+        for &(link, _) in uses {
+            self.crowd[link as usize] += 1;
+        }
+        let counts = self.crowd.iter().map(|&count| u64::from(count));
+        let (uses, meetings) = counts.fold((0, 0), |(uses, meetings), count| {
+            (uses + count, meetings + count * count)
+        });
+        meetings >= CROWD * uses
+    }
+
+    /// Solves the flows of `starts`, in any order. Calls `ended(name, time)` for each end, which may return another start, at that time or later.
+    pub(super) fn solve(
+        &mut self,
+        platform: &Platform,
+        paths: &PathTable,
+        starts: &mut [Start],
+        mut ended: impl FnMut(u32, f64) -> Option<Start>,
+    ) {
+        if !self.flows.has_links() {
+            let capacities = platform.links.iter().map(|link| link.bandwidth.get());
+            self.flows = HeldFlows::new(capacities, false, paths.bandwidth_factor());
+        }
+        self.group.resize(paths.len(), NOT_IN_USE);
+        starts.sort_unstable_by_key(Start::order);
+        let mut later = std::mem::take(&mut self.later);
+        let mut pending = PendingStarts {
+            known: starts,
+            later: &mut later,
+        };
+        loop {
+            let next_start = pending.next_date();
+            let next_end = self.flows.next();
+            if next_end.min(next_start) == f64::INFINITY {
+                break;
+            }
+            // The starts of a date come after its ends.
+            let now = if next_end <= same_until(next_start) {
+                self.end(next_end, &mut ended, &mut pending);
+                next_end
+            } else {
+                next_start
+            };
+            while let Some(start) = pending.take(now) {
+                self.start(&start, now, paths);
+            }
+            self.flows.share(now);
+        }
+        pending.clear();
+        self.later = later;
+        self.flows.clear(|_, name| {
+            let _ = ended(name, f64::INFINITY); // what would follow starts at no date, either
+        });
+        for path in self.path.drain(..) {
+            self.group[path as usize] = NOT_IN_USE;
+        }
+        self.free.clear();
+    }
+
+    /// The first internal error, if any.
+    pub(super) fn fault(&self) -> Option<Fault> {
+        self.flows.fault()
+    }
+
+    fn start(&mut self, start: &Start, now: f64, paths: &PathTable) {
+        let at = start.path as usize;
+        if self.group[at] == NOT_IN_USE {
+            self.group[at] = self.free.pop().unwrap_or_else(|| {
+                self.path.push(start.path);
+                to_u32(self.path.len() - 1)
+            });
+            self.path[self.group[at] as usize] = start.path;
+        }
+        let group = self.group[at];
+        let way = paths.get(start.path);
+        let flow = (start.bytes, start.name);
+        self.flows.start(group, flow, now, |levels| {
+            let uses = paths.uses(start.path).iter().copied();
+            levels.put(group, (way.weight, way.bound, 1), uses);
+        });
+    }
+
+    /// Ends all flows that end at `now`.
+    fn end(
+        &mut self,
+        now: f64,
+        ended: &mut impl FnMut(u32, f64) -> Option<Start>,
+        pending: &mut PendingStarts<'_>,
+    ) {
+        let Self {
+            flows,
+            group,
+            path,
+            free,
+            ..
+        } = self;
+        flows.end((now, SAME_DATE), |number, name, is_last| {
+            if let Some(start) = ended(name, now) {
+                pending.push(start, now);
+            }
+            if is_last {
+                group[path[number as usize] as usize] = NOT_IN_USE;
+                free.push(number);
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::incremental::IncrementalBatch;
+    use super::*;
+    use crate::NetworkModel;
+    use crate::testing::line;
+    use migsim_base::units::{BytesPerSecond, HostId, Seconds};
+
+    /// The ends of flows `(start, from, to, bytes)`; each is followed by one of half its bytes on the way back.
+    fn ends(
+        flows: &[(f64, u32, u32, f64)],
+        platform: &Platform,
+        model: NetworkModel,
+        is_crowd: bool,
+    ) -> Vec<f64> {
+        let mut paths = PathTable::new(platform, model);
+        let mut path = |from, to| {
+            let path = paths.find(platform, HostId(from), HostId(to));
+            path.expect("all have a route")
+        };
+        let (mut starts, mut replies) = (Vec::new(), Vec::new());
+        for (name, &(date, from, to, bytes)) in (0..).zip(flows) {
+            let (path, back) = (path(from, to), path(to, from));
+            starts.push(Start {
+                date,
+                path,
+                bytes,
+                name,
+            });
+            replies.push(Start {
+                date,
+                path: back,
+                bytes: bytes / 2.0,
+                name: name + 1000,
+            });
+        }
+        let mut ends = vec![f64::NAN; 2 * flows.len()];
+        let ended = |name: u32, date: f64| {
+            if name >= 1000 {
+                ends[flows.len() + name as usize - 1000] = date;
+                return None;
+            }
+            ends[name as usize] = date;
+            let date = date + 0.125;
+            Some(Start {
+                date,
+                ..replies[name as usize]
+            })
+        };
+        if is_crowd {
+            HoldingBatch::default().solve(platform, &paths, &mut starts, ended);
+        } else {
+            IncrementalBatch::default().solve(platform, &paths, &mut starts, ended);
+        }
+        ends
+    }
+
+    /// Flows between the eight hosts of two clusters, and how much the link between them carries, relative to that of a host.
+    fn crowds() -> impl Strategy<Value = Vec<(f64, u32, u32, f64)>> {
+        crate::testing::flows(12)
+    }
+
+    /// The ends of flows as a crowd and one by one.
+    fn both_ends(
+        flows: &[(f64, u32, u32, f64)],
+        latency: f64,
+        narrow: f64,
+        preset: &str,
+    ) -> Vec<(f64, f64)> {
+        let mut platform = line(&[1e9; 8], 1e3, 1e-3);
+        for link in &mut platform.links[4..] {
+            link.latency = Seconds::of(latency);
+        }
+        for link in &mut platform.links[2..4] {
+            link.bandwidth = BytesPerSecond::of(1e3 * narrow);
+        }
+        let model = NetworkModel::preset(preset).unwrap();
+        let ends = |is_crowd| ends(flows, &platform, model, is_crowd);
+        ends(true).into_iter().zip(ends(false)).collect()
+    }
+
+    #[test]
+    fn links_that_a_flow_of_next_to_no_latency_fills_go_on_after_it() {
+        // At 1 s all is solved anew: the last flow fills two links at one level, and of the second one the rest is 0.
+        let flows = [
+            (0.0, 1, 0, 400.0),
+            (1.0, 1, 2, 50.0),
+            (0.0, 5, 3, 200.0),
+            (0.0, 0, 2, 250.0),
+            (0.0, 2, 3, 200.0),
+            (0.0, 3, 1, 300.0),
+            (1.0, 1, 7, 50.0),
+            (1.0, 0, 5, 50.0),
+            (0.5, 6, 2, 150.0),
+            (0.75, 4, 1, 150.0),
+            (0.0, 7, 5, 300.0),
+            (1.0, 0, 6, 50.0),
+            (0.25, 3, 6, 300.0),
+            (0.0, 2, 5, 300.0),
+            (1.0, 4, 5, 50.0),
+        ];
+        let ends = both_ends(&flows, 1e-150, 1.0, "simgrid-3.3");
+        assert!((ends[14].0 - 1.05).abs() < 1e-12);
+        for (crowd, single) in ends {
+            assert!((crowd - single).abs() <= 1e-11 * single, "{crowd} {single}");
+        }
+    }
+
+    #[test]
+    fn flows_whose_bytes_and_weights_are_next_to_nothing_take_their_time() {
+        // Next to no latency takes all that a link has, no latency is a weight of 1.
+        let pairs = [
+            (1, 2),
+            (2, 1),
+            (0, 2),
+            (1, 7),
+            (3, 6),
+            (5, 4),
+            (6, 7),
+            (4, 0),
+        ];
+        let mut platform = line(&[1e9; 8], 1e3, 0.0);
+        platform.links[3].latency = Seconds::of(2e-300);
+        for bytes in [1e-50, 3.6e-299] {
+            let flow = |at: usize| (0.0, pairs[at % 8].0, pairs[at % 8].1, bytes);
+            let flows: Vec<_> = (0..40).map(flow).collect();
+            let ends = |is_crowd| ends(&flows, &platform, NetworkModel::default(), is_crowd);
+            for (crowd, single) in ends(true).into_iter().zip(ends(false)) {
+                assert!(
+                    (crowd - single).abs() <= 1e-9 * single,
+                    "{crowd:e} {single:e}"
+                );
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn flows_of_a_crowd_end_when_they_do_one_by_one(
+            flows in crowds(),
+            latency in prop_oneof![Just(1e-3), Just(0.2), Just(1e-150)],
+            narrow in prop_oneof![Just(1.0), Just(0.1), Just(3.0)],
+            preset in prop_oneof![Just("cm02"), Just("lv08"), Just("simgrid-3.3")],
+        ) {
+            for (a, b) in both_ends(&flows, latency, narrow, preset) {
+                prop_assert!((a - b).abs() <= 1e-11 * b, "{} {}", a, b);
+            }
+        }
+    }
+}

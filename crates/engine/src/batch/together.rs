@@ -1,0 +1,176 @@
+//! Flows that all end at one date: equal ones that start together, each on one of the links with the lowest level.
+//!
+//! The level of a link that all its flows share is its capacity by the sum of their weights' inverses. No flow gets less than the lowest
+//! level of all links x, and one on a link of that level gets no more. So, if each flow is on such a link and none has a lower bound,
+//!
+//! ```text
+//! rate(f) = factor · x / w(f)        end = start + B · w / (factor · x), one date if the product of bytes and weight is the same
+//! ```
+//! All-to-all exchanges of equal messages in a cluster are such flows. Cost: 4 ns per use of a link. Twin: [`super::incremental`].
+
+use super::flow::Start;
+use super::path_table::PathTable;
+use migsim_platform::Platform;
+
+/// Levels this near to each other (relative) are one: those of equal links, added up in another order.
+const SAME_LEVEL: f64 = 1.0 + 1e-15;
+
+/// Finds the common end; its arrays are reused.
+#[derive(Clone, Debug, Default)]
+pub(super) struct CommonEnd {
+    /// Per link: the sum of the weights' inverses, then its level; 0 between two searches.
+    levels: Vec<f64>,
+    /// The links that are used.
+    used: Vec<u32>,
+}
+
+impl CommonEnd {
+    /// The date \[s\] at which all these flows end, if they are seen to end together.
+    pub(super) fn find(
+        &mut self,
+        platform: &Platform,
+        paths: &PathTable,
+        starts: &[Start],
+    ) -> Option<f64> {
+        let first = starts.first()?;
+        let price = |start: &Start| start.bytes * paths.get(start.path).weight;
+        let is_equal = |start: &Start| start.date == first.date && price(start) == price(first);
+        if !starts.iter().all(is_equal) {
+            return None;
+        }
+        let lowest = self.measure(platform, paths, starts);
+        let is_held = |start: &Start| {
+            let path = paths.get(start.path);
+            let mut links = paths.uses(start.path).iter();
+            let is_on_lowest =
+                |&(link, _): &(u32, f64)| self.levels[link as usize] <= lowest * SAME_LEVEL;
+            links.any(is_on_lowest) && lowest / path.weight <= path.bound
+        };
+        let are_held = starts.iter().all(is_held);
+        for link in self.used.drain(..) {
+            self.levels[link as usize] = 0.0;
+        }
+        let end = first.date + price(first) / (paths.bandwidth_factor() * lowest);
+        (are_held && end.is_finite() && price(first).is_normal()).then_some(end)
+    }
+
+    /// The level of each link; the lowest.
+    fn measure(&mut self, platform: &Platform, paths: &PathTable, starts: &[Start]) -> f64 {
+        self.levels.resize(platform.links.len(), 0.0);
+        for start in starts {
+            let inverse = paths.get(start.path).weight.recip();
+            for &(link, share) in paths.uses(start.path) {
+                let sum = &mut self.levels[link as usize];
+                if *sum <= 0.0 {
+                    self.used.push(link);
+                }
+                *sum += share * inverse;
+            }
+        }
+        let mut lowest = f64::INFINITY;
+        for &link in &self.used {
+            let level = &mut self.levels[link as usize];
+            *level = platform.links[link as usize].bandwidth.get() / *level;
+            lowest = lowest.min(*level);
+        }
+        lowest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::incremental::IncrementalBatch;
+    use super::*;
+    use crate::NetworkModel;
+    use crate::testing::line;
+    use migsim_base::units::{BytesPerSecond, HostId};
+
+    /// The common end of equal flows between these hosts, and the end of each by the twin.
+    fn ends(
+        platform: &Platform,
+        model: NetworkModel,
+        pairs: &[(u32, u32)],
+    ) -> (Option<f64>, Vec<f64>) {
+        let mut paths = PathTable::new(platform, model);
+        let mut starts = Vec::new();
+        for (name, &(from, to)) in (0..).zip(pairs) {
+            let path = paths
+                .find(platform, HostId(from), HostId(to))
+                .expect("all have a route");
+            starts.push(Start {
+                date: 0.25,
+                path,
+                bytes: 1e3,
+                name,
+            });
+        }
+        let mut search = CommonEnd::default();
+        let end = search.find(platform, &paths, &starts);
+        assert_eq!(
+            search.find(platform, &paths, &starts),
+            end,
+            "nothing is left of a search"
+        );
+        let mut ends = vec![f64::NAN; pairs.len()];
+        IncrementalBatch::default().solve(platform, &paths, &mut starts, |name, date| {
+            ends[name as usize] = date;
+            None
+        });
+        (end, ends)
+    }
+
+    fn all_pairs(hosts: std::ops::Range<u32>) -> Vec<(u32, u32)> {
+        let from = hosts.clone();
+        from.flat_map(|a| hosts.clone().map(move |b| (a, b)))
+            .filter(|(a, b)| a != b)
+            .collect()
+    }
+
+    #[test]
+    fn an_exchange_of_all_in_a_cluster_ends_together_and_one_over_unlike_links_does_not() {
+        let mut platform = line(&[1e9; 8], 1e3, 0.0);
+        // Four hosts of a cluster: each link carries three messages out and three in.
+        let (end, ends) = ends(&platform, NetworkModel::default(), &all_pairs(0..4));
+        assert_eq!(end, Some(0.25 + 6.0));
+        assert!(
+            ends.iter().all(|other| (other - 6.25).abs() < 1e-12),
+            "{ends:?}"
+        );
+        let find = |platform: &Platform, pairs: &[(u32, u32)]| {
+            super::tests::ends(platform, NetworkModel::default(), pairs).0
+        };
+        // A line: the two links in the middle have two flows each, and each flow is on one of them.
+        assert!(find(&platform, &[(0, 1), (1, 2), (2, 3)]).is_some());
+        assert_eq!(
+            find(&platform, &[(0, 1), (1, 2), (3, 3), (2, 3), (3, 0), (0, 2)]),
+            None
+        );
+        platform.links[0].bandwidth = BytesPerSecond::of(2e3);
+        assert_eq!(find(&platform, &all_pairs(0..2)), Some(0.25 + 2.0));
+        assert_eq!(find(&platform, &[(0, 1), (0, 4), (2, 1)]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn what_ends_together_does_so_one_by_one(
+            pairs in prop::collection::vec((0..8_u32, 0..8_u32), 1..12),
+            narrow in prop_oneof![Just(1.0), Just(0.1), Just(3.0)],
+            latency in prop_oneof![Just(0.0), Just(1e-3), Just(1.0)],
+            preset in prop_oneof![Just("cm02"), Just("lv08"), Just("simgrid-3.3")],
+        ) {
+            let mut platform = line(&[1e9; 8], 1e3, latency);
+            for link in &mut platform.links[2..4] {
+                link.bandwidth = BytesPerSecond::of(1e3 * narrow);
+            }
+            let pairs: Vec<_> = pairs.into_iter().filter(|(from, to)| from != to).collect();
+            let (end, ends) = ends(&platform, NetworkModel::preset(preset).unwrap(), &pairs);
+            if let Some(end) = end {
+                for other in ends {
+                    prop_assert!((end - other).abs() <= 1e-13 * end, "{} {}", end, other);
+                }
+            }
+        }
+    }
+}

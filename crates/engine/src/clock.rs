@@ -1,0 +1,109 @@
+//! The current instant, in two parts: an origin and a local time since then.
+//!
+//! Inside a superstep all dates are local, so that equal supersteps have equal durations to the last bit, however late
+//! they happen, and small durations stay precise in a long run. When nothing is in flight the local time can be folded
+//! into the origin ([`Clock::rebase`]).
+
+use migsim_base::units::Time;
+
+/// Events this near (relative to the local date) happen at one date: what starts alike ends alike but for rounding.
+pub const SAME_DATE: f64 = 1e-14;
+
+/// The last local date that counts as `date`; finite if that is.
+#[inline]
+pub(super) fn same_until(date: f64) -> f64 {
+    until_within(date, SAME_DATE)
+}
+
+/// The last local date that is not more than a fraction `near` later than `date`; finite if that is.
+#[inline]
+pub(super) fn until_within(date: f64, near: f64) -> f64 {
+    (date * (1.0 + near)).min(f64::MAX.max(date))
+}
+
+/// A clock that refuses to go back.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Clock {
+    origin: f64,
+    local: f64,
+    went_back: bool,
+}
+
+impl Clock {
+    /// The current instant.
+    #[inline]
+    pub(crate) fn now(self) -> Time {
+        Time::new(self.origin + self.local).expect("the sum of two dates is a date")
+    }
+
+    /// Seconds since the origin.
+    pub(crate) fn local(self) -> f64 {
+        self.local
+    }
+
+    /// The local date of an absolute one \[s\]; a date before the origin becomes the origin.
+    pub(crate) fn to_local(self, absolute: f64) -> f64 {
+        (absolute - self.origin).max(0.0)
+    }
+
+    /// Whether local date `date` is an instant that a number can hold.
+    pub(crate) fn can_reach(self, date: f64) -> bool {
+        (self.origin + date).is_finite()
+    }
+
+    /// Goes to local date `date`.
+    ///
+    /// A date in the past by no more than the rounding of one addition counts as now; an earlier one is refused and noted.
+    pub(crate) fn advance_to(&mut self, date: f64) {
+        let is_later = date >= self.local * (1.0 - 1e-12); // not so for a date that is no number
+        self.went_back |= !is_later;
+        self.local = self.local.max(date);
+    }
+
+    /// Whether it was ever told to go back.
+    pub(crate) fn went_back(self) -> bool {
+        self.went_back
+    }
+
+    /// Makes the current instant the origin.
+    pub(crate) fn rebase(&mut self) {
+        self.origin += self.local;
+        self.local = 0.0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rebasing_changes_the_local_time_but_not_the_instant() {
+        let mut clock = Clock::default();
+        clock.advance_to(2.5);
+        let before = clock.now();
+        clock.rebase();
+        assert_eq!((clock.now(), clock.local()), (before, 0.0));
+        assert_eq!(clock.to_local(4.0), 1.5);
+    }
+
+    #[test]
+    fn what_counts_as_a_date_is_a_little_later_and_never_for_ever() {
+        assert!(same_until(1.0) > 1.0 && same_until(1.0) < 1.0 + 2.0 * SAME_DATE);
+        for date in [0.0, f64::MAX, f64::INFINITY] {
+            assert_eq!(same_until(date), date);
+        }
+    }
+
+    #[test]
+    fn a_date_that_has_passed_is_refused_and_noted() {
+        let mut clock = Clock::default();
+        clock.advance_to(2.0);
+        clock.advance_to(2.0 * (1.0 - 1e-13));
+        assert!(!clock.went_back());
+        for past in [1.9, f64::NAN] {
+            let mut clock = clock;
+            clock.advance_to(past);
+            assert_eq!((clock.local(), clock.went_back()), (2.0, true));
+        }
+    }
+}

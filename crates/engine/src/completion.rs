@@ -1,0 +1,229 @@
+//! An index of the earliest completion time over all flow classes, many of which change at each step.
+//!
+//! ```text
+//! least(block) = min of the dates of its classes     least(block of blocks) = min of theirs     next = min of these
+//! ```
+//! A date that is set makes the least of its block wrong only if it is lower, then it is the least, or if it takes the place of the
+//! least: then the block is looked through when the next end is asked for. The same goes for blocks of blocks.
+//!
+//! Cost, in instructions: 40 to set a date; to find the next end 50 per block that lost its least, and 2 per block of blocks. A heap that knows
+//! where its entries are ([`crate::queue`], the twin) takes 100 for each change, and guesses wrong more often. Equal dates come out by number.
+
+use migsim_base::units::{lesser, to_u32};
+
+/// Completion times by class number; infinite means that the class does not end.
+#[derive(Clone, Debug, Default)]
+pub(super) struct CompletionIndex {
+    /// How many there are; the last block of blocks is filled up with infinite ones.
+    count: usize,
+    dates: Vec<f64>,
+    blocks: BlockMinimum,
+    blocks_of_blocks: BlockMinimum,
+}
+
+/// The least of each block of a list.
+#[derive(Clone, Debug, Default)]
+struct BlockMinimum {
+    least: Vec<f64>,
+    /// Blocks whose least is to be looked for.
+    stale: Vec<u32>,
+    is_stale: Vec<bool>,
+}
+
+/// Entries of a block.
+const BLOCK: usize = 32;
+const LANES: usize = 8;
+
+impl CompletionIndex {
+    /// Sets the next end of a class; NaN counts as infinite.
+    #[inline]
+    pub(super) fn set(&mut self, class: u32, date: f64) {
+        let at = class as usize;
+        if at >= self.count {
+            self.grow(at + 1);
+        }
+        let before = std::mem::replace(&mut self.dates[at], date);
+        if let Some(least) = self.blocks.change(at, before, date) {
+            self.blocks_of_blocks.change(at / BLOCK, least, date);
+        }
+    }
+
+    /// The next end of all; infinite if there is none.
+    pub(super) fn next(&mut self) -> f64 {
+        let Self {
+            dates,
+            blocks,
+            blocks_of_blocks,
+            ..
+        } = self;
+        blocks.look(dates, |block, before, least| {
+            blocks_of_blocks.change(block, before, least);
+        });
+        blocks_of_blocks.look(&blocks.least, |_, _, _| {});
+        least(&blocks_of_blocks.least)
+    }
+
+    /// Removes all classes that end at `limit`, a finite time, or before, and lists them by number in `taken`. [`Self::next`] must
+    /// have been asked.
+    pub(super) fn take(&mut self, limit: f64, taken: &mut Vec<u32>) {
+        taken.clear();
+        let blocks = self.count.div_ceil(BLOCK);
+        for (tier, &least) in self.blocks_of_blocks.least.iter().enumerate() {
+            if least > limit {
+                continue;
+            }
+            let first = tier * BLOCK;
+            let last = (first + BLOCK).min(blocks);
+            for (block, &least) in (first..).zip(&self.blocks.least[first..last]) {
+                if least > limit {
+                    continue;
+                }
+                let first = block * BLOCK;
+                for (at, &date) in (first..).zip(&self.dates[first..first + BLOCK]) {
+                    if date <= limit {
+                        taken.push(to_u32(at));
+                    }
+                }
+            }
+        }
+        for &class in &*taken {
+            self.set(class, f64::INFINITY);
+        }
+    }
+
+    /// Forgets all of them, so that the next ones cost as if they were the first.
+    pub(super) fn clear(&mut self) {
+        self.count = 0;
+        self.dates.clear();
+        self.blocks.resize(0);
+        self.blocks_of_blocks.resize(0);
+    }
+
+    fn grow(&mut self, count: usize) {
+        self.count = count;
+        if count <= self.dates.len() {
+            return;
+        }
+        let blocks_of_blocks = count.div_ceil(BLOCK * BLOCK);
+        self.blocks_of_blocks.resize(blocks_of_blocks);
+        self.blocks.resize(blocks_of_blocks * BLOCK);
+        self.dates
+            .resize(blocks_of_blocks * BLOCK * BLOCK, f64::INFINITY);
+    }
+}
+
+impl BlockMinimum {
+    /// Takes note that entry `at` of the list has changed; returns the least of its block before, if the new value is the least now.
+    #[inline]
+    fn change(&mut self, at: usize, before: f64, value: f64) -> Option<f64> {
+        let block = at / BLOCK;
+        let least = &mut self.least[block];
+        if value <= *least {
+            return Some(std::mem::replace(least, value));
+        }
+        if before <= *least && !self.is_stale[block] {
+            self.is_stale[block] = true;
+            self.stale.push(to_u32(block));
+        }
+        None
+    }
+
+    /// Looks for the least where it was lost; tells the block, its least before and now.
+    fn look(&mut self, list: &[f64], mut changed: impl FnMut(usize, f64, f64)) {
+        for block in self.stale.drain(..) {
+            let at = block as usize;
+            self.is_stale[at] = false;
+            let now = least(&list[at * BLOCK..(at + 1) * BLOCK]);
+            let before = std::mem::replace(&mut self.least[at], now);
+            changed(at, before, now);
+        }
+    }
+
+    fn resize(&mut self, blocks: usize) {
+        self.least.resize(blocks, f64::INFINITY);
+        self.is_stale.resize(blocks, false);
+        self.stale.retain(|block| (*block as usize) < blocks);
+    }
+}
+
+fn least(list: &[f64]) -> f64 {
+    let mut lanes = [f64::INFINITY; LANES];
+    let (rows, rest) = list.as_chunks::<LANES>();
+    for row in rows {
+        for lane in 0..LANES {
+            lanes[lane] = lesser(row[lane], lanes[lane]);
+        }
+    }
+    let mut least = f64::INFINITY;
+    for value in lanes {
+        least = lesser(value, least);
+    }
+    for &value in rest {
+        least = lesser(value, least);
+    }
+    least
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::queue::{EventQueue, Key};
+
+    proptest! {
+        #[test]
+        fn classes_end_as_they_leave_a_queue(steps in prop::collection::vec((0_u32..100, 0_u32..40), 1..300), apart in prop_oneof![Just(1_u32), Just(50)]) {
+            let (mut ends, mut queue) = (CompletionIndex::default(), EventQueue::new());
+            let mut keys: Vec<Option<Key>> = vec![None; 5000];
+            for (at, &(class, date)) in steps.iter().enumerate() {
+                // Within a block of blocks, or in several.
+                let class = class * apart;
+                // Few dates, so that many are equal.
+                let date = f64::from(date);
+                ends.set(class, date);
+                match keys[class as usize] {
+                    Some(key) => queue.reschedule(key, date),
+                    None => keys[class as usize] = Some(queue.push(date, class)),
+                }
+                if at % 3 > 0 {
+                    continue;
+                }
+                let next = ends.next();
+                prop_assert_eq!(Some(next), queue.next_date());
+                let (mut taken, mut popped) = (Vec::new(), Vec::new());
+                ends.take(next, &mut taken);
+                while queue.next_date() == Some(next) {
+                    let (_, class) = queue.pop().unwrap();
+                    keys[class as usize] = None;
+                    popped.push(class);
+                }
+                popped.sort_unstable();
+                prop_assert_eq!(taken, popped);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_no_number_and_what_is_forgotten_never_ends() {
+        let mut ends = CompletionIndex::default();
+        ends.set(70, f64::NAN);
+        assert_eq!(ends.next(), f64::INFINITY);
+        ends.set(3, 5.0);
+        ends.set(70, 4.0);
+        assert_eq!(ends.next(), 4.0);
+        ends.set(70, f64::NAN);
+        assert_eq!(ends.next(), 5.0);
+        let mut taken = Vec::new();
+        for (limit, expected) in [(4.9, &[][..]), (5.0, &[3]), (5.0, &[])] {
+            ends.take(limit, &mut taken);
+            assert_eq!(taken, expected);
+        }
+        assert_eq!(ends.next(), f64::INFINITY);
+        ends.set(3, 1.0);
+        ends.clear();
+        assert_eq!(ends.next(), f64::INFINITY);
+        ends.take(1.0, &mut taken);
+        assert!(taken.is_empty());
+    }
+}

@@ -1,0 +1,211 @@
+//! Hosts: the executions on a host share its cores equally.
+//!
+//! With speed s (after its profile), c cores and n executions, each progresses at `s · min(1, c/n)`. All executions of a
+//! host progress alike, so the host keeps one attained service V \[instructions\]: an execution that starts at V with work w
+//! ends when the service reaches V + w. Cost: O(log n) to find the place of an execution, one event per host.
+
+use super::checks::{Fault, is_used_up};
+use super::queue::{EventQueue, Key};
+use migsim_base::units::HostId;
+use migsim_platform::Platform;
+
+/// An execution that runs on a host.
+#[derive(Clone, Copy, Debug)]
+struct Execution<T> {
+    target: f64,
+    token: T,
+}
+
+#[derive(Clone, Debug)]
+struct Cpu<T> {
+    /// Nominal speed of a core \[instructions/s\], its available fraction, number of cores.
+    speed: f64,
+    available: f64,
+    cores: f64,
+    /// What each running execution has attained since the host was last idle \[instructions\], and when that was true.
+    service: f64,
+    updated: f64,
+    /// By falling target; of equal targets the later one first, so that the earlier one is taken from the end.
+    running: Vec<Execution<T>>,
+    event: Option<Key>,
+    /// Integral of `available` up to the absolute date `integrated` \[s\].
+    availability: f64,
+    integrated: f64,
+}
+
+impl<T> Cpu<T> {
+    /// The progress of each execution \[instructions/s\].
+    fn rate(&self) -> f64 {
+        self.speed * self.available * (self.cores / self.running.len() as f64).min(1.0)
+    }
+
+    fn advance_to(&mut self, now: f64) {
+        if self.running.is_empty() {
+            self.service = 0.0;
+        } else {
+            self.service += self.rate() * (now - self.updated);
+        }
+        self.updated = now;
+    }
+
+    /// Changes the available fraction at absolute date `absolute`.
+    #[inline]
+    fn change(&mut self, absolute: f64, available: f64) {
+        self.availability += self.available * (absolute - self.integrated);
+        self.integrated = absolute;
+        self.available = available;
+    }
+}
+
+/// All hosts.
+#[derive(Clone, Debug)]
+pub(super) struct Cpus<T> {
+    cpus: Vec<Cpu<T>>,
+    /// What went wrong first, if anything did.
+    pub(super) fault: Option<Fault>,
+}
+
+impl<T: Copy> Cpus<T> {
+    pub(super) fn new(platform: &Platform) -> Self {
+        let idle = |host: &migsim_platform::Host| Cpu {
+            speed: host.speed.get(),
+            available: 1.0,
+            cores: f64::from(host.cores),
+            service: 0.0,
+            updated: 0.0,
+            running: Vec::new(),
+            event: None,
+            availability: 0.0,
+            integrated: 0.0,
+        };
+        Self {
+            cpus: platform.hosts.iter().map(idle).collect(),
+            fault: None,
+        }
+    }
+
+    /// Starts `work` instructions on `host`.
+    pub(super) fn start<E: Copy>(
+        &mut self,
+        host: usize,
+        work: f64,
+        token: T,
+        now: f64,
+        queue: &mut EventQueue<E>,
+        event: E,
+    ) {
+        let cpu = &mut self.cpus[host];
+        cpu.advance_to(now);
+        let target = cpu.service + work;
+        let place = cpu.running.partition_point(|other| other.target > target);
+        cpu.running.insert(place, Execution { target, token });
+        schedule(cpu, queue, event);
+    }
+
+    /// Takes out the executions of `host` that end now, or a fraction `near` of the date later, and hands their tokens to `ended`.
+    pub(super) fn finish<E: Copy>(
+        &mut self,
+        host: usize,
+        (now, near): (f64, f64),
+        queue: &mut EventQueue<E>,
+        event: E,
+        mut ended: impl FnMut(T),
+    ) {
+        let cpu = &mut self.cpus[host];
+        cpu.event = None; // it has just been popped
+        let rate = cpu.rate();
+        let first = cpu
+            .running
+            .last()
+            .expect("a host with an event has an execution")
+            .target;
+        if cfg!(debug_assertions) {
+            let done = cpu.service + rate * (now - cpu.updated);
+            let is_right = is_used_up(first - done, first, rate, now);
+            let fault = (!is_right).then(|| Fault::Work(HostId::from_index(host).0));
+            self.fault = self.fault.or(fault);
+        }
+        cpu.service = first;
+        cpu.updated = now;
+        while let Some(next) = cpu.running.last() {
+            if next.target > first && (next.target - first) / rate > near * now {
+                break;
+            }
+            ended(next.token);
+            cpu.running.pop();
+        }
+        schedule(cpu, queue, event);
+    }
+
+    /// Changes the available fraction of a host's speed at local date `now`, which is absolute date `absolute`.
+    #[inline]
+    pub(super) fn set_available<E: Copy>(
+        &mut self,
+        host: usize,
+        available: f64,
+        (now, absolute): (f64, f64),
+        queue: &mut EventQueue<E>,
+        event: E,
+    ) {
+        let cpu = &mut self.cpus[host];
+        cpu.advance_to(now);
+        cpu.change(absolute, available);
+        if cpu.event.is_some() || !cpu.running.is_empty() {
+            schedule(cpu, queue, event);
+        }
+    }
+
+    /// Takes, for a host on which nothing runs, each change of the available fraction that it is told: absolute date, fraction.
+    pub(super) fn change_idle(&mut self, host: usize) -> impl FnMut(f64, f64) + '_ {
+        let cpu = &mut self.cpus[host];
+        |absolute, available| {
+            debug_assert!(cpu.running.is_empty() && cpu.event.is_none(), "it is idle");
+            cpu.change(absolute, available);
+        }
+    }
+
+    /// Whether something runs on a host.
+    pub(super) fn is_busy(&self, host: usize) -> bool {
+        !self.cpus[host].running.is_empty()
+    }
+
+    /// The available fraction of a host's speed.
+    pub(super) fn available(&self, host: usize) -> f64 {
+        self.cpus[host].available
+    }
+
+    /// The integral over time of the available fraction of a host's speed, from the start to absolute date `absolute` \[s\].
+    pub(super) fn availability(&self, host: usize, absolute: f64) -> f64 {
+        let cpu = &self.cpus[host];
+        cpu.availability + cpu.available * (absolute - cpu.integrated)
+    }
+
+    /// The hosts that have something to do and no speed.
+    pub(super) fn stopped(&self) -> impl Iterator<Item = usize> + '_ {
+        let is_stopped = |cpu: &Cpu<T>| !cpu.running.is_empty() && cpu.rate() <= 0.0;
+        (0..self.cpus.len()).filter(move |&host| is_stopped(&self.cpus[host]))
+    }
+}
+
+/// Puts the event of a host at the end of its first execution.
+fn schedule<T, E: Copy>(cpu: &mut Cpu<T>, queue: &mut EventQueue<E>, event: E) {
+    let date = cpu.running.last().map(|first| {
+        let (left, rate) = ((first.target - cpu.service).max(0.0), cpu.rate());
+        if left <= 0.0 {
+            cpu.updated // nothing is left to do, even on a host that stands still
+        } else if rate > 0.0 {
+            cpu.updated + left / rate
+        } else {
+            f64::INFINITY
+        }
+    });
+    match (cpu.event, date) {
+        (Some(key), Some(date)) => queue.reschedule(key, date),
+        (None, Some(date)) => cpu.event = Some(queue.push(date, event)),
+        (Some(key), None) => {
+            queue.cancel(key);
+            cpu.event = None;
+        }
+        (None, None) => {}
+    }
+}

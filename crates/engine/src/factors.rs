@@ -1,0 +1,162 @@
+//! Rules of the network model that have several values: the weights of flows, and factors by the size of a message.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use migsim_base::error::Problem;
+use migsim_base::units::Bytes;
+
+/// The weights of flows that share a link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Weights {
+    /// A flow of a longer latency gets less.
+    #[default]
+    Latency,
+    /// All flows get equal shares, as where queues are longer than latencies.
+    Equal,
+}
+
+impl Weights {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
+    pub(super) fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// The factors of messages from a size on.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SizeFactor {
+    /// The least size of these messages.
+    pub from: Bytes,
+    /// Multiplies `latency_factor`.
+    #[serde(default = "one")]
+    pub latency: f64,
+    /// Multiplies `bandwidth_factor`.
+    #[serde(default = "one")]
+    pub bandwidth: f64,
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+const NO_FACTOR: SizeFactor = SizeFactor {
+    from: Bytes::ZERO,
+    latency: 1.0,
+    bandwidth: 1.0,
+};
+
+/// The most steps of factors by size.
+const MOST_STEPS: usize = 4;
+
+/// Factors by the size of a message, in rising order of sizes; 1 below the first.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SizeFactors {
+    steps: [SizeFactor; MOST_STEPS],
+    count: usize,
+}
+
+impl SizeFactors {
+    /// No factors.
+    pub const NONE: Self = Self {
+        steps: [NO_FACTOR; MOST_STEPS],
+        count: 0,
+    };
+
+    /// These factors.
+    ///
+    /// # Errors
+    /// There are too many, their sizes do not rise, or a factor is not positive.
+    pub fn new(factors: &[SizeFactor]) -> Result<Self, Problem> {
+        if factors.len() > MOST_STEPS {
+            let count = factors.len();
+            return Err(
+                Problem::new(format!("{count} factors by size are too many"))
+                    .hint(format!("give at most {MOST_STEPS}")),
+            );
+        }
+        let rises = factors.is_sorted_by(|a, b| a.from < b.from);
+        let is_factor = |value: f64| value.is_finite() && value > 0.0;
+        let are_factors = (factors.iter()).all(|f| is_factor(f.latency) && is_factor(f.bandwidth));
+        if !rises || !are_factors {
+            return Err(Problem::new(
+                "factors by size have rising sizes (`from`) and positive factors",
+            ));
+        }
+        let mut all = Self::NONE;
+        all.steps[..factors.len()].copy_from_slice(factors);
+        all.count = factors.len();
+        Ok(all)
+    }
+
+    /// Whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The factors of a message of `bytes`.
+    pub(super) fn of(&self, bytes: f64) -> &SizeFactor {
+        let steps = self.steps[..self.count].iter().rev();
+        let mut steps = steps.skip_while(|step| step.from.get() > bytes);
+        steps.next().unwrap_or(&NO_FACTOR)
+    }
+
+    /// The largest factor of a bandwidth.
+    pub(super) fn most_bandwidth(&self) -> f64 {
+        let steps = self.steps[..self.count].iter();
+        steps.map(|step| step.bandwidth).fold(1.0, f64::max)
+    }
+}
+
+impl Default for SizeFactors {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
+impl Serialize for SizeFactors {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.steps[..self.count].serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for SizeFactors {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let steps = Vec::<SizeFactor>::deserialize(deserializer)?;
+        Self::new(&steps).map_err(|problem| serde::de::Error::custom(problem.message))
+    }
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// Factors of latency and bandwidth from sizes on.
+    pub(crate) fn factors(steps: &[(f64, f64, f64)]) -> SizeFactors {
+        let steps: Vec<SizeFactor> = steps
+            .iter()
+            .map(|&(from, latency, bandwidth)| SizeFactor {
+                from: Bytes::of(from),
+                latency,
+                bandwidth,
+            })
+            .collect();
+        SizeFactors::new(&steps).unwrap()
+    }
+
+    #[test]
+    fn factors_that_make_no_sense_are_refused() {
+        let step = |from: f64, latency: f64| SizeFactor {
+            from: Bytes::of(from),
+            latency,
+            bandwidth: 1.0,
+        };
+        assert!(SizeFactors::new(&[step(1.0, 1.0), step(1.0, 1.0)]).is_err());
+        assert!(SizeFactors::new(&[step(1.0, 0.0)]).is_err());
+        assert!(SizeFactors::new(&[step(1.0, 1.0); 5]).is_err());
+        let text = r#"[{"from":"1 KiB","latency":2.0,"bandwidth":0.5}]"#;
+        let read: SizeFactors = serde_json::from_str(text).unwrap();
+        assert_eq!(read, factors(&[(1024.0, 2.0, 0.5)]));
+    }
+}

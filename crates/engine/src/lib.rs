@@ -1,0 +1,80 @@
+//! Time, hosts and links: a discrete-event simulation of activities that share capacities.
+//!
+//! ```text
+//! execute, send, wait ──> Simulation ──> next_ended(): the next activity that ends, and when
+//!                          │  clock      the current instant, in local time
+//!                          │  queue      future events in (date, sequence) order
+//!                          │  cpu        executions share the cores of a host
+//!                          │  network    flows: latency, then a share of their links
+//!                          │  │ model    the network model: delay, weight and bound of a flow
+//!                          │  │ ways     what a message takes from its route while no link changes
+//!                          │  │ lone     flows that meet no other one
+//!                          │  │ packets  in the place of flows: queues of packets, first come, first served
+//!                          │  │ maxmin   weighted max-min shares: from scratch, incremental, and by holding links
+//!                          │  └ service  many flows: they end by the service of the links that hold them
+//!                          └  profile    capacities that change over time
+//! known starts       ──> FlowBatch: flows on links that do not change, without a queue of all events
+//!                          │  contention    groups of flows that share links; the others are closed form
+//!                          │  memoized      sets of active flows that recur: each is solved once
+//!                          │  incremental   sets that do not recur: levels are repaired
+//!                          └  holding       crowds: many flows on each link, by `service`
+//!
+//! checks: what must hold whatever is simulated
+//! ```
+//!
+//! # Why there are several ways to compute a superstep
+//!
+//! A superstep can be computed by events ([`Simulation`]) whatever happens in it. Most supersteps are simpler, and each shortcut serves one
+//! kind. All agree to 1e-12 (the tests compare them), and the choice depends on the superstep alone.
+//!
+//! | way | taken when | saves |
+//! |---|---|---|
+//! | memo (`bsp`) | plan and placement are those of an earlier superstep | the superstep: 100 ns instead of 5 ns a process and 10 ns a message |
+//! | direct evaluation with a `FlowBatch` (`bsp`) | all start together, and no capacity changes before the end | the event queue: LU 2000/50 takes 6 ms |
+//! | `contention`, in a batch | always for large batches: flows that never meet are closed form | rings of unequal work: 26 instead of 86 ms for 10 000 processes |
+//! | `memoized`, in a batch | few flows, or sets of active flows recur | Smith-Waterman 200x200: 3 instead of 8 ms; LU 500/25: 1 instead of 4 ms |
+//! | `holding`, in a batch | flows meet 12 others or more on a link, on average | 4 000 processes behind full uplinks: 0.24 instead of 7.6 s |
+//! | `incremental`, in a batch | every other batch | 1 500 connected flows: an end changes 11 rates |
+//! | `service`, by events | from 256 flows in transfer on, until nothing is in progress | all-to-all of 100 processes on changing links: 0.08 instead of 2.8 s |
+//! | `ways`, by events | no link varies | routes and divisions: with `lone` and the sorted queue, a message of a library costs 2 200 instructions instead of 3 900 |
+//! | `lone`, by events | equal weights, a flow that meets no other one | levels, for three of four messages of a library |
+//! | events | everything else: capacities that change, late receives, overlapped calls | - |
+//!
+//! The engine never hears of BSP. Its dates are SimGrid's (`Cas01` hosts; `CM02` and `LV08` networks): 38 simulations done with
+//! SimGrid are a test.
+
+mod batch;
+mod checks;
+mod clock;
+mod completion;
+mod cpu;
+mod factors;
+mod log;
+mod lone;
+mod maxmin;
+mod message;
+mod model;
+mod network;
+mod packets;
+mod profile;
+mod queue;
+mod service;
+mod simulation;
+/// Platforms and runs for tests.
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
+mod uses;
+mod ways;
+
+pub use factors::{SizeFactor, SizeFactors, Weights};
+pub use log::EventLog;
+pub use maxmin::SharingProblem;
+pub use model::{NetworkModel, PRESETS, Preset};
+
+pub use queue::{EventQueue, Key};
+pub use simulation::{Availability, Simulation};
+
+pub use batch::{FlowBatch, PathId, PathTable, Start};
+pub use checks::DATE_SLACK;
+pub use clock::SAME_DATE;
+pub use simulation::Steady;

@@ -1,0 +1,227 @@
+//! Fair sharing with closed pipes: links (SimGrid's `FATPIPE`) whose capacity holds for the fastest of their flows, not for the sum.
+//!
+//! SimGrid's expressions, literally. With p the weight of a flow, b its bound and c what it takes of its rate on a link:
+//!
+//! ```text
+//! level of a link:  what is left of it / Σ c/p        a pipe: its capacity / max c/p        over the flows without a rate
+//! ```
+//! The links of the lowest level L are full. If b p < L for some flow on them, only those of the smallest b p get their bound, and levels
+//! are found again. Otherwise every flow on them gets L / p: on a pipe a flow of twice the weight gets half of its capacity, although
+//! nothing else holds it. That is what the word means in SimGrid, not in a network; `fatpipe = whole` gives each flow the capacity.
+//!
+//! All is solved anew each time, in O(rounds · uses).
+
+use migsim_base::units::to_u32;
+
+/// A link.
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    capacity: f64,
+    is_pipe: bool,
+    left: f64,
+    pull: f64,
+    /// Flows on it without a rate.
+    open: u32,
+}
+
+/// One sharing problem; its arrays are reused from one to the next.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PipesProblem {
+    links: Vec<Link>,
+    /// Weight, bound \[B/s\], rate \[B/s\] and first use of each flow.
+    flows: Vec<(f64, f64, Option<f64>, usize)>,
+    uses: Vec<(u32, f64)>,
+    /// The links that flows use.
+    used: Vec<u32>,
+}
+
+/// A bound whose level is within this of the smallest (relative) is met with it.
+const SAME_BOUND: f64 = 1.0 + 1e-12;
+/// A link of which less than this is left (relative) is full.
+const NOTHING: f64 = 1e-9;
+
+impl PipesProblem {
+    /// Takes the links: capacity \[B/s\] and whether it is a pipe.
+    pub(crate) fn new(links: impl Iterator<Item = (f64, bool)>) -> Self {
+        let link = |(capacity, is_pipe)| Link {
+            capacity,
+            is_pipe,
+            left: 0.0,
+            pull: 0.0,
+            open: 0,
+        };
+        Self {
+            links: links.map(link).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Changes the capacity of a link \[B/s\].
+    pub(crate) fn set_capacity(&mut self, link: usize, capacity: f64) {
+        self.links[link].capacity = capacity;
+    }
+
+    /// Forgets the flows.
+    pub(crate) fn clear(&mut self) {
+        self.flows.clear();
+        self.uses.clear();
+    }
+
+    /// Adds a flow of a weight and a bound \[B/s\] that uses links, each with what it takes there of its rate.
+    pub(crate) fn add_flow(
+        &mut self,
+        weight: f64,
+        bound: f64,
+        uses: impl Iterator<Item = (u32, f64)>,
+    ) {
+        let weight = super::held(weight, bound);
+        self.flows.push((weight, bound, None, self.uses.len()));
+        self.uses.extend(uses);
+    }
+
+    /// The rate of each flow \[B/s\], in the order in which they were added.
+    pub(crate) fn solve(&mut self) -> impl Iterator<Item = f64> + '_ {
+        self.used.clear();
+        self.used.extend(self.uses.iter().map(|used| used.0));
+        self.used.sort_unstable();
+        self.used.dedup();
+        for &link in &self.used {
+            let link = &mut self.links[link as usize];
+            link.left = link.capacity;
+        }
+        while let Some(level) = self.least_level() {
+            self.fix(level);
+        }
+        // A flow without links has its bound.
+        self.flows.iter().map(|flow| flow.2.unwrap_or(flow.1))
+    }
+
+    fn uses_of(&self, flow: usize) -> &[(u32, f64)] {
+        let end = self
+            .flows
+            .get(flow + 1)
+            .map_or(self.uses.len(), |next| next.3);
+        &self.uses[self.flows[flow].3..end]
+    }
+
+    /// The lowest level of a link with flows without a rate.
+    fn least_level(&mut self) -> Option<f64> {
+        for &link in &self.used {
+            let link = &mut self.links[link as usize];
+            (link.pull, link.open) = (0.0, 0);
+        }
+        for flow in 0..self.flows.len() {
+            let (weight, _, rate, first) = self.flows[flow];
+            let count = self.uses_of(flow).len();
+            for at in first..first + if rate.is_none() { count } else { 0 } {
+                let (link, share) = self.uses[at];
+                let link = &mut self.links[link as usize];
+                link.open += 1;
+                link.pull = if link.is_pipe {
+                    link.pull.max(share / weight)
+                } else {
+                    link.pull + share / weight
+                };
+            }
+        }
+        let open = self.used.iter().map(|&link| &self.links[link as usize]);
+        let levels = open.filter(|link| link.open > 0).map(Link::level);
+        levels.reduce(f64::min)
+    }
+
+    /// Gives the flows of the links of the lowest level their rates, or those of them that are bound first.
+    fn fix(&mut self, level: f64) {
+        let is_full = |link: u32| {
+            let link = &self.links[link as usize];
+            link.open > 0 && link.level() <= level
+        };
+        let full: Vec<u32> = (0..to_u32(self.flows.len()))
+            .filter(|&flow| {
+                let is_open = self.flows[flow as usize].2.is_none();
+                is_open
+                    && self
+                        .uses_of(flow as usize)
+                        .iter()
+                        .any(|used| is_full(used.0))
+            })
+            .collect();
+        let bound = |flow: &u32| self.flows[*flow as usize].0 * self.flows[*flow as usize].1;
+        let least = full
+            .iter()
+            .map(bound)
+            .filter(|bound| *bound < level)
+            .reduce(f64::min);
+        for flow in full {
+            let (weight, bound, rate, _) = &mut self.flows[flow as usize];
+            let found = match least {
+                None => level / *weight,
+                Some(least) if *bound * *weight <= least * SAME_BOUND => *bound,
+                Some(_) => continue,
+            };
+            *rate = Some(found);
+            for at in 0..self.uses_of(flow as usize).len() {
+                let (link, share) = self.uses_of(flow as usize)[at];
+                let link = &mut self.links[link as usize];
+                if !link.is_pipe {
+                    link.left -= share * found;
+                    if link.left < NOTHING * link.capacity {
+                        link.left = 0.0;
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Link {
+    fn level(&self) -> f64 {
+        if self.is_pipe {
+            self.capacity / self.pull
+        } else {
+            self.left / self.pull
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rates(links: &[(f64, bool)], flows: &[(f64, f64, &[u32])]) -> Vec<f64> {
+        let mut problem = PipesProblem::new(links.iter().copied());
+        for (weight, bound, uses) in flows {
+            problem.add_flow(*weight, *bound, uses.iter().map(|link| (*link, 1.0)));
+        }
+        problem.solve().collect()
+    }
+
+    #[test]
+    fn flows_of_a_pipe_get_its_capacity_in_proportion_to_their_weights() {
+        // L = 8 / max(1, 1/2, 1/4) = 8: 8, 4, 2. Then the pipe is free again, but all have their rate.
+        let pipe = [(8.0, true)];
+        let flows: [(f64, f64, &[u32]); 3] = [(1.0, 8.0, &[0]), (2.0, 8.0, &[0]), (4.0, 8.0, &[0])];
+        assert_eq!(rates(&pipe, &flows), [8.0, 4.0, 2.0]);
+        assert_eq!(rates(&pipe, &flows[1..]), [8.0, 4.0]);
+    }
+
+    #[test]
+    fn a_flow_that_is_bound_first_leaves_the_pipe_to_the_others() {
+        // 1 · 2 < 8: bound at 2; then L = 8 / (1/4) = 32: the whole capacity.
+        let pipe = [(8.0, true)];
+        assert_eq!(
+            rates(&pipe, &[(1.0, 2.0, &[0]), (4.0, 8.0, &[0])]),
+            [2.0, 8.0]
+        );
+    }
+
+    #[test]
+    fn shared_links_are_shared_as_ever() {
+        // Link 0: level 3 / (1 + 1/2) = 2: rates 2 and 1.
+        let links = [(3.0, false), (9.0, true)];
+        assert_eq!(
+            rates(&links, &[(1.0, 9.0, &[0, 1]), (2.0, 9.0, &[0, 1])]),
+            [2.0, 1.0]
+        );
+        assert_eq!(rates(&links, &[(1.0, 5.0, &[])]), [5.0]);
+    }
+}

@@ -1,0 +1,175 @@
+//! The level of one link: the root of a piecewise linear equation.
+
+use super::solve::HIGHEST;
+use migsim_base::units::{greater, lesser};
+
+/// A link carries what exceeds its capacity by less than this (relative): sums of bounds that are its capacity do not fill it.
+const NOT_FULL: f64 = 1.0 + 1e-14;
+
+/// What rises on a link: `pull` per level, up to the level `ceiling`.
+pub(super) trait Rising: Copy {
+    /// What it takes of the link per level.
+    fn pull(&self) -> f64;
+    /// The level above which it does not rise.
+    fn ceiling(&self) -> f64;
+}
+
+/// What the groups of a link take of it when they rise to a level: those whose ceiling is lower, and each of the others per level.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Segment {
+    taken: f64,
+    rising: f64,
+    /// The piece holds for levels above `from`, up to `to`.
+    from: f64,
+    to: f64,
+}
+
+impl Default for Segment {
+    fn default() -> Self {
+        Self {
+            taken: 0.0,
+            rising: 0.0,
+            from: f64::NEG_INFINITY,
+            to: f64::INFINITY,
+        }
+    }
+}
+
+impl Segment {
+    /// The piece at a level, and how many groups do not reach it.
+    #[inline]
+    fn at(level: f64, groups: &[impl Rising]) -> (Self, usize) {
+        let mut segment = Self::default();
+        let mut count = 0;
+        for group in groups {
+            let (pull, ceiling) = (group.pull(), group.ceiling());
+            let is_below = ceiling < level;
+            let (low, high) = if is_below {
+                (ceiling, f64::INFINITY)
+            } else {
+                (f64::NEG_INFINITY, ceiling)
+            };
+            segment.taken += if is_below { pull * ceiling } else { 0.0 };
+            segment.rising += if is_below { 0.0 } else { pull };
+            count += usize::from(is_below);
+            segment.from = if low > segment.from {
+                low
+            } else {
+                segment.from
+            };
+            segment.to = lesser(high, segment.to);
+        }
+        (segment, count)
+    }
+
+    /// Adds a group that does not reach the level.
+    #[inline]
+    pub(super) fn add_below(&mut self, pull: f64, ceiling: f64) {
+        self.taken += pull * ceiling;
+        self.from = greater(self.from, ceiling);
+    }
+
+    /// Adds a group that does.
+    #[inline]
+    pub(super) fn add(&mut self, pull: f64, ceiling: f64) {
+        self.rising += pull;
+        self.to = lesser(self.to, ceiling);
+    }
+
+    /// The highest ceiling of those that do not reach the level.
+    pub(super) fn highest_below(&self) -> f64 {
+        self.from
+    }
+
+    /// The level of a link of this capacity, infinite if it is not full, if this is the piece to tell it.
+    #[inline]
+    pub(super) fn level(&self, capacity: f64) -> Option<f64> {
+        if self.rising <= 0.0 {
+            return (self.taken <= capacity * NOT_FULL).then_some(f64::INFINITY);
+        }
+        let level = (capacity - self.taken) / self.rising;
+        self.holds(level).then(|| lesser(level, HIGHEST))
+    }
+
+    /// Whether it is the piece at `level`, too.
+    fn holds(&self, level: f64) -> bool {
+        self.from < level && level <= self.to
+    }
+}
+
+/// The level of a link: by Newton's method on a sum that is concave and linear in segments. From wherever it starts (`from`: the level that
+/// the link has had) it goes to or below the level, then up segment by segment; on the last segment it is exact. A link that is not full
+/// has no level (infinite); then the second number is what is wanted of it. A level that would be no number (1e307 B/s times a weight of 1e60 s)
+/// is [`HIGHEST`]: what rises so high meets its bound before.
+#[inline]
+pub(super) fn level_of(capacity: f64, groups: &[impl Rising], from: f64) -> (f64, f64) {
+    let full = capacity * NOT_FULL;
+    let (mut segment, mut below) = Segment::at(from, groups);
+    if segment.rising <= 0.0 {
+        // Nobody wants more than before.
+        if segment.taken <= full {
+            return (f64::INFINITY, segment.taken);
+        }
+        (segment, below) = Segment::at(0.0, groups);
+    }
+    let mut climbs = false;
+    loop {
+        let level = (capacity - segment.taken) / segment.rising;
+        if segment.holds(level) {
+            return (lesser(level, HIGHEST), capacity);
+        }
+        let (next, next_below) = Segment::at(level, groups);
+        if climbs && next_below < below {
+            // Rounded to below the piece that it is on.
+            return (level.max(segment.from), capacity);
+        }
+        if next.rising <= 0.0 {
+            if next.taken > full {
+                return (level, capacity);
+            }
+            return (f64::INFINITY, next.taken);
+        }
+        (segment, below, climbs) = (next, next_below, true);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Ceilings, of which many are equal, or none.
+    fn ceilings() -> impl Strategy<Value = f64> {
+        prop_oneof![
+            4 => (0_u8..6).prop_map(f64::from),
+            1 => 0.0..6.0_f64,
+            2 => Just(f64::INFINITY),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn a_piece_tells_the_level_of_a_link_to_the_bit_unless_a_ceiling_is_between(
+            groups in prop::collection::vec((0.1..3.0_f64, ceilings()), 0..8),
+            capacity in prop_oneof![(0_u8..40).prop_map(f64::from), 0.0..40.0_f64],
+            from in ceilings(),
+        ) {
+            let mut segment = Segment::default();
+            for &(pull, ceiling) in &groups {
+                if ceiling < from {
+                    segment.add_below(pull, ceiling);
+                } else {
+                    segment.add(pull, ceiling);
+                }
+            }
+            let (level, _) = level_of(capacity, &groups, from);
+            if let Some(told) = segment.level(capacity) {
+                prop_assert_eq!(told.to_bits(), level.to_bits());
+            } else {
+                let between = lesser(level, from)..=greater(level, from);
+                prop_assert!(groups.iter().any(|(_, ceiling)| between.contains(ceiling)));
+            }
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! The state of links and of groups of flows, with the indices that connect them.
+
+use super::held;
+use super::segment::{Rising, level_of};
+use migsim_base::units::lesser;
+
+pub(super) const NO_LINK: u32 = u32::MAX;
+/// A link of which less than this (relative) is wanted is not full, however the sum was rounded.
+const FREE: f64 = 1.0 - 1e-6;
+
+/// A link and the groups of flows on it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Link {
+    pub(super) capacity: f64,
+    /// While the link is not full and not marked: at least `Σ pull · ceiling`, but for rounding.
+    pub(super) wanted: f64,
+    pub(super) groups: Vec<Membership>,
+    pub(super) is_marked: bool,
+    /// Whether the list of those that have had groups has it.
+    pub(super) is_entered: bool,
+}
+
+impl Link {
+    /// Whether a link that is not full may be so now that `more` is wanted of it.
+    pub(super) fn may_fill(&mut self, more: f64) -> bool {
+        self.wanted += more;
+        let is_free = self.wanted <= self.capacity * FREE;
+        !is_free // also if that is no number
+    }
+
+    /// Its level, looked for from a level on; takes note of what is wanted of it if it is not full.
+    #[inline]
+    pub(super) fn find_level(&mut self, from: f64) -> f64 {
+        let (level, wanted) = level_of(self.capacity, &self.groups, from);
+        if level == f64::INFINITY {
+            self.wanted = wanted;
+        }
+        level
+    }
+
+    /// Gives a group another ceiling; marks the link, whose level is `level`, if this may change it, and returns whether it has just done so.
+    #[inline]
+    pub(super) fn raise(&mut self, slot: u32, ceiling: f64, level: f64) -> bool {
+        let slot = &mut self.groups[slot as usize];
+        let before = std::mem::replace(&mut slot.ceiling, ceiling);
+        let more = slot.pull * (ceiling - before);
+        // What is wanted above the level of a link does not matter there.
+        let matters = if level < f64::INFINITY {
+            level > lesser(ceiling, before) && ceiling != before
+        } else {
+            self.may_fill(more) && ceiling > before
+        };
+        let marks = matters && !self.is_marked;
+        self.is_marked |= marks;
+        marks
+    }
+}
+
+/// A group on a link.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Membership {
+    pub(super) group: u32,
+    /// Which of the uses of the group this is.
+    pub(super) which: u32,
+    /// If the group has two links: the other one, and where it lists the group; else [`NO_LINK`].
+    pub(super) other: u32,
+    pub(super) at_other: u32,
+    /// n · c / w.
+    pub(super) pull: f64,
+    /// u.
+    pub(super) ceiling: f64,
+}
+
+impl Rising for Membership {
+    #[inline]
+    fn pull(&self) -> f64 {
+        self.pull
+    }
+
+    #[inline]
+    fn ceiling(&self) -> f64 {
+        self.ceiling
+    }
+}
+
+/// A link of a group.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Use {
+    pub(super) link: u32,
+    /// Where the link lists the group.
+    pub(super) slot: u32,
+    /// c: what a flow takes there of its rate.
+    pub(super) share: f64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Group {
+    pub(super) weight: f64,
+    pub(super) bound: f64,
+    /// The level of its bound.
+    pub(super) highest: f64,
+    /// Its level: the least of its bound's and those of its links.
+    pub(super) level: f64,
+    /// How many links it has.
+    pub(super) uses: u32,
+    /// Flows of the group.
+    pub(super) count: u32,
+    pub(super) is_touched: bool,
+}
+
+impl Group {
+    #[inline]
+    pub(super) fn set(&mut self, weight: f64, bound: f64) {
+        (self.weight, self.bound) = (held(weight, bound), bound);
+        self.highest = bound * self.weight;
+    }
+
+    pub(super) fn rate(&self) -> f64 {
+        if self.level >= self.highest {
+            self.bound
+        } else {
+            self.level / self.weight
+        }
+    }
+}
+
+/// The least of the levels of some links and of the bound of a group, and the least without the link that has it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Least {
+    pub(super) first: f64,
+    pub(super) at: u32,
+    pub(super) second: f64,
+}
+
+impl Least {
+    /// Of the links that `uses` names, but for `link`.
+    pub(super) fn but_for(link: u32, group: &Group, uses: &[Use], level: &[f64]) -> Self {
+        let mut least = Self {
+            first: group.highest,
+            at: NO_LINK,
+            second: f64::INFINITY,
+        };
+        for used in uses {
+            let here = level[used.link as usize];
+            if used.link == link {
+                continue;
+            }
+            if here < least.first {
+                (least.second, least.first, least.at) = (least.first, here, used.link);
+            } else if here < least.second {
+                least.second = here;
+            }
+        }
+        least
+    }
+
+    /// Without `link`, too.
+    pub(super) fn without(&self, link: u32) -> f64 {
+        if link == self.at {
+            self.second
+        } else {
+            self.first
+        }
+    }
+}

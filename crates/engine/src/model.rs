@@ -1,0 +1,461 @@
+//! The network model: the constants that differ between versions of SimGrid, as presets and one by one.
+
+use serde::{Deserialize, Serialize};
+
+use super::clock::SAME_DATE;
+use super::factors::{SizeFactors, Weights};
+use migsim_base::error::Problem;
+use migsim_base::units::{Bytes, Seconds};
+use migsim_platform::{Platform, Routes};
+
+/// How the duration of a flow follows from its route.
+///
+/// A flow waits `latency_factor · Σ latency`, then moves at `bandwidth_factor` times the rate that the sharing gives it
+/// (weighted max-min: a weight of `Σ latency + Σ weight_s / bandwidth`, at most `tcp_gamma / (2 · Σ latency)`).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each switch is an effect of its own"
+)]
+pub struct NetworkModel {
+    /// Whether flows share links; without it each flow has its route for itself.
+    pub sharing: bool,
+    /// Multiplies the latency of a route; dimensionless.
+    pub latency_factor: f64,
+    /// Multiplies the rate of a flow; dimensionless.
+    pub bandwidth_factor: f64,
+    /// Adds `weight_s / bandwidth` of each link to the weight of a flow \[B\].
+    pub weight_s: f64,
+    /// The largest TCP window \[B\]; `None`: no window.
+    pub tcp_gamma: Option<f64>,
+    /// Whether a flow also takes 5 % of its rate on the way back (its acknowledgements).
+    pub crosstraffic: bool,
+    /// The rate of each flow between processes of one host \[B/s\].
+    pub loopback_bandwidth: f64,
+    /// Whether a change of weight (a latency, or with `weight_s` a bandwidth, changes under a flow) has the two side effects that it has
+    /// in SimGrid: a flow in its latency phase starts its transfer at once, and a flow without latency takes its true weight
+    /// instead of 1.
+    pub reweigh_slip: bool,
+    /// How flows share a link that is not shared (SimGrid's `FATPIPE`); none: as in SimGrid on platforms in its format, else each flow has
+    /// the whole capacity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fatpipe: Option<Fatpipe>,
+    /// The weights of flows that share a link: by latency, or equal.
+    #[serde(default, skip_serializing_if = "Weights::is_default")]
+    pub weights: Weights,
+    /// The time that each message takes beside the network, also one of a barrier.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub overhead: Seconds,
+    /// Store and forward: routers pass on whole packets of this payload; none: bytes pass at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub packet: Option<Bytes>,
+    /// Packets of this payload (of 1448 B, if none is given) wait in queues, first come, first served, instead of flows that share links.
+    /// Headers are counted then, not the bandwidth factor; weights, window and cross-traffic have no meaning.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub queues: bool,
+    /// Whether a connection that was idle starts with a small window.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub slow_start: bool,
+    /// Factors of latency and bandwidth by the size of a message.
+    #[serde(default, skip_serializing_if = "SizeFactors::is_empty")]
+    pub factors: SizeFactors,
+    /// The part of the time since local time last began within which events that are followed one by one happen at one date. Not a setting:
+    /// it is 1e-14. Checks give it other values to see what rounding decides.
+    #[serde(skip, default = "same_date")]
+    pub same_date: f64,
+}
+
+fn same_date() -> f64 {
+    SAME_DATE
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
+fn is_zero(duration: &Seconds) -> bool {
+    duration.get() <= 0.0
+}
+
+/// How flows share a link that is not shared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fatpipe {
+    /// By the expressions of SimGrid, where flows of longer routes get less.
+    Simgrid,
+    /// Each flow has the whole capacity.
+    Whole,
+}
+
+/// A named set of constants.
+#[derive(Clone, Copy, Debug)]
+pub struct Preset {
+    /// Its name in `--network`.
+    pub name: &'static str,
+    /// What it stands for.
+    pub summary: &'static str,
+    /// Its constants.
+    pub model: NetworkModel,
+}
+
+const CM02: NetworkModel = NetworkModel {
+    sharing: true,
+    latency_factor: 1.0,
+    bandwidth_factor: 1.0,
+    weight_s: 0.0,
+    tcp_gamma: None,
+    crosstraffic: false,
+    loopback_bandwidth: 1e10,
+    reweigh_slip: true,
+    fatpipe: None,
+    weights: Weights::Latency,
+    overhead: Seconds::ZERO,
+    packet: None,
+    queues: false,
+    slow_start: false,
+    factors: SizeFactors::NONE,
+    same_date: SAME_DATE,
+};
+
+/// All presets, the default first. The constants are those of SimGrid's `CM02` and `LV08` models in the named releases.
+pub const PRESETS: [Preset; 6] = [
+    Preset {
+        name: "cm02",
+        summary: "fair sharing weighted by latency, no other correction (default)",
+        model: CM02,
+    },
+    Preset {
+        name: "ideal",
+        summary: "no sharing: every flow has its route for itself",
+        model: NetworkModel {
+            sharing: false,
+            ..CM02
+        },
+    },
+    Preset {
+        name: "simgrid-3.3",
+        summary: "SimGrid 3.3: cm02 with a TCP window of 20000 B",
+        model: NetworkModel {
+            tcp_gamma: Some(20_000.0),
+            ..CM02
+        },
+    },
+    Preset {
+        name: "simgrid-3.4",
+        summary: "SimGrid 3.4 to 3.6",
+        model: NetworkModel {
+            latency_factor: 10.4,
+            bandwidth_factor: 0.92,
+            weight_s: 8775.0,
+            tcp_gamma: Some(20_000.0),
+            ..CM02
+        },
+    },
+    Preset {
+        name: "simgrid-3.7",
+        summary: "SimGrid 3.7 and 3.8",
+        model: NetworkModel {
+            latency_factor: 13.01,
+            bandwidth_factor: 0.97,
+            weight_s: 20_537.0,
+            tcp_gamma: Some(20_000.0),
+            crosstraffic: true,
+            ..CM02
+        },
+    },
+    Preset {
+        name: "simgrid-3.9",
+        summary: "SimGrid 3.9 and later (LV08); also called lv08",
+        model: NetworkModel {
+            latency_factor: 13.01,
+            bandwidth_factor: 0.97,
+            weight_s: 20_537.0,
+            tcp_gamma: Some(4_194_304.0),
+            crosstraffic: true,
+            ..CM02
+        },
+    },
+];
+
+impl Default for NetworkModel {
+    fn default() -> Self {
+        CM02
+    }
+}
+
+/// What a flow takes of the links on its way back, relative to its rate, with `crosstraffic` (SimGrid's constant).
+pub(super) const ACKNOWLEDGEMENTS: f64 = 0.05;
+/// The least weight \[s\], of a latency that no clock sees, and the largest, of one that no run waits for: beyond them the product with some
+/// bytes may be no number, in any unit.
+const LIGHTEST: f64 = 1e-60;
+const HEAVIEST: f64 = 1e60;
+
+/// The equation of a flow. With L the latency of its route \[s\]:
+///
+/// ```text
+/// delay  = latency_factor · L              (and what messages cost: `message`)
+/// weight = L + Σ weight_s / bandwidth      (1 if L is 0, or if weights are equal; loopbacks on the way count as links)
+/// window = tcp_gamma / 2L                  (infinite without a window or a latency, and in zones without links)
+/// rate   = bandwidth_factor · share        where share <= min(least bandwidth of the route, window)
+/// ```
+/// The event path (`network`) and the batch path (`batch::path_table`) both ask these functions; neither has an equation of its own.
+impl NetworkModel {
+    /// From the start of a flow until its transfer begins \[s\].
+    pub(super) fn delay(&self, latency: f64) -> f64 {
+        self.latency_factor * latency
+    }
+
+    /// What the bandwidths \[B/s\] of a route add to the weight \[s\], and so many loopbacks that it crosses.
+    pub(super) fn weight_of_links(
+        &self,
+        bandwidths: impl Iterator<Item = f64>,
+        loopbacks: u32,
+    ) -> f64 {
+        if self.weight_s > 0.0 {
+            let links: f64 = bandwidths.map(|bandwidth| self.weight_s / bandwidth).sum();
+            links + f64::from(loopbacks) * self.weight_s / self.loopback_bandwidth
+        } else {
+            0.0
+        }
+    }
+
+    /// The most that the loopbacks on a route leave a flow \[B/s\].
+    pub(super) fn bound_of(&self, loopbacks: u32) -> f64 {
+        if loopbacks > 0 {
+            self.loopback_bandwidth
+        } else {
+            f64::INFINITY
+        }
+    }
+
+    /// The weight in the sharing \[s\], from [`LIGHTEST`] to [`HEAVIEST`]. `slips`: the weight changes under the flow ([`Self::reweigh_slip`]).
+    pub(super) fn weight(&self, latency: f64, of_links: f64, slips: bool) -> f64 {
+        if self.weights == Weights::Equal {
+            1.0
+        } else if latency > 0.0 || (slips && self.reweigh_slip && of_links > 0.0) {
+            (latency + of_links).clamp(LIGHTEST, HEAVIEST)
+        } else {
+            1.0
+        }
+    }
+
+    /// The largest share that the TCP window allows \[B/s\].
+    pub(super) fn window(&self, latency: f64) -> f64 {
+        match self.tcp_gamma {
+            Some(gamma) if latency > 0.0 => gamma / (2.0 * latency),
+            _ => f64::INFINITY,
+        }
+    }
+
+    /// Whether a message that crosses no link, there or back, takes its delay alone: SimGrid's rule for its platforms.
+    pub(super) fn frees_linkless(platform: &Platform) -> bool {
+        matches!(platform.routes, Routes::Zoned { .. })
+    }
+
+    /// Whether flows share some link as SimGrid's `FATPIPE`, with effects on their rates.
+    pub fn follows_pipes(&self, platform: &Platform) -> bool {
+        let is_followed = self
+            .fatpipe
+            .map_or(!platform.has_whole_pipes(), |kind| kind == Fatpipe::Simgrid);
+        is_followed && self.sharing && platform.has_pipes()
+    }
+
+    /// The rate of a flow between two processes of one host \[B/s\].
+    pub(super) fn loopback_rate(&self) -> f64 {
+        self.loopback_bandwidth * self.bandwidth_factor
+    }
+}
+
+/// The constants that [`NetworkModel::set`] knows.
+const CONSTANTS: [&str; 15] = [
+    "sharing",
+    "latency_factor",
+    "bandwidth_factor",
+    "weight_s",
+    "tcp_gamma",
+    "crosstraffic",
+    "loopback_bandwidth",
+    "reweigh_slip",
+    "fatpipe",
+    "weights",
+    "overhead",
+    "packet",
+    "queues",
+    "slow_start",
+    "factors",
+];
+
+impl NetworkModel {
+    /// The preset `name` (`lv08` is another name of `simgrid-3.9`).
+    ///
+    /// # Errors
+    /// The name is unknown.
+    pub fn preset(name: &str) -> Result<Self, Problem> {
+        let wanted = if name == "lv08" { "simgrid-3.9" } else { name };
+        PRESETS
+            .iter()
+            .find(|preset| preset.name == wanted)
+            .map(|preset| preset.model)
+            .ok_or_else(|| {
+                Problem::unknown("network model", name).known(
+                    "network models",
+                    PRESETS.iter().map(|preset| preset.name).chain(["lv08"]),
+                )
+            })
+    }
+
+    /// Replaces the constant `key` (dashes count as underscores, capitals as small letters). `none` and 0 switch the TCP
+    /// window off, as does any window of 1e20 B or more (SimGrid's way of saying so).
+    ///
+    /// # Errors
+    /// The key is unknown, or the value is not of its kind or out of range.
+    pub fn set(&mut self, key: &str, value: &str) -> Result<(), Problem> {
+        let wanted = key.to_ascii_lowercase().replace('-', "_");
+        match wanted.as_str() {
+            "sharing" if value == "equal" => {
+                (self.sharing, self.weights) = (true, Weights::Equal);
+            }
+            "sharing" => self.sharing = parse_switch(key, value)?,
+            "weights" => {
+                self.weights = match value {
+                    "latency" => Weights::Latency,
+                    "equal" => Weights::Equal,
+                    _ => {
+                        let problem = Problem::unknown("value of `weights`", value);
+                        return Err(problem.known("values", ["latency", "equal"]));
+                    }
+                };
+            }
+            "overhead" => {
+                self.overhead = match value {
+                    "none" | "null" => Seconds::ZERO,
+                    _ => parse_quantity(key, Seconds::parse(value))?,
+                };
+            }
+            "packet" => {
+                self.packet = match value {
+                    "none" | "null" => None,
+                    _ => Some(parse_quantity(key, Bytes::parse(value))?),
+                };
+            }
+            "queues" => self.queues = parse_switch(key, value)?,
+            "slow_start" => self.slow_start = parse_switch(key, value)?,
+            "factors" => {
+                self.factors = match value {
+                    "none" | "null" => SizeFactors::NONE,
+                    _ => serde_json::from_str(value).map_err(|error| {
+                        let message = format!("network constant `{key}`: {error}");
+                        let example = r#"[{"from": "0 B", "latency": 1.1, "bandwidth": 0.9}]"#;
+                        Problem::new(message).hint(format!("write a list such as {example}"))
+                    })?,
+                };
+            }
+            "crosstraffic" => self.crosstraffic = parse_switch(key, value)?,
+            "reweigh_slip" => self.reweigh_slip = parse_switch(key, value)?,
+            "fatpipe" => {
+                self.fatpipe = Some(match value {
+                    "simgrid" => Fatpipe::Simgrid,
+                    "whole" => Fatpipe::Whole,
+                    _ => {
+                        let problem = Problem::unknown("value of `fatpipe`", value);
+                        return Err(problem.known("values", ["simgrid", "whole"]));
+                    }
+                });
+            }
+            "latency_factor" => self.latency_factor = parse_number(key, value, 0.0)?,
+            "bandwidth_factor" => {
+                self.bandwidth_factor = parse_number(key, value, f64::MIN_POSITIVE)?;
+            }
+            "weight_s" => self.weight_s = parse_number(key, value, 0.0)?,
+            "loopback_bandwidth" => {
+                self.loopback_bandwidth = parse_number(key, value, f64::MIN_POSITIVE)?;
+            }
+            "tcp_gamma" => {
+                let window = if matches!(value, "none" | "null") {
+                    0.0
+                } else {
+                    parse_number(key, value, 0.0)?
+                };
+                self.tcp_gamma = (window > 0.0 && window < 1e20).then_some(window);
+            }
+            _ => {
+                return Err(Problem::unknown("network constant", key).known("constants", CONSTANTS));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn parse_switch(key: &str, value: &str) -> Result<bool, Problem> {
+    match value {
+        "true" | "yes" | "on" => Ok(true),
+        "false" | "no" | "off" => Ok(false),
+        _ => Err(Problem::new(format!(
+            "network constant `{key}` is `{value}`, which is neither true nor false"
+        ))),
+    }
+}
+
+fn parse_quantity<T>(
+    key: &str,
+    value: Result<T, migsim_base::units::UnitError>,
+) -> Result<T, Problem> {
+    value.map_err(|error| Problem::new(format!("network constant `{key}`: {error}")))
+}
+
+fn parse_number(key: &str, value: &str, least: f64) -> Result<f64, Problem> {
+    let range = if least > 0.0 {
+        "positive"
+    } else {
+        "not negative"
+    };
+    match value.parse::<f64>() {
+        Ok(number) if number.is_finite() && number >= least => Ok(number),
+        _ => Err(Problem::new(format!(
+            "network constant `{key}` is `{value}`; it must be a finite number and {range}"
+        ))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_preset_and_its_overrides() {
+        let mut model = NetworkModel::preset("lv08").unwrap();
+        assert_eq!(model, NetworkModel::preset("simgrid-3.9").unwrap());
+        model.set("TCP-gamma", "20000").unwrap();
+        model.set("crosstraffic", "no").unwrap();
+        assert_eq!(
+            (model.tcp_gamma, model.crosstraffic),
+            (Some(20_000.0), false)
+        );
+        model.set("tcp_gamma", "1e20").unwrap();
+        assert_eq!(model.tcp_gamma, None);
+    }
+
+    #[test]
+    fn an_error_tells_whether_0_is_allowed() {
+        let told = |key: &str| {
+            let problem = NetworkModel::default().set(key, "-1").unwrap_err();
+            problem.message
+        };
+        assert!(told("weight_s").ends_with("a finite number and not negative"));
+        assert!(told("bandwidth_factor").ends_with("a finite number and positive"));
+    }
+
+    #[test]
+    fn unknown_names_list_the_known_ones() {
+        let problem = NetworkModel::preset("lv09").unwrap_err();
+        assert!(problem.hint.unwrap().contains("cm02, ideal, lv08"));
+        assert!(
+            NetworkModel::default()
+                .set("gamma", "1")
+                .unwrap_err()
+                .hint
+                .unwrap()
+                .contains("tcp_gamma")
+        );
+        assert!(NetworkModel::default().set("weight_s", "-1").is_err());
+        assert!(NetworkModel::default().set("weight_s", "nan").is_err());
+    }
+}

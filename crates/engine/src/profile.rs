@@ -1,0 +1,432 @@
+//! Changes of capacity by profiles and loads, in order of their absolute times.
+//!
+//! Only the next step of each is held. A host on which nothing runs sleeps, and so does a link without flows: their changes are taken when
+//! somebody needs them again, without the heap. Those of a link that has slept are skipped but for the last one. Capacities that change
+//! at one date are a chain, which is one entry of the heap. Cost: 10 ns a change of those that are awake, and what its step costs.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use migsim_base::units::{HostId, LinkId, to_u32};
+use migsim_platform::{Host, Link, Platform, ProfileSteps, StepsAhead};
+
+/// What changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Target {
+    /// The available fraction of a host's speed.
+    Speed(HostId),
+    /// The capacity of a link \[B/s\].
+    Bandwidth(LinkId),
+    /// The latency of a link \[s\].
+    Latency(LinkId),
+}
+
+/// One change of capacity.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Change {
+    /// Since when \[s\], absolute.
+    pub date: f64,
+    /// What changes.
+    pub target: Target,
+    /// The value that holds from now on.
+    pub value: f64,
+}
+
+/// All capacities of a platform that vary, each with its next change.
+#[derive(Debug)]
+pub(crate) struct Changes {
+    /// Equal dates come in this order.
+    varying: Vec<Varying>,
+    /// Where in `varying` the speed of each host stands; `NONE`: it does not vary.
+    of_host: Vec<u32>,
+    /// The same for the bandwidth of each link; empty if none varies.
+    of_link: Vec<u32>,
+    /// (date in bits, first place in `varying`) of each chain of those that are awake. Dates are not negative, so their bits sort as
+    /// they do. A date may have several chains; the places in a chain increase.
+    next: BinaryHeap<Reverse<(u64, u32)>>,
+    /// What is left of the chain that is being taken; `NONE`: nothing.
+    current: u32,
+    /// The place that was put into a chain last.
+    last: u32,
+    /// How many hosts and links are awake that may sleep.
+    awake: usize,
+}
+
+/// A capacity that varies.
+#[derive(Debug)]
+struct Varying {
+    target: Target,
+    /// Its next change: the date, infinite after the last one, and the value from then on.
+    date: f64,
+    value: f64,
+    course: Course,
+    is_awake: bool,
+    /// The place after it in its chain.
+    follower: u32,
+}
+
+/// The changes of a capacity after the next one.
+#[derive(Debug)]
+enum Course {
+    Profile(ProfileSteps),
+    Generated(Box<dyn StepsAhead>),
+}
+
+const NONE: u32 = u32::MAX;
+
+impl Target {
+    /// Whether its changes wait while nobody needs it.
+    fn may_sleep(self) -> bool {
+        !matches!(self, Self::Latency(_))
+    }
+}
+
+impl Course {
+    fn of_host(host: &Host) -> Option<Self> {
+        match (&host.speed_profile, &*host.loads) {
+            (Some(profile), []) => Some(Self::Profile(profile.steps())),
+            _ => host.availability().map(Self::Generated),
+        }
+    }
+
+    fn of_link(link: &Link) -> Option<Self> {
+        match (&link.bandwidth_profile, &*link.loads) {
+            (Some(profile), []) => Some(Self::Profile(profile.steps())),
+            _ => link.capacity().map(Self::Generated),
+        }
+    }
+
+    fn next(&mut self) -> Option<(f64, f64)> {
+        match self {
+            Self::Profile(steps) => steps.next(),
+            Self::Generated(steps) => steps.next(),
+        }
+    }
+
+    /// Hands out the next changes that are known already, as long as they are due, `most` of them at most. Returns how many.
+    #[inline]
+    fn take_ahead(
+        &mut self,
+        most: usize,
+        is_due: impl Fn(f64) -> bool,
+        mut take: impl FnMut(f64, f64),
+    ) -> usize {
+        let Self::Generated(steps) = self else {
+            return 0;
+        };
+        let ahead = steps.ahead();
+        let ahead = &ahead[..most.min(ahead.len())];
+        let count = ahead.partition_point(|step| step.0.is_finite() && is_due(step.0));
+        for &(date, value) in &ahead[..count] {
+            take(date, value);
+        }
+        steps.pass(count);
+        count
+    }
+}
+
+impl Varying {
+    fn new(target: Target, mut course: Course) -> Self {
+        let (date, value) = course.next().unwrap_or((f64::INFINITY, 0.0));
+        Self {
+            target,
+            date,
+            value,
+            course,
+            is_awake: false,
+            follower: NONE,
+        }
+    }
+
+    /// Takes its next change.
+    fn advance(&mut self) -> Change {
+        let change = Change {
+            date: self.date,
+            target: self.target,
+            value: self.value,
+        };
+        (self.date, self.value) = self.course.next().unwrap_or((f64::INFINITY, 0.0));
+        change
+    }
+
+    /// Takes the last change that `is_due`, of which there is one; of those of a course without closed form, `most` are passed over.
+    fn advance_to_last(&mut self, most: u64, is_due: impl Fn(f64) -> bool) -> Option<Change> {
+        if let Course::Profile(steps) = &mut self.course
+            && let Some((date, value)) = steps.skip_to_last(&is_due)
+        {
+            (self.date, self.value) = (date, value);
+        }
+        for _ in 0..most {
+            let change = self.advance();
+            if !(self.date.is_finite() && is_due(self.date)) {
+                return Some(change);
+            }
+        }
+        None
+    }
+}
+
+impl Changes {
+    /// The changes of `platform` from the start of the run on; all are awake.
+    pub(crate) fn new(platform: &Platform) -> Self {
+        let mut changes = Self {
+            varying: Vec::new(),
+            of_host: vec![NONE; platform.hosts.len()],
+            of_link: Vec::new(),
+            next: BinaryHeap::new(),
+            current: NONE,
+            last: NONE,
+            awake: 0,
+        };
+        for (index, host) in platform.hosts.iter().enumerate() {
+            if let Some(course) = Course::of_host(host) {
+                changes.of_host[index] = to_u32(changes.varying.len());
+                let target = Target::Speed(HostId::from_index(index));
+                changes.varying.push(Varying::new(target, course));
+            }
+        }
+        for (index, link) in platform.links.iter().enumerate() {
+            let id = LinkId::from_index(index);
+            if let Some(course) = Course::of_link(link) {
+                changes.of_link.resize(platform.links.len(), NONE);
+                changes.of_link[index] = to_u32(changes.varying.len());
+                let target = Target::Bandwidth(id);
+                changes.varying.push(Varying::new(target, course));
+            }
+            if let Some(profile) = &link.latency_profile {
+                let course = Course::Profile(profile.steps());
+                changes
+                    .varying
+                    .push(Varying::new(Target::Latency(id), course));
+            }
+        }
+        for place in 0..to_u32(changes.varying.len()) {
+            changes.rouse(place);
+        }
+        changes
+    }
+
+    /// Whether nothing varies.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.varying.is_empty()
+    }
+
+    /// Whether the bandwidth of a link varies.
+    pub(crate) fn has_links(&self) -> bool {
+        !self.of_link.is_empty()
+    }
+
+    /// Whether the bandwidth of a link varies.
+    #[inline]
+    pub(crate) fn varies(&self, link: LinkId) -> bool {
+        let place = self.of_link.get(link.index());
+        place.is_some_and(|place| *place != NONE)
+    }
+
+    /// The absolute date of the next change of those that are awake \[s\]; infinite if there is none.
+    pub(crate) fn next_date(&self) -> f64 {
+        let current = self.varying.get(self.current as usize);
+        let next = || {
+            let first = self.next.peek();
+            first.map_or(f64::INFINITY, |Reverse((date, _))| f64::from_bits(*date))
+        };
+        current.map_or_else(next, |varying| varying.date)
+    }
+
+    /// Takes out the next change of those that are awake. It stays awake if `is_needed`, or never sleeps.
+    pub(crate) fn pop(&mut self, is_needed: impl FnOnce(Target) -> bool) -> Option<Change> {
+        let place = self.first()?;
+        let varying = &mut self.varying[place as usize];
+        let change = varying.advance();
+        self.current = std::mem::replace(&mut varying.follower, NONE);
+        let may_sleep = change.target.may_sleep();
+        varying.is_awake = varying.date.is_finite() && (!may_sleep || is_needed(change.target));
+        if varying.is_awake {
+            self.put(place);
+        } else {
+            self.awake -= usize::from(may_sleep);
+        }
+        Some(change)
+    }
+
+    /// The place that changes next: of the chain that is being taken, unless another one of its date has a lower place.
+    fn first(&mut self) -> Option<u32> {
+        let current = self.current;
+        if current == NONE {
+            return self.next.pop().map(|Reverse((_, place))| place);
+        }
+        let date = self.varying[current as usize].date.to_bits();
+        if self
+            .next
+            .peek()
+            .is_none_or(|Reverse(next)| *next > (date, current))
+        {
+            return Some(current);
+        }
+        let mut next = self.next.peek_mut()?;
+        let Reverse((_, place)) = std::mem::replace(&mut *next, Reverse((date, current)));
+        Some(place)
+    }
+
+    /// Puts a place into a chain of its date.
+    fn put(&mut self, place: u32) {
+        if can_follow(&self.varying, self.last, place) {
+            self.varying[self.last as usize].follower = place;
+        } else {
+            let date = self.varying[place as usize].date;
+            self.next.push(Reverse((date.to_bits(), place)));
+        }
+        self.last = place;
+    }
+
+    /// Lets all hosts and links sleep: their changes are not announced until they are woken.
+    #[inline]
+    pub(crate) fn let_sleep(&mut self) {
+        if self.awake > 0 {
+            self.let_all_sleep();
+        }
+    }
+
+    fn let_all_sleep(&mut self) {
+        self.awake = 0;
+        self.last = NONE;
+        let current = std::mem::replace(&mut self.current, NONE);
+        let chains = std::mem::take(&mut self.next);
+        let firsts = chains.into_iter().map(|Reverse((_, first))| first);
+        let mut restless = Vec::new();
+        for mut place in firsts.chain([current]) {
+            while place != NONE {
+                let varying = &mut self.varying[place as usize];
+                varying.is_awake = !varying.target.may_sleep();
+                if varying.is_awake {
+                    restless.push(place);
+                }
+                place = std::mem::replace(&mut varying.follower, NONE);
+            }
+        }
+        restless.sort_unstable();
+        for place in restless {
+            self.put(place);
+        }
+    }
+
+    /// Takes the changes of a host that sleeps as long as they are due, `most` of them at most: `take(date, value)`. Returns how many.
+    #[inline]
+    pub(crate) fn take_due(
+        &mut self,
+        host: HostId,
+        most: u64,
+        is_due: impl Fn(f64) -> bool,
+        mut take: impl FnMut(f64, f64),
+    ) -> u64 {
+        let place = self.of_host[host.index()] as usize;
+        let Some(varying) = self.varying.get_mut(place).filter(|host| !host.is_awake) else {
+            return 0;
+        };
+        let mut count = 0;
+        let (mut date, mut value) = (varying.date, varying.value);
+        while count < most && date.is_finite() && is_due(date) {
+            take(date, value);
+            count += 1;
+            let left = usize::try_from(most - count).unwrap_or(usize::MAX);
+            count += varying.course.take_ahead(left, &is_due, &mut take) as u64;
+            (date, value) = varying.course.next().unwrap_or((f64::INFINITY, 0.0));
+        }
+        (varying.date, varying.value) = (date, value);
+        count
+    }
+
+    /// Takes the last change that `is_due` of a link that sleeps; `Err` if there are more than `most` before it.
+    pub(crate) fn take_last_due(
+        &mut self,
+        link: LinkId,
+        most: u64,
+        is_due: impl Fn(f64) -> bool,
+    ) -> Result<Option<Change>, TooMany> {
+        let Some(place) = self.of_link.get(link.index()) else {
+            return Ok(None);
+        };
+        let varying = self.varying.get_mut(*place as usize);
+        let is_taken = |varying: &&mut Varying| {
+            !varying.is_awake && varying.date.is_finite() && is_due(varying.date)
+        };
+        let taken = varying.filter(is_taken);
+        let change = taken.map(|varying| varying.advance_to_last(most, &is_due));
+        change.map_or(Ok(None), |change| change.ok_or(TooMany).map(Some))
+    }
+
+    /// The absolute date of the next change of a host \[s\]; infinite if there is none.
+    pub(crate) fn next_date_of(&self, host: HostId) -> f64 {
+        self.date_at(self.of_host[host.index()])
+    }
+
+    /// The changes of a host that are still to come, as far as they are known beforehand: absolute date \[s\] and available fraction. Then the
+    /// date up to which they are all.
+    pub(crate) fn known_changes(
+        &self,
+        host: HostId,
+    ) -> (impl Iterator<Item = (f64, f64)> + '_, f64) {
+        let varying = self.varying.get(self.of_host[host.index()] as usize);
+        let next = varying.map(|varying| (varying.date, varying.value));
+        let next = next.filter(|next| next.0.is_finite());
+        let (mut steps, mut ahead, mut until) = (None, &[][..], f64::INFINITY);
+        match varying.map(|varying| &varying.course) {
+            Some(Course::Profile(profile)) => steps = Some(profile.clone()),
+            Some(Course::Generated(generated)) => {
+                ahead = generated.ahead();
+                let last = ahead.last().copied().or(next);
+                until = last.map_or(f64::INFINITY, |last| last.0);
+            }
+            None => {}
+        }
+        let then = ahead.iter().copied().chain(steps.into_iter().flatten());
+        (next.into_iter().chain(then), until)
+    }
+
+    /// The absolute date of the next change of a link's bandwidth \[s\]; infinite if there is none.
+    pub(crate) fn next_date_of_link(&self, link: LinkId) -> f64 {
+        let place = self.of_link.get(link.index());
+        place.map_or(f64::INFINITY, |place| self.date_at(*place))
+    }
+
+    fn date_at(&self, place: u32) -> f64 {
+        let varying = self.varying.get(place as usize);
+        varying.map_or(f64::INFINITY, |varying| varying.date)
+    }
+
+    /// Wakes a host.
+    pub(crate) fn wake(&mut self, host: HostId) {
+        self.wake_at(self.of_host[host.index()]);
+    }
+
+    /// Wakes a link.
+    pub(crate) fn wake_link(&mut self, link: LinkId) {
+        self.wake_at(self.of_link[link.index()]);
+    }
+
+    fn wake_at(&mut self, place: u32) {
+        if place != NONE && !self.varying[place as usize].is_awake {
+            self.rouse(place);
+        }
+    }
+
+    fn rouse(&mut self, place: u32) {
+        let varying = &mut self.varying[place as usize];
+        if varying.date.is_finite() {
+            varying.is_awake = true;
+            self.awake += usize::from(varying.target.may_sleep());
+            self.put(place);
+        }
+    }
+}
+
+/// Whether a place may follow the one that was put into a chain last: it is there still, and changes at the same date.
+fn can_follow(varying: &[Varying], last: u32, place: u32) -> bool {
+    let date = varying[place as usize].date;
+    let has_date = |before: &Varying| before.is_awake && before.date.to_bits() == date.to_bits();
+    last < place && varying.get(last as usize).is_some_and(has_date)
+}
+
+/// More changes than anybody can wait for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TooMany;

@@ -1,0 +1,657 @@
+//! Flows that end by the service of the link that holds them.
+//!
+//! All flows that a link holds move at its level x: flow f of weight w at `factor · x / w` bytes per second. With S the service of the link,
+//!
+//! ```text
+//! S(date) = S(then) + x · (date - then)        a flow of B bytes that a link holds from s on ends when S = S(s) + B · w / factor
+//! ```
+//! So a new level moves the next end of one link, however many flows it holds, and only a flow that another link holds from now on is
+//! visited. The groups and their holders are those of [`super::maxmin::holding`].
+//!
+//! B · w may be more than a number holds (1e302 B over a latency of 1e150 s), or less (1e-299 B over 1e-60 s). Service is then counted in
+//! another unit, a power of two, so that nothing is rounded.
+//!
+//! Cost: 50 ns per link whose level changes, 100 ns per group whose holder changes. Twins: [`super::batch`] and the flows of
+//! [`super::network`], which visit each flow whose rate changes.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::checks::{Fault, is_used_up};
+use super::clock::until_within;
+use super::completion::CompletionIndex;
+use super::maxmin::holding::{HoldingMaxMin, Moved};
+use migsim_base::units::to_u32;
+
+/// Groups of flows with equal routes, each with the ends of its flows.
+#[derive(Clone, Debug, Default)]
+pub(super) struct HeldFlows {
+    levels: HoldingMaxMin,
+    services: Vec<Service>,
+    groups: Vec<Group>,
+    /// The next end that each link holds.
+    ends: CompletionIndex,
+    /// Links whose next end is to be looked for.
+    stale: Vec<u32>,
+    /// Links with an end at the current time.
+    done: Vec<u32>,
+    moved: Vec<Moved>,
+    /// How many groups there are.
+    count: usize,
+    /// Multiplies the share of a flow; times the unit of service.
+    factor: f64,
+    /// The unit of service.
+    unit: f64,
+    /// The largest flow since there was none \[B\], and the largest weight.
+    largest: f64,
+    heaviest: f64,
+    /// How often the unit of service has become smaller since there was no flow.
+    finer: u32,
+    /// Whether a flow ended with bytes left or moved too many.
+    lost_bytes: bool,
+}
+
+/// A link that has served its groups longer than this at its present pace, in units of the present time, counts again: dates keep their digits.
+const MOST_SERVICE: f64 = 100.0;
+/// A flow that needs more units of service makes the unit larger.
+const MOST_UNITS: f64 = 1e300;
+/// A flow that needs fewer makes it smaller, as long as no other one needs too many. A flow that is alone sets it.
+const LEAST_UNITS: f64 = 1e-200;
+/// The next larger unit of service is so many units: 2^256. The least is two such steps below 1.
+const LARGER: f64 = f64::from_bits((1023 + 256) << 52);
+
+/// The unit becomes smaller at most so often while there are flows: a level that is no number makes it larger again.
+const MOST_FINER: u32 = 2;
+
+/// The greatest power of two that is not above a number; the number is positive and not next to none.
+fn power_of_two(number: f64) -> f64 {
+    f64::from_bits(number.to_bits() & !((1 << 52) - 1))
+}
+
+/// What a link has done for each of the groups that it holds.
+#[derive(Clone, Debug, Default)]
+struct Service {
+    /// S, at `updated`.
+    done: f64,
+    updated: f64,
+    /// The level that has been in force since then.
+    pace: f64,
+    /// S at the next end of each group (its bits: they have its order), the group, and its stamp: other entries are void.
+    targets: BinaryHeap<Reverse<(u64, u32, u32)>>,
+    /// How many groups it holds.
+    held: usize,
+    is_stale: bool,
+}
+
+impl Service {
+    fn advance(&mut self, now: f64) {
+        if self.pace > 0.0 {
+            self.done += self.pace * (now - self.updated);
+        }
+        self.updated = now;
+    }
+}
+
+/// The flows of a group: their ends in the service that the group has had.
+#[derive(Clone, Debug, Default)]
+struct Group {
+    /// The link that holds it; none before the first repair.
+    holder: Option<u32>,
+    /// The service that it has had, less that of the link.
+    ahead: f64,
+    stamp: u32,
+    /// w / factor.
+    price: f64,
+    targets: Targets,
+}
+
+/// The ends of the flows of a group, in service that the group has had (its bits), with their names: the least, and the others. Most groups have
+/// one flow.
+#[derive(Clone, Debug, Default)]
+struct Targets {
+    first: Option<(u64, u32)>,
+    others: BinaryHeap<Reverse<(u64, u32)>>,
+}
+
+impl Targets {
+    fn len(&self) -> u32 {
+        u32::from(self.first.is_some()) + to_u32(self.others.len())
+    }
+
+    /// Adds one; returns whether it is the first now.
+    fn push(&mut self, target: f64, name: u32) -> bool {
+        let flow = (target.to_bits(), name);
+        match self.first {
+            Some(first) if first <= flow => {
+                self.others.push(Reverse(flow));
+                false
+            }
+            before => {
+                self.first = Some(flow);
+                self.others.extend(before.map(Reverse));
+                true
+            }
+        }
+    }
+
+    /// Takes out the first one, if it is not above a limit.
+    fn pop(&mut self, limit: f64) -> Option<u32> {
+        let (target, name) = self.first?;
+        if f64::from_bits(target) > limit {
+            return None;
+        }
+        self.first = self.others.pop().map(|Reverse(flow)| flow);
+        Some(name)
+    }
+
+    /// Gives each another target.
+    fn rewrite(&mut self, new: impl Fn(f64) -> f64) {
+        let Self { first, others } = std::mem::take(self);
+        for (target, name) in first
+            .into_iter()
+            .chain(others.into_iter().map(|flow| flow.0))
+        {
+            self.push(new(f64::from_bits(target)), name);
+        }
+    }
+
+    fn next(&self) -> f64 {
+        self.first
+            .map_or(f64::INFINITY, |(target, _)| f64::from_bits(target))
+    }
+}
+
+impl HeldFlows {
+    /// No flows on links of these capacities \[B/s\]; `varies`: they may change. `factor` multiplies the share of a flow.
+    pub(super) fn new(
+        capacities: impl IntoIterator<Item = f64>,
+        varies: bool,
+        factor: f64,
+    ) -> Self {
+        Self {
+            levels: HoldingMaxMin::new(capacities, varies),
+            factor,
+            unit: 1.0,
+            ..Self::default()
+        }
+    }
+
+    /// Whether there are any links.
+    pub(super) fn has_links(&self) -> bool {
+        self.levels.has_links()
+    }
+
+    /// Whether there are no flows.
+    pub(super) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// What went wrong first, if anything did.
+    pub(super) fn fault(&self) -> Option<Fault> {
+        let lost = self.lost_bytes.then_some(Fault::Bytes);
+        lost.or(self.levels.fault())
+    }
+
+    /// Starts a flow of `bytes` in a group; the first one brings its weight, its bound \[B/s\] and its links.
+    pub(super) fn start(
+        &mut self,
+        group: u32,
+        (bytes, name): (f64, u32),
+        now: f64,
+        route: impl FnOnce(&mut HoldingMaxMin),
+    ) {
+        let at = group as usize;
+        if at >= self.groups.len() {
+            self.groups.resize(at + 1, Group::default());
+        }
+        let count = self.groups[at].targets.len();
+        if count == 0 {
+            route(&mut self.levels);
+            let state = &mut self.groups[at];
+            (state.holder, state.ahead) = (None, 0.0);
+            self.count += 1;
+        } else {
+            self.levels.set_count(group, count + 1);
+        }
+        if self.count == 1 && count == 0 {
+            // No other flow is there.
+            (self.largest, self.heaviest, self.finer) = (bytes, 0.0, 0);
+        }
+        if count == 0 || bytes > self.largest {
+            self.largest = self.largest.max(bytes);
+            self.groups[at].price = self.price(group);
+        }
+        if bytes * self.groups[at].price < LEAST_UNITS && bytes > 0.0 && self.count > 1 {
+            self.count_finely(group, bytes);
+        }
+        let had = self.served(group, now);
+        let state = &mut self.groups[at];
+        let is_first = state.targets.push(had + bytes * state.price, name);
+        if let (true, Some(holder)) = (is_first, state.holder) {
+            self.schedule(group, holder);
+        }
+    }
+
+    /// Changes the capacity of a link \[B/s\].
+    pub(super) fn set_capacity(&mut self, link: u32, capacity: f64) {
+        self.levels.set_capacity(link, capacity);
+    }
+
+    /// Gives a group another weight and bound \[B/s\] on the same links, if it has a bound; whether it has.
+    pub(super) fn reweigh(&mut self, group: u32, now: f64, weight: f64, bound: f64) -> bool {
+        if !self.levels.reweigh(group, weight, bound) {
+            return false;
+        }
+        self.reprice(group, now);
+        if let Some(holder) = self.groups[group as usize].holder {
+            self.schedule(group, holder);
+        }
+        true
+    }
+
+    /// Gives a group another weight and bound \[B/s\], and links.
+    pub(super) fn reroute(&mut self, group: u32, now: f64, route: impl FnOnce(&mut HoldingMaxMin)) {
+        self.groups[group as usize].ahead = self.served(group, now);
+        self.levels.set_count(group, 0);
+        self.release(group);
+        route(&mut self.levels);
+        self.reprice(group, now);
+    }
+
+    /// Takes over the weight of a group. What is left of its flows is counted from 0 again: next to the service of a heavy flow that becomes a
+    /// light one, it would be nothing.
+    fn reprice(&mut self, group: u32, now: f64) {
+        let price = self.price(group);
+        let had = self.served(group, now);
+        let state = &mut self.groups[group as usize];
+        let before = std::mem::replace(&mut state.price, price);
+        state
+            .targets
+            .rewrite(|target| (target - had).max(0.0) * (price / before));
+        let holder = state.holder.map(|link| &self.services[link as usize]);
+        state.ahead = holder.map_or(0.0, |service| -service.done);
+    }
+
+    /// The service that a byte of a group needs: its flows do not need more than a number holds.
+    fn price(&mut self, group: u32) -> f64 {
+        let weight = self.levels.weight(group);
+        self.heaviest = self.heaviest.max(weight);
+        let needed = |flows: &Self| flows.largest * (weight / flows.factor);
+        let is_alone = self.count == 1 && self.largest > 0.0;
+        if is_alone && !(LEAST_UNITS..=MOST_UNITS).contains(&needed(self)) {
+            // Bytes by themselves are always numbers.
+            self.change_unit(power_of_two(weight) / self.unit);
+        }
+        while needed(self) > MOST_UNITS && self.unit < LARGER * LARGER {
+            self.change_unit(LARGER);
+        }
+        weight / self.factor
+    }
+
+    /// Makes the unit of service smaller for a flow that needs next to nothing of it, as long as all flows need a number of units.
+    fn count_finely(&mut self, group: u32, bytes: f64) {
+        let weight = self.levels.weight(group);
+        let needed = |flows: &Self| bytes * (weight / flows.factor);
+        let most = |flows: &Self| flows.largest * (flows.heaviest / flows.factor);
+        while needed(self) < LEAST_UNITS
+            && most(self) * LARGER < MOST_UNITS
+            && self.unit > (LARGER * LARGER).recip()
+            && self.finer < MOST_FINER
+        {
+            self.change_unit(LARGER.recip());
+            self.finer += 1;
+        }
+    }
+
+    /// Counts service in a unit of so many present ones.
+    fn change_unit(&mut self, units: f64) {
+        self.factor *= units;
+        self.unit *= units;
+        for service in &mut self.services {
+            service.done /= units;
+            service.pace /= units;
+            let mut entries = std::mem::take(&mut service.targets).into_vec();
+            for Reverse((target, ..)) in &mut entries {
+                *target = (f64::from_bits(*target) / units).to_bits();
+            }
+            service.targets = BinaryHeap::from(entries);
+        }
+        for group in &mut self.groups {
+            group.ahead /= units;
+            group.price /= units;
+            group.targets.rewrite(|target| target / units);
+        }
+    }
+
+    /// The service that a group has had.
+    fn served(&mut self, group: u32, now: f64) -> f64 {
+        let Group { holder, ahead, .. } = self.groups[group as usize];
+        let Some(holder) = holder else {
+            return ahead;
+        };
+        let service = &mut self.services[holder as usize];
+        service.advance(now);
+        (service.done + ahead).max(0.0)
+    }
+
+    /// Takes note that a link does not hold a group any more: its entry there is void.
+    fn release(&mut self, group: u32) {
+        let state = &mut self.groups[group as usize];
+        state.stamp = state.stamp.wrapping_add(1);
+        if let Some(holder) = state.holder.take() {
+            self.services[holder as usize].held -= 1;
+            self.stale(holder);
+        }
+    }
+
+    fn stale(&mut self, link: u32) {
+        let service = &mut self.services[link as usize];
+        if !service.is_stale {
+            service.is_stale = true;
+            self.stale.push(link);
+        }
+    }
+
+    /// Enters the next end of a group with the link that holds it.
+    fn schedule(&mut self, group: u32, holder: u32) {
+        let state = &mut self.groups[group as usize];
+        state.stamp = state.stamp.wrapping_add(1);
+        let target = (state.targets.next() - state.ahead).max(0.0) + 0.0;
+        let entry = (target.to_bits(), group, state.stamp);
+        let service = &mut self.services[holder as usize];
+        service.targets.push(Reverse(entry));
+        if service.targets.len() > 2 * service.held + 64 {
+            let groups = &self.groups;
+            service
+                .targets
+                .retain(|Reverse((_, group, stamp))| groups[*group as usize].stamp == *stamp);
+        }
+        self.stale(holder);
+    }
+
+    /// Shares the links again where something has changed.
+    pub(super) fn share(&mut self, now: f64) {
+        if self.levels.repair() {
+            self.services
+                .resize(self.levels.links(), Service::default());
+            self.take_levels(now);
+        }
+        let mut stale = std::mem::take(&mut self.stale);
+        for &link in &stale {
+            self.look_for_next(link);
+        }
+        stale.clear();
+        self.stale = stale;
+    }
+
+    /// Takes over new levels and holders.
+    fn take_levels(&mut self, now: f64) {
+        let mut moved = std::mem::take(&mut self.moved);
+        moved.clear();
+        moved.extend(self.levels.moved());
+        self.levels.settle();
+        // What the groups have had is told by the old holders.
+        for &Moved { group, .. } in &moved {
+            let had = self.served(group, now);
+            self.release(group);
+            self.groups[group as usize].ahead = had;
+        }
+        while let Some(link) = self.levels.next_changed() {
+            let level = self.levels.level(link);
+            while level < f64::INFINITY && level / self.unit == f64::INFINITY {
+                self.change_unit(LARGER);
+            }
+            let service = &mut self.services[link as usize];
+            service.advance(now);
+            service.pace = level / self.unit;
+            if service.pace == f64::INFINITY {
+                service.pace = 0.0; // it holds nothing
+            }
+            if service.done > MOST_SERVICE * service.pace * now {
+                self.restart(link);
+            }
+            self.stale(link);
+        }
+        for &Moved { group, holder } in &moved {
+            let service = &mut self.services[holder as usize];
+            service.advance(now);
+            service.held += 1;
+            let state = &mut self.groups[group as usize];
+            state.holder = Some(holder);
+            state.ahead -= service.done;
+            self.schedule(group, holder);
+        }
+        self.moved = moved;
+    }
+
+    /// Counts the service of a link from 0 again: a flow of little weight that starts now would be lost in the sum.
+    fn restart(&mut self, link: u32) {
+        let service = &mut self.services[link as usize];
+        let done = std::mem::replace(&mut service.done, 0.0);
+        let mut entries = std::mem::take(&mut service.targets).into_vec();
+        entries.retain_mut(|Reverse((target, group, stamp))| {
+            let state = &mut self.groups[*group as usize];
+            let is_valid = state.stamp == *stamp;
+            if is_valid {
+                state.ahead += done;
+                let left = (state.targets.next() - state.ahead).max(0.0) + 0.0;
+                *target = left.to_bits();
+            }
+            is_valid
+        });
+        self.services[link as usize].targets = BinaryHeap::from(entries);
+    }
+
+    /// Looks for the next end that a link holds.
+    fn look_for_next(&mut self, link: u32) {
+        let service = &mut self.services[link as usize];
+        service.is_stale = false;
+        while let Some(&Reverse((target, group, stamp))) = service.targets.peek() {
+            if self.groups[group as usize].stamp == stamp {
+                let left = (f64::from_bits(target) - service.done).max(0.0);
+                self.ends.set(link, service.updated + left / service.pace);
+                return;
+            }
+            service.targets.pop();
+        }
+        if service.held == 0 {
+            service.done = 0.0;
+        }
+        self.ends.set(link, f64::INFINITY);
+    }
+
+    /// The next end of all; infinite if there is none.
+    pub(super) fn next(&mut self) -> f64 {
+        self.ends.next()
+    }
+
+    /// Ends all flows that end at `now`, which is the next end, or a fraction `near` of it later: `ended(group, name, is last)`. A group is
+    /// gone with its last flow.
+    pub(super) fn end(&mut self, (now, near): (f64, f64), mut ended: impl FnMut(u32, u32, bool)) {
+        let mut done = std::mem::take(&mut self.done);
+        self.ends.take(until_within(now, near), &mut done);
+        for &link in &done {
+            let service = &mut self.services[link as usize];
+            service.advance(now);
+            let near = service.pace * near * now;
+            let mut is_first = true;
+            while let Some(&Reverse((target, group, stamp))) =
+                self.services[link as usize].targets.peek()
+            {
+                let service = &mut self.services[link as usize];
+                if self.groups[group as usize].stamp != stamp {
+                    service.targets.pop();
+                    continue;
+                }
+                let target = f64::from_bits(target);
+                if cfg!(debug_assertions) && is_first {
+                    let left = target - service.done;
+                    self.lost_bytes |= !is_used_up(left, service.done, service.pace, now);
+                }
+                // At least one has ended, whatever rounding says.
+                if target > service.done + near && !is_first {
+                    break;
+                }
+                service.done = service.done.max(target);
+                is_first = false;
+                service.targets.pop();
+                let had = service.done;
+                self.end_in(group, had + near, &mut ended);
+            }
+            self.stale(link);
+        }
+        self.done = done;
+    }
+
+    /// Ends the flows of a group up to a service of its link.
+    fn end_in(&mut self, group: u32, service: f64, ended: &mut impl FnMut(u32, u32, bool)) {
+        let state = &mut self.groups[group as usize];
+        let limit = (service + state.ahead).max(state.targets.next());
+        while let Some(name) = state.targets.pop(limit) {
+            ended(group, name, state.targets.first.is_none());
+        }
+        let count = state.targets.len();
+        self.levels.set_count(group, count);
+        if let (true, Some(holder)) = (count > 0, state.holder) {
+            self.schedule(group, holder);
+        } else {
+            self.release(group);
+            self.count -= 1;
+        }
+    }
+
+    /// Ends the flows that no finite time ends: `ended(group, name)`.
+    pub(super) fn clear(&mut self, mut ended: impl FnMut(u32, u32)) {
+        for group in 0..to_u32(self.groups.len()) {
+            let state = &mut self.groups[group as usize];
+            if state.targets.first.is_none() {
+                continue;
+            }
+            while let Some(name) = state.targets.pop(f64::INFINITY) {
+                ended(group, name);
+            }
+            self.levels.set_count(group, 0);
+            self.release(group);
+            self.count -= 1;
+        }
+        self.levels.repair();
+        self.levels.forget();
+        for service in &mut self.services {
+            service.targets.clear();
+            (service.done, service.updated, service.pace) = (0.0, 0.0, 0.0);
+            service.is_stale = false;
+        }
+        self.stale.clear();
+        self.ends.clear();
+        self.factor /= self.unit;
+        (self.unit, self.largest, self.heaviest, self.finer) = (1.0, 0.0, 0.0, 0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clock::SAME_DATE;
+
+    #[test]
+    fn a_flow_that_starts_later_gets_its_part_of_the_link_that_holds_another() {
+        let mut flows = HeldFlows::new([1e3; 2], false, 1.0);
+        let start = |flows: &mut HeldFlows, group: u32, bytes: f64, now: f64| {
+            flows.start(group, (bytes, group), now, |levels| {
+                // There and back.
+                levels.put(
+                    group,
+                    (2e-3, 1e3, 1),
+                    [(group, 1.0), (1 - group, 1.0)].into_iter(),
+                );
+            });
+            flows.share(now);
+        };
+        start(&mut flows, 0, 1450.0, 0.0);
+        assert!((flows.next() - 1.45).abs() < 1e-12);
+        // Half of the links each: the second one ends after 0.1 s, then 650 B are left of the first.
+        start(&mut flows, 1, 50.0, 0.75);
+        let next = flows.next();
+        assert!((next - 0.85).abs() < 1e-12, "{next}");
+        let mut ends = Vec::new();
+        flows.end((next, SAME_DATE), |group, name, is_last| {
+            ends.push((group, name, is_last));
+        });
+        assert_eq!(ends, [(1, 1, true)]);
+        flows.share(next);
+        assert!((flows.next() - 1.5).abs() < 1e-12);
+    }
+
+    #[test]
+    fn service_that_no_number_holds_is_counted_in_a_larger_unit() {
+        let mut flows = HeldFlows::new([1e88], true, 0.5);
+        let start = |flows: &mut HeldFlows, group: u32, bytes: f64, now: f64| {
+            flows.start(group, (bytes, group), now, |levels| {
+                levels.put(group, (1e200, 1e90, 1), [(0, 1.0)].into_iter());
+            });
+            flows.share(now);
+        };
+        let is_near = |date: f64, expected: f64| (date / expected - 1.0).abs() < 1e-12;
+        start(&mut flows, 0, 1e90, 0.0);
+        assert_eq!(flows.unit, 1.0);
+        assert!(is_near(flows.next(), 200.0), "{}", flows.next());
+        // Half of the link each: 5e89 B are left of the first.
+        start(&mut flows, 1, 1e150, 100.0);
+        assert!(flows.unit > 1.0);
+        assert!(is_near(flows.next(), 300.0), "{}", flows.next());
+        let next = flows.next();
+        flows.end((next, SAME_DATE), |group, _, _| assert_eq!(group, 0));
+        flows.share(next);
+        assert!(is_near(flows.next(), 1e150 / 5e87), "{}", flows.next());
+        assert!(flows.reweigh(1, next, 1e197, 1e90));
+        flows.share(next);
+        assert!(is_near(flows.next(), 1e150 / 5e87), "{}", flows.next());
+        assert_eq!(flows.fault(), None);
+    }
+
+    #[test]
+    fn what_is_left_of_a_heavy_flow_is_not_lost_when_it_becomes_a_light_one() {
+        let mut flows = HeldFlows::new([1e3], true, 1.0);
+        for (group, bytes) in [(0, 2e3), (1, 3e3)] {
+            flows.start(group, (bytes, group), 0.0, |levels| {
+                levels.put(group, (1e60, 1e9, 1), [(0, 1.0)].into_iter());
+            });
+        }
+        flows.share(0.0);
+        // After 1 s at half of the link each, 1 500 and 2 500 B are left.
+        for group in [0, 1] {
+            assert!(flows.reweigh(group, 1.0, 1e-7, 1e9));
+        }
+        flows.share(1.0);
+        let next = flows.next();
+        assert!((next - 4.0).abs() < 1e-12, "{next}");
+        flows.end((next, SAME_DATE), |group, _, _| assert_eq!(group, 0));
+        flows.share(next);
+        assert!((flows.next() - 5.0).abs() < 1e-12, "{}", flows.next());
+        assert_eq!(flows.fault(), None);
+    }
+
+    #[test]
+    fn service_below_the_least_number_is_counted_in_a_smaller_unit() {
+        let mut flows = HeldFlows::new([1e-200], true, 1.0);
+        let start = |flows: &mut HeldFlows, group: u32, bytes: f64| {
+            flows.start(group, (bytes, group), 0.0, |levels| {
+                levels.put(group, (1e-100, f64::INFINITY, 1), [(0, 1.0)].into_iter());
+            });
+            flows.share(0.0);
+        };
+        start(&mut flows, 0, 3e-250);
+        start(&mut flows, 1, 1e-250);
+        assert!(flows.unit < 1.0);
+        let next = flows.next();
+        assert!((next / 2e-50 - 1.0).abs() < 1e-12, "{next}");
+        flows.end((next, SAME_DATE), |group, _, _| assert_eq!(group, 1));
+        flows.share(next);
+        assert!(
+            (flows.next() / 4e-50 - 1.0).abs() < 1e-12,
+            "{}",
+            flows.next()
+        );
+        assert_eq!(flows.fault(), None);
+    }
+}

@@ -1,0 +1,70 @@
+//! Small machines for the unit tests.
+
+#[cfg(test)]
+use proptest::prelude::*;
+
+use super::Simulation;
+use migsim_base::units::{BytesPerSecond, ClusterId, InstructionsPerSecond, LinkId, Seconds};
+use migsim_platform::{Cluster, ClusterPath, Host, Link, Platform, Routes};
+
+/// One cluster of hosts of the given speeds on a switch; each has a link of `bandwidth` \[B/s\] and `latency` \[s\].
+pub fn line(speeds: &[f64], bandwidth: f64, latency: f64) -> Platform {
+    let host = |(index, speed): (usize, &f64)| Host {
+        name: format!("h{index}"),
+        cluster: ClusterId(0),
+        speed: InstructionsPerSecond::new(*speed).unwrap(),
+        cores: 1,
+        memory: None,
+        speed_profile: None,
+        loads: Vec::new(),
+    };
+    let link = |index: usize| Link {
+        name: format!("l{index}"),
+        bandwidth: BytesPerSecond::new(bandwidth).unwrap(),
+        latency: Seconds::new(latency).unwrap(),
+        is_shared: true,
+        is_duplex: false,
+        bandwidth_profile: None,
+        latency_profile: None,
+        loads: Vec::new(),
+    };
+    Platform {
+        name: "line".into(),
+        clusters: vec![Cluster {
+            name: "h".into(),
+            hosts: 0..u32::try_from(speeds.len()).unwrap(),
+        }],
+        hosts: speeds.iter().enumerate().map(host).collect(),
+        links: (0..speeds.len()).map(link).collect(),
+        routes: Routes::Clustered {
+            access: (0..speeds.len())
+                .map(|index| Some(LinkId::from_index(index)))
+                .collect(),
+            pairs: vec![Some(ClusterPath {
+                links: 0..0,
+                latency: None,
+            })],
+            links: Vec::new(),
+        },
+        failure: None,
+    }
+}
+
+/// Flows `(start, from, to, bytes)` between eight hosts that start within so many quarters of a second.
+#[cfg(test)]
+pub fn flows(quarters: u32) -> impl Strategy<Value = Vec<(f64, u32, u32, f64)>> {
+    let flow = (0..quarters, 0_u32..8, 1_u32..8, 1_u32..40).prop_map(|(date, from, on, size)| {
+        let to = (from + on) % 8;
+        (f64::from(date) / 4.0, from, to, f64::from(size) * 50.0)
+    });
+    prop::collection::vec(flow, 1..60)
+}
+
+/// Runs until nothing is in progress; what ended and when \[s\].
+pub fn run<T: Copy>(simulation: &mut Simulation<'_, T>) -> Vec<(T, f64)> {
+    let mut ended = Vec::new();
+    while let Some(token) = simulation.next_ended().unwrap() {
+        ended.push((token, simulation.now().get()));
+    }
+    ended
+}

@@ -1,0 +1,67 @@
+//! Contributions of an application to its experiment: settings between the built-in and the given ones, and notes about open points. Both
+//! come from traces.
+
+use super::config::ExperimentConfig;
+use super::layers::{Flag, Layers, is_within};
+use migsim_base::document;
+use migsim_base::units::ProcessId;
+use migsim_bsp::{Scenario, Transfer};
+use migsim_policies as policy;
+use migsim_workloads::{Setting, Workload};
+
+/// The settings of a workload as a layer called `name`; without those of its barrier where another one is given.
+pub(super) fn layer(name: &str, settings: &[Setting], has_barrier: bool) -> Layers {
+    let flag = |setting: &Setting| Flag {
+        key: setting.key.clone(),
+        flag: setting.source.clone(),
+        value: document::typed_value(&setting.value),
+    };
+    let is_kept = |setting: &&Setting| !(has_barrier && is_within(&setting.key, "runtime.barrier"));
+    let mut layer = Layers::default();
+    layer.push_settings(name, settings.iter().filter(is_kept).map(flag).collect());
+    layer
+}
+
+/// Notes for the user: settings given in vain, and settings that the workload leaves open though they decide.
+pub(super) fn notes(
+    config: &ExperimentConfig,
+    is_mapped: bool,
+    workload: &dyn Workload,
+    policy: &policy::Entry,
+) -> Vec<String> {
+    let mut notes = Vec::new();
+    if is_mapped && workload.initial_host(ProcessId(0)).is_some() {
+        notes.push("`mapping` places the processes, not the `host` lines of the trace".to_owned());
+    }
+    let costs = config.costs.migration;
+    let is_judged = policy.name != policy::NEVER
+        && config.scenarios.contains(&Scenario::Iii)
+        && costs.transfer != Transfer::None;
+    if !is_judged {
+        return notes;
+    }
+    let processes = workload.processes();
+    let unknown = (0..processes)
+        .filter(|process| !workload.is_memory_known(ProcessId::from_index(*process)))
+        .count();
+    if unknown > 0 {
+        let whose = match unknown {
+            _ if unknown == processes => "its processes".to_owned(),
+            _ => format!("{unknown} of {processes} processes"),
+        };
+        let price = match costs.fixed {
+            fixed if fixed.get() > 0.0 => format!("cost {fixed} each, whatever their size"),
+            _ => "are free".to_owned(),
+        };
+        let is_trace = config.workload.get("app").is_some_and(|app| app == "trace");
+        let (app, lines) = if is_trace {
+            ("trace", "`memory` lines or ")
+        } else {
+            ("data", "")
+        };
+        notes.push(format!(
+            "the {app} does not give the memory of {whose}: their migrations move 0 B and {price}; give it with {lines}`--set workload.memory=100MB`"
+        ));
+    }
+    notes
+}

@@ -1,0 +1,56 @@
+//! Experiments: settings in, results of all scenarios out.
+//!
+//! ```text
+//! built-in experiment, file, flags ─> Layers ─> Experiment ─> run ─> Results
+//! ```
+
+mod basis;
+mod bound;
+mod built_in;
+mod by_workload;
+mod calibrate;
+mod chosen;
+mod config;
+mod effect;
+mod hindsight;
+mod idle_cores;
+mod layers;
+mod ledger;
+mod library;
+mod neutral;
+mod pingpong;
+mod plausibility;
+mod registry;
+mod resolve;
+mod run;
+mod seed;
+mod shared;
+mod starts;
+mod static_starts;
+mod when;
+
+pub use basis::{Remark, notes};
+pub use built_in::{COMMON_RULES, ONE_READING, built_in, names as built_in_names};
+pub use calibrate::{Calibration, calibrate, models as library_models, text_of as library_text};
+pub use chosen::policy_label;
+pub use config::{Basis, ExperimentConfig, MappingKey, SchemaVersion, file_pointers, schema};
+pub use config::{NOTES, remove_notes};
+pub use effect::{Change, Effect, Makespan, Prediction, Trial};
+pub use hindsight::{Hindsight, MovePlan};
+pub use layers::{Flag, Layers};
+pub use layers::{lookup, lookup_mut};
+pub use ledger::{Ledger, Term};
+pub use library::{LIBRARIES, Library};
+pub use migsim_base::memory::Limits;
+pub use neutral::{in_effect, shown};
+pub use pingpong::{Pings, read as read_pings};
+pub use plausibility::{Finding, of_clusters, of_platform};
+pub use plausibility::{RULES, Rule, Stage};
+pub use registry::Registry;
+pub use resolve::{Experiment, Input};
+pub use run::{Progress, Results, ScenarioRun};
+pub use shared::Shared;
+pub use shared::remembered;
+pub use starts::{StaticStart, best_of};
+pub use static_starts::Starts;
+pub use when::BestCalls;

@@ -1,0 +1,259 @@
+//! Message-passing libraries: named sets of settings of `network` and `runtime`.
+//!
+//! `--library NAME|FILE` (the key `library`) puts such a set below the layer that names it, and above all others: flags and keys beside it
+//! win over the set, and the set wins over the records of a trace and over built-in experiments. A file has the format of
+//! [`Library::text`], which `migsim calibrate` writes.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::layers::Flag;
+use migsim_base::document::{self, Document};
+use migsim_base::error::{Error, Problem};
+
+/// A library that is built in.
+#[derive(Clone, Copy, Debug)]
+pub struct Library {
+    /// Its name in `--library`.
+    pub name: &'static str,
+    /// What it stands for.
+    pub summary: &'static str,
+    /// Where its values come from.
+    pub source: &'static str,
+    /// Its file.
+    pub text: &'static str,
+}
+
+/// All libraries that are built in.
+pub const LIBRARIES: [Library; 3] = [
+    Library {
+        name: "ideal",
+        summary: "no library: messages cost what the network costs, barriers cost nothing",
+        source: "-",
+        text: include_str!("libraries/ideal.json"),
+    },
+    Library {
+        name: "open-mpi",
+        summary: "Open MPI 4.1 over TCP with its defaults; its overhead is that of one machine",
+        source: "results/reality.md",
+        text: include_str!("libraries/open-mpi.json"),
+    },
+    Library {
+        name: "mpich",
+        summary: "MPICH over TCP as documented; not measured, without overhead",
+        source: "its control variables",
+        text: include_str!("libraries/mpich.json"),
+    },
+];
+
+/// The version of the format.
+pub(crate) const SCHEMA: &str = "migsim-library-1";
+
+/// A library that was read.
+#[derive(Clone, Debug)]
+pub(crate) struct LoadedLibrary {
+    /// Its name: of a file, the key `name` if it has one.
+    pub name: String,
+    /// Its file and the SHA-256 of that; none if it is built in.
+    pub file: Option<(String, String)>,
+    /// Its settings.
+    pub settings: Vec<Flag>,
+    /// Where they come from.
+    pub origins: BTreeMap<String, String>,
+}
+
+/// The library of a name or file, as it is written.
+///
+/// # Errors
+/// As [`open`].
+pub(super) fn file_of(name: &str) -> Result<Value, Error> {
+    open(name)?;
+    Ok(document_of(name)?.0.value)
+}
+
+/// Reads the library of a name or file.
+///
+/// # Errors
+/// There is none, or it is not as a library is.
+pub(crate) fn open(name: &str) -> Result<LoadedLibrary, Error> {
+    let (document, file) = document_of(name)?;
+    let mut library = read(&document)?;
+    if library.name.is_empty() {
+        name.clone_into(&mut library.name);
+    }
+    library.file = file;
+    Ok(library)
+}
+
+/// The document of a library; of a file, its name and SHA-256.
+fn document_of(name: &str) -> Result<(Document, Option<(String, String)>), Error> {
+    let built_in = LIBRARIES.iter().find(|library| library.name == name);
+    let (source, text, is_file) = match built_in {
+        Some(library) => (format!("library {name}"), library.text.to_owned(), false),
+        None if Path::new(name).is_file() => (name.to_owned(), document::read_text(name)?, true),
+        None if is_path(name) => return Err(no_file(name).into()),
+        None => {
+            let names = LIBRARIES.iter().map(|library| library.name);
+            let problem = Problem::unknown("library", name).key("library");
+            return Err(problem.known("libraries", names).into());
+        }
+    };
+    let sha256 = document::sha256(text.as_bytes());
+    let document = Document::parse(source.clone(), text)?;
+    Ok((document, is_file.then_some((source, sha256))))
+}
+
+/// Whether a name can only be that of a file.
+fn is_path(name: &str) -> bool {
+    let suffix = Path::new(name).extension();
+    name.contains(['/', '\\']) || suffix.is_some_and(|suffix| suffix.eq_ignore_ascii_case("json"))
+}
+
+/// The problem of a file that is not there.
+fn no_file(name: &str) -> Problem {
+    let kind = if Path::new(name).is_dir() {
+        "is a directory, not a library file"
+    } else {
+        "does not exist"
+    };
+    let place = std::path::absolute(name).unwrap_or_else(|_| name.into());
+    Problem::new(format!("the library file `{name}` {kind}"))
+        .names_no("library", name)
+        .key("library")
+        .hint(format!(
+            "name a file that exists; this one was looked for as `{}`",
+            place.display()
+        ))
+}
+
+/// The library of a document.
+fn read(document: &Document) -> Result<LoadedLibrary, Error> {
+    let Some(keys) = document.value.as_object() else {
+        return Err(document.problem("", "a library is a JSON object").into());
+    };
+    let mut problems = Vec::new();
+    if keys.get("schema").and_then(Value::as_str) != Some(SCHEMA) {
+        let message = format!("a library has the `schema` `{SCHEMA}`");
+        problems.push(document.problem("schema", message));
+    }
+    let mut library = LoadedLibrary {
+        name: String::new(),
+        file: None,
+        settings: Vec::new(),
+        origins: BTreeMap::new(),
+    };
+    for (key, value) in keys {
+        match (key.as_str(), value) {
+            ("schema" | "description" | "measured", _) => {}
+            ("name", Value::String(name)) => library.name.clone_from(name),
+            ("network" | "runtime", Value::Object(_)) => {
+                push_settings(document, key, value, &mut library.settings);
+            }
+            ("origins", Value::Object(origins)) => {
+                for (key, origin) in origins {
+                    let origin = origin.as_str().unwrap_or_default().to_owned();
+                    library.origins.insert(key.clone(), origin);
+                }
+            }
+            ("name" | "network" | "runtime" | "origins", _) => {
+                let kind = if key == "name" { "a text" } else { "an object" };
+                let message = format!("`{key}` of a library is {kind}");
+                problems.push(document.problem(key, message));
+            }
+            _ => {
+                let problem = document.problem(key, format!("a library has no key `{key}`"));
+                problems.push(problem.known("keys", KEYS));
+            }
+        }
+    }
+    if problems.is_empty() {
+        Ok(library)
+    } else {
+        Err(Error::Input(problems))
+    }
+}
+
+/// The keys of a library.
+const KEYS: [&str; 7] = [
+    "description",
+    "measured",
+    "name",
+    "network",
+    "origins",
+    "runtime",
+    "schema",
+];
+
+/// The settings of an object: each constant of the network, each key of the runtime and of its barrier.
+fn push_settings(document: &Document, key: &str, value: &Value, settings: &mut Vec<Flag>) {
+    let is_parted = ["network", "runtime", "runtime.barrier"].contains(&key);
+    match value {
+        Value::Object(keys) if is_parted => {
+            for (inner, value) in keys {
+                push_settings(document, &format!("{key}.{inner}"), value, settings);
+            }
+        }
+        _ => {
+            let place = document.locate(key);
+            let place =
+                place.map_or_else(String::new, |(line, column)| format!(":{line}:{column}"));
+            settings.push(Flag {
+                key: key.to_owned(),
+                flag: format!("{}{place}", document.source),
+                value: value.clone(),
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_libraries_that_are_built_in_are_read_under_their_names() {
+        for library in LIBRARIES {
+            let read = open(library.name).unwrap();
+            assert_eq!(read.name, library.name);
+            assert!(read.file.is_none());
+            let has = |key: &str| read.settings.iter().any(|setting| setting.key == key);
+            for key in ["network.model", "runtime.receives", "runtime.barrier.kind"] {
+                assert!(has(key), "{}: {key}", library.name);
+            }
+        }
+        let error = open("openmpi").unwrap_err().to_string();
+        assert!(error.contains("ideal, mpich, open-mpi"), "{error}");
+        for name in ["missing.json", "folder/missing"] {
+            let error = open(name).unwrap_err().to_string();
+            assert!(error.contains(&format!("`{name}` does not exist")));
+            let place = std::path::absolute(name).unwrap();
+            assert!(error.contains(place.to_str().unwrap()), "{error}");
+        }
+        let error = open("./").unwrap_err().to_string();
+        assert!(error.contains("is a directory"), "{error}");
+    }
+
+    #[test]
+    fn a_library_that_is_none_is_refused_with_its_place() {
+        let refusal = |text: &str| {
+            let document = Document::parse("mine.json", text).unwrap();
+            read(&document).unwrap_err().to_string()
+        };
+        let told = refusal(r#"{"schema": "migsim-library-1", "costs": {}}"#);
+        assert!(
+            told.contains("mine.json:1:") && told.contains("no key `costs`"),
+            "{told}"
+        );
+        let told = refusal(r#"{"network": 3}"#);
+        assert!(
+            told.contains("`network` of a library is an object"),
+            "{told}"
+        );
+        assert!(
+            told.contains("has the `schema` `migsim-library-1`"),
+            "{told}"
+        );
+    }
+}

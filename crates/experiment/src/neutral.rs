@@ -1,0 +1,107 @@
+//! Neutral settings: the options of a policy that are in effect on a platform that no paper used.
+//!
+//! The default of an option is the value of the LU paper, or the plainest reading of the texts. On a platform that no paper used the
+//! built-in experiment [`ONE_READING`] lies below the given settings, and gives some options another value. Schema, help and book show both.
+
+use serde_json::{Map, Value, json};
+
+use super::built_in::{self, ONE_READING};
+use super::layers::{Layers, lookup};
+use migsim_base::error::Error;
+use migsim_policies as policy;
+
+/// The key in the schema for the value of an option on a platform that no paper used.
+pub(super) const KEYWORD: &str = "x-own-platform";
+
+/// All options of a policy as they are on a platform that no paper used, if nothing else is given.
+///
+/// # Errors
+/// The policy has no values for some options, as a policy of another language may.
+pub fn in_effect(entry: &policy::Entry) -> Result<Map<String, Value>, Error> {
+    let mut layers = Layers::default();
+    for document in built_in::chain(Some(ONE_READING), "")? {
+        layers.push_file(document);
+    }
+    let all = layers.merged()?;
+    let key = format!("policy.{}", entry.name);
+    let given = lookup(&all, &key).cloned().unwrap_or_else(|| json!({}));
+    match entry.resolve(&given)? {
+        Value::Object(options) => Ok(options),
+        _ => Ok(Map::new()),
+    }
+}
+
+/// Adds to the schema of a policy's options the values on a platform that no paper used, where these are not the defaults.
+pub(super) fn annotate(entry: &policy::Entry, schema: &mut Value) {
+    let Ok(options) = in_effect(entry) else {
+        return;
+    };
+    for (key, value) in options {
+        let Some(property) = schema.pointer_mut(&format!("/properties/{key}")) else {
+            continue;
+        };
+        if property.get("default").is_none_or(|usual| *usual == value) {
+            continue;
+        }
+        let told = property["description"].as_str().unwrap_or_default();
+        let shown = shown(&value);
+        let told = format!("{told} On a platform that no paper used the default is `{shown}`.");
+        property["description"] = told.trim_start().into();
+        property[KEYWORD] = value;
+    }
+}
+
+/// A value as it is written on the command line.
+pub fn shown(value: &Value) -> String {
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::Registry;
+
+    #[test]
+    fn neutral_settings_give_migbsp_options_that_are_not_its_defaults() {
+        let registry = Registry::standard();
+        let entry = registry.policies().find("migbsp").unwrap();
+        let (neutral, usual) = (
+            in_effect(entry).unwrap(),
+            entry.resolve(&json!({})).unwrap(),
+        );
+        let both = |key: &str| (neutral[key].clone(), usual[key].clone());
+        assert_eq!(both("x"), (json!(0.68), json!(0.8)));
+        assert_eq!(both("viability_transfer"), (json!(false), json!(true)));
+        assert_eq!(both("alpha"), (json!(4), json!(4)));
+        // Other policies have their defaults.
+        let entry = registry.policies().find("migbsp-2007").unwrap();
+        assert_eq!(
+            Value::Object(in_effect(entry).unwrap()),
+            entry.resolve(&json!({})).unwrap()
+        );
+    }
+
+    #[test]
+    fn a_schema_tells_the_values_that_differ() {
+        let registry = Registry::standard();
+        let entry = registry.policies().find("migbsp").unwrap();
+        let mut schema = json!({ "properties": {
+            "x": { "default": 0.8, "description": "A share." },
+            "alpha": { "default": 4, "description": "Supersteps." },
+            "own_cluster": { "default": "excluded" },
+        } });
+        annotate(entry, &mut schema);
+        let told = |key: &str| schema["properties"][key].clone();
+        assert_eq!(told("x")[KEYWORD], 0.68);
+        let expected = "A share. On a platform that no paper used the default is `0.68`.";
+        assert_eq!(told("x")["description"], expected);
+        assert_eq!(
+            told("alpha"),
+            json!({ "default": 4, "description": "Supersteps." })
+        );
+        let expected = "On a platform that no paper used the default is `competes`.";
+        assert_eq!(told("own_cluster")["description"], expected);
+    }
+}

@@ -1,0 +1,288 @@
+//! Tables of single messages: a CSV file, or what the OSU and Intel MPI benchmarks print.
+//!
+//! | text | read as |
+//! |---|---|
+//! | columns `from,to,bytes,time_s` in any order | one way between two named hosts |
+//! | OSU MPI Latency Test | size and latency in microseconds, one way |
+//! | Intel MPI Benchmarks, `PingPong` | `#bytes` and `t[usec]`, one way; other benchmarks of the file are passed over |
+
+use std::collections::BTreeMap;
+
+use migsim_base::error::{Error, Problem};
+use migsim_base::units::HostId;
+use migsim_platform::Platform;
+
+/// The messages of a table between two hosts of one size.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Pings {
+    /// The sender.
+    pub from: HostId,
+    /// The receiver.
+    pub to: HostId,
+    /// The size of each \[B\].
+    pub bytes: f64,
+    /// The median of their times, one way \[s\].
+    pub time: f64,
+    /// How many there are.
+    pub count: usize,
+}
+
+/// A row as it was read: line, hosts, size \[B\], time \[s\].
+type Row<'t> = (usize, Option<(&'t str, &'t str)>, f64, f64);
+
+/// Reads a table; `between` names the hosts of one that does not.
+///
+/// # Errors
+/// It is none of the known tables, a value makes no sense, or a host is unknown; all of it is told.
+pub fn read(
+    source: &str,
+    text: &str,
+    platform: &Platform,
+    between: Option<(&str, &str)>,
+) -> Result<Vec<Pings>, Error> {
+    let mut problems = Vec::new();
+    let text = text.trim_start_matches('\u{feff}');
+    let rows = rows(source, text, &mut problems);
+    let mut groups: BTreeMap<(HostId, HostId, u64), Vec<f64>> = BTreeMap::new();
+    for (line, hosts, bytes, time) in rows {
+        if let (Some((from, to)), Some(between)) = (hosts, between)
+            && (from, to) != between
+        {
+            let message = format!("the row is of `{from}` and `{to}`, unlike `--between`");
+            let problem = Problem::new(message).source(source).at(line, 1);
+            let hint = "leave `--between` out: the columns `from` and `to` name the hosts";
+            problems.push(problem.hint(hint));
+            break;
+        }
+        let Some((from, to)) = hosts.or(between) else {
+            return Err(
+                Problem::new("the table does not say between which hosts it was measured")
+                    .source(source)
+                    .hint("name them: `--between HOST,HOST`")
+                    .into(),
+            );
+        };
+        let mut host = |name: &str| {
+            let found = platform.host_named(name);
+            if found.is_none() {
+                let known = platform.hosts.iter().map(|host| host.name.as_str());
+                let problem = Problem::unknown("host", name).source(source).at(line, 1);
+                problems.push(problem.known("hosts", known));
+            }
+            found
+        };
+        let (Some(from), Some(to)) = (host(from), host(to)) else {
+            continue;
+        };
+        if from == to {
+            let message = "a message inside a host says nothing about the network";
+            let problem = Problem::new(message).source(source).at(line, 1);
+            problems.push(problem.hint("leave the row out, or name two hosts"));
+            continue;
+        }
+        let times = groups.entry((from, to, bytes.to_bits())).or_default();
+        times.push(time);
+    }
+    if !problems.is_empty() {
+        return Err(Error::Input(problems));
+    }
+    let pings: Vec<Pings> = groups
+        .into_iter()
+        .map(|((from, to, bytes), mut times)| Pings {
+            from,
+            to,
+            bytes: f64::from_bits(bytes),
+            count: times.len(),
+            time: median(&mut times),
+        })
+        .collect();
+    if pings.is_empty() {
+        return Err(Problem::new("the table has no messages")
+            .source(source)
+            .hint("columns of CSV: from,to,bytes,time_s; output of osu_latency or of IMB PingPong is read, too")
+            .into());
+    }
+    Ok(pings)
+}
+
+/// The middle of numbers, of which there is one at least; sorts them.
+pub(super) fn median(numbers: &mut [f64]) -> f64 {
+    numbers.sort_by(f64::total_cmp);
+    let (half, count) = (numbers.len() / 2, numbers.len());
+    if count % 2 == 1 {
+        numbers[half]
+    } else {
+        f64::midpoint(numbers[half - 1], numbers[half])
+    }
+}
+
+/// The rows of whatever table it is.
+fn rows<'t>(source: &str, text: &'t str, problems: &mut Vec<Problem>) -> Vec<Row<'t>> {
+    let mut lines = text.lines().filter(|line| !line.trim().is_empty());
+    let first = lines.next().unwrap_or_default();
+    let is_benchmark = first.trim_start().starts_with('#') || !first.contains(',');
+    if is_benchmark {
+        benchmark(source, text, problems)
+    } else {
+        csv(source, text, problems)
+    }
+}
+
+/// The columns of a CSV table.
+const COLUMNS: [&str; 4] = ["from", "to", "bytes", "time_s"];
+
+fn csv<'t>(source: &str, text: &'t str, problems: &mut Vec<Problem>) -> Vec<Row<'t>> {
+    let mut lines = (1..).zip(text.lines());
+    let mut lines = lines.by_ref().filter(|(_, line)| !line.trim().is_empty());
+    let header = lines.next().map_or("", |(_, line)| line);
+    let names: Vec<&str> = header
+        .split(',')
+        .map(|name| name.trim().trim_matches('"'))
+        .collect();
+    let places = COLUMNS.map(|column| names.iter().position(|name| *name == column));
+    let [Some(from), Some(to), Some(bytes), Some(time)] = places else {
+        for (column, _) in COLUMNS
+            .iter()
+            .zip(places)
+            .filter(|(_, place)| place.is_none())
+        {
+            let problem = Problem::new(format!("the table has no column `{column}`"));
+            problems.push(problem.source(source).at(1, 1).known("columns", COLUMNS));
+        }
+        return Vec::new();
+    };
+    let mut rows = Vec::new();
+    for (number, line) in lines {
+        let cells: Vec<&str> = line
+            .split(',')
+            .map(|cell| cell.trim().trim_matches('"'))
+            .collect();
+        if cells.len() > names.len() {
+            let (fields, columns) = (cells.len(), names.len());
+            let message = format!("a row of {fields} fields in a table of {columns} columns");
+            let problem = Problem::new(message).source(source).at(number, 1);
+            let hint = "write numbers with a decimal point, and a name for each column";
+            problems.push(problem.hint(hint));
+            continue;
+        }
+        let cell = |place: usize| cells.get(place).copied().unwrap_or_default();
+        match (amount(cell(bytes)), duration(cell(time))) {
+            (Some(bytes), Some(time)) => {
+                rows.push((number, Some((cell(from), cell(to))), bytes, time));
+            }
+            _ => problems.push(
+                Problem::new("a size is a number of bytes, a time a positive number of seconds")
+                    .source(source)
+                    .at(number, 1)
+                    .hint("write the size in bytes and the time in seconds, for example `1024` and `0.0004`"),
+            ),
+        }
+    }
+    rows
+}
+
+/// The output of a benchmark: numbers below a heading with sizes and times in microseconds.
+fn benchmark<'t>(source: &str, text: &'t str, problems: &mut Vec<Problem>) -> Vec<Row<'t>> {
+    let mut rows = Vec::new();
+    // The place of the time in a row, while its table lasts.
+    let mut place = None;
+    let mut is_other = false;
+    for (number, line) in (1..).zip(text.lines()) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        if line.contains("Benchmarking") {
+            is_other = words.last() != Some(&"PingPong");
+            place = None;
+        } else if line.contains("Size") && line.contains("(us)") && line.contains("atency") {
+            place = Some(1); // OSU; columns behind it are percentiles
+        } else if line.contains("(MB/s)") && line.contains("Size") {
+            let problem = Problem::new("a table of bandwidths has no time of a message");
+            let problem = problem.source(source).at(number, 1);
+            problems.push(problem.hint("run osu_latency, or IMB PingPong"));
+            return rows;
+        } else if line.contains("#bytes") {
+            let times = words.iter().position(|word| *word == "t[usec]");
+            place = times.filter(|_| !is_other);
+        } else if let (Some(place), Some(bytes)) = (place, words.first().and_then(|w| amount(w))) {
+            match words.get(place).and_then(|word| duration(word)) {
+                Some(time) => rows.push((number, None, bytes, time * 1e-6)),
+                None => problems.push(
+                    Problem::new("a row without its time in microseconds")
+                        .source(source)
+                        .at(number, 1)
+                        .hint("a time is above zero: print more digits, or leave the row out"),
+                ),
+            }
+        } else {
+            place = place.filter(|_| !words.is_empty() && line.trim_start().starts_with('#'));
+        }
+    }
+    rows
+}
+
+fn amount(text: &str) -> Option<f64> {
+    let number = text.parse::<f64>().ok()?;
+    (number.is_finite() && number >= 0.0).then_some(number)
+}
+
+fn duration(text: &str) -> Option<f64> {
+    amount(text).filter(|time| *time > 0.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use migsim_engine::testing::line;
+
+    fn sizes(text: &str) -> Vec<(f64, f64, usize)> {
+        let platform = line(&[1e9; 2], 1e6, 0.0);
+        let pings = read("t", text, &platform, Some(("h0", "h1"))).unwrap();
+        pings
+            .iter()
+            .map(|one| (one.bytes, one.time, one.count))
+            .collect()
+    }
+
+    fn refusal(text: &str) -> String {
+        let platform = line(&[1e9; 2], 1e6, 0.0);
+        read("t", text, &platform, None).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn a_table_has_the_median_of_each_size() {
+        let text = "time_s,to,from,bytes\n0.5,h1,h0,8\n0.25,h1,h0,8\n9,h1,h0,8\n1,h1,h0,16\n";
+        assert_eq!(sizes(text), [(8.0, 0.5, 3), (16.0, 1.0, 1)]);
+        let with_mark = format!("\u{feff}{}", text.replace('\n', "\r\n"));
+        assert_eq!(sizes(&with_mark), sizes(text));
+    }
+
+    #[test]
+    fn benchmarks_print_microseconds_one_way() {
+        let osu = "# OSU MPI Latency Test v7.3\n# Size          Latency (us)\n0  2.0\n1024   4.0\n";
+        assert_eq!(sizes(osu), [(0.0, 2e-6, 1), (1024.0, 4e-6, 1)]);
+        let imb = "# Benchmarking PingPong\n# #processes = 2\n#-----\n       #bytes #repetitions      t[usec]   Mbytes/sec\n            0  1000  0.5  0.00\n            4  1000  1.5  5.0\n\n# Benchmarking PingPing\n       #bytes #repetitions      t[usec]   Mbytes/sec\n            0  1000  7.0  0.00\n";
+        let found = sizes(imb);
+        assert_eq!(found.len(), 2);
+        assert!((found[1].1 - 1.5e-6).abs() < 1e-18);
+    }
+
+    #[test]
+    fn a_table_that_says_too_little_is_refused() {
+        assert!(refusal("from,to,bytes\nh0,h1,3\n").contains("no column `time_s`"));
+        assert!(refusal("from,to,bytes,time_s\nh0,h7,3,1\n").contains("unknown host `h7`"));
+        assert!(refusal("from,to,bytes,time_s\nh0,h0,3,1\n").contains("inside a host"));
+        assert!(refusal("from,to,bytes,time_s\nh0,h1,3,0\n").contains("positive number"));
+        let negative = refusal("from,to,bytes,time_s\nh0,h1,3,-0.0004\n");
+        assert!(negative.contains("hint: write the size"), "{negative}");
+        assert!(refusal("# Size  Latency (us)\n1 -2\n").contains("hint: a time is above zero"));
+        assert!(refusal("# Size  Bandwidth (MB/s)\n1 2\n").contains("bandwidths"));
+        assert!(refusal("# Size  Latency (us)\n1 2\n").contains("--between HOST,HOST"));
+        assert!(refusal("").contains("no messages"));
+        let longer = refusal("from,to,bytes,time_s\nh0,h1,3,1\nh0,h1,3,0,5\n");
+        assert!(longer.contains("a row of 5 fields in a table of 4 columns"));
+        assert!(longer.contains("--> t:3:1"), "{longer}");
+        let platform = line(&[1e9; 2], 1e6, 0.0);
+        let text = "from,to,bytes,time_s\nh0,h1,3,1\n";
+        let told = read("t", text, &platform, Some(("h1", "h0"))).unwrap_err();
+        assert!(told.to_string().contains("leave `--between` out"), "{told}");
+    }
+}

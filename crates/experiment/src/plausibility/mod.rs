@@ -1,0 +1,19 @@
+//! Notes about values that can hardly be meant: a slipped unit, percent for a share, dates of a clock, a typo that makes processes.
+//!
+//! ```text
+//! rules.rs       the table: name, threshold with its reason, advice; the page of the book is made from it
+//! platform.rs    speeds, latencies, clusters         (`platform show`, and whatever reads settings)
+//! settings.rs    options, loads, the application     (whatever reads settings)
+//! outcome.rs     makespan, supersteps, loads, moves  (after a run)
+//! ```
+//! Values that cannot be meant are refused where they are read. A note changes no result, and no experiment of a paper has one.
+
+mod outcome;
+mod platform;
+mod rules;
+mod settings;
+
+pub use platform::{of_clusters, of_platform};
+pub use rules::Finding;
+pub use rules::{RULES, Rule, Stage};
+pub(super) use settings::{Given, of_settings};

@@ -1,0 +1,208 @@
+//! Rules about results: makespans, supersteps, loads that come too late, moves that take longer than the run.
+
+use super::platform::above;
+use super::rules::{Finding, LATE_LOAD, LONG_SUPERSTEP, MOVE, SHORT_SUPERSTEP, YEAR};
+use super::settings::is_of_a_clock;
+use crate::resolve::Experiment;
+use crate::run::{Results, ScenarioRun};
+use migsim_base::quantities::duration;
+use migsim_base::units::{BytesPerSecond, HostId, ProcessId, Seconds};
+use migsim_bsp::{Cause, Scenario, SuperstepDates, Transfer};
+use migsim_policies as policy;
+
+/// The most clusters between which the cheapest move is sought.
+const MOST_CLUSTERS: usize = 16;
+
+impl Experiment {
+    /// Notes for its user about results that can hardly be meant, a sentence each: the makespan, supersteps, loads that come too late, moves
+    /// that take longer than the run.
+    pub fn notes_of(&self, results: &Results) -> Vec<String> {
+        let findings = of_results(self, results);
+        findings.iter().map(Finding::note).collect()
+    }
+}
+
+/// Finds results that can hardly be meant.
+fn of_results(experiment: &Experiment, results: &Results) -> Vec<Finding> {
+    let makespans = results.runs.iter().map(|run| run.outcome.makespan.get());
+    let makespan = makespans.fold(0.0, f64::max);
+    let supersteps = results.runs.iter();
+    let supersteps = supersteps.flat_map(|run| run.outcome.supersteps.iter().zip(1..));
+    let unit = long_superstep(supersteps.clone()).or_else(|| short_supersteps(supersteps));
+    let mut findings: Vec<Finding> = experiment
+        .load_beginnings()
+        .filter_map(|(name, begins)| late_load(&name, begins, makespan))
+        .collect();
+    // A superstep of a day says more about the cause than a run of a year.
+    findings.extend(unit.or_else(|| year(makespan)));
+    findings.extend(move_longer_than_run(experiment, results));
+    findings
+}
+
+fn late_load(name: &str, begins: Seconds, makespan: f64) -> Option<Finding> {
+    let is_late = begins.get() > LATE_LOAD.threshold * makespan && !is_of_a_clock(begins);
+    is_late.then(|| {
+        let (begins, end) = (duration(begins.get()), duration(makespan));
+        let what = format!("the load of {name} begins at {begins}, and the run ends at {end}");
+        Finding::new(LATE_LOAD, what)
+    })
+}
+
+fn year(makespan: f64) -> Option<Finding> {
+    let what = || format!("the run takes {}", long(makespan));
+    above(YEAR, makespan, what)
+}
+
+/// The computation of a superstep \[s\].
+fn computation(dates: &SuperstepDates) -> f64 {
+    dates.computed.get() - dates.start.get()
+}
+
+fn long_superstep<'r>(
+    supersteps: impl Iterator<Item = (&'r SuperstepDates, u64)>,
+) -> Option<Finding> {
+    let by_length =
+        |a: &(f64, u64), b: &(f64, u64)| a.0.total_cmp(&b.0).then_with(|| b.1.cmp(&a.1));
+    let all = supersteps.map(|(dates, number)| (computation(dates), number));
+    let (longest, number) = all.max_by(by_length)?;
+    let what = || format!("superstep {number} computes for {}", long(longest));
+    above(LONG_SUPERSTEP, longest, what)
+}
+
+fn short_supersteps<'r>(
+    supersteps: impl Iterator<Item = (&'r SuperstepDates, u64)>,
+) -> Option<Finding> {
+    let longest = supersteps.map(|(dates, _)| computation(dates));
+    let longest = longest.fold(0.0, f64::max);
+    (longest > 0.0 && longest < SHORT_SUPERSTEP.threshold).then(|| {
+        let longest = duration(longest);
+        let what = format!("no superstep computes for longer than {longest}");
+        Finding::new(SHORT_SUPERSTEP, what)
+    })
+}
+
+/// A long time in days or years.
+fn long(seconds: f64) -> String {
+    let (value, unit) = match seconds {
+        above if above > YEAR.threshold => (above / YEAR.threshold, "years"),
+        below => (below / LONG_SUPERSTEP.threshold, "days"),
+    };
+    if value < 1e6 {
+        format!("{value:.1} {unit}")
+    } else {
+        format!("{value:.1e} {unit}")
+    }
+}
+
+/// Compares the shortest move with the run without moves.
+fn move_longer_than_run(experiment: &Experiment, results: &Results) -> Option<Finding> {
+    let without = results
+        .get(Scenario::I)
+        .or_else(|| results.get(Scenario::Ii))?;
+    let is_judged = experiment.policy_name() != policy::NEVER;
+    let moved = results.get(Scenario::Iii).filter(|_| is_judged)?;
+    let shortest = shortest_move(moved).or_else(|| cheapest_move(experiment))?;
+    let run = without.outcome.makespan.get();
+    let is_longer = shortest > MOVE.threshold * run;
+    is_longer.then(|| {
+        let (shortest, run) = (duration(shortest), duration(run));
+        let what = format!("one move takes {shortest} or more, and the run without moves {run}");
+        Finding::new(MOVE, what)
+    })
+}
+
+/// The duration of the shortest move that the policy made \[s\].
+fn shortest_move(run: &ScenarioRun) -> Option<f64> {
+    let moves = run.outcome.migrations.iter();
+    let moves = moves.filter(|one| one.cause == Cause::Policy);
+    let moves = moves.map(|one| one.end.since(one.start).get());
+    moves.reduce(f64::min)
+}
+
+/// The time of a move of the smallest process over the widest route between the managers of two clusters \[s\].
+fn cheapest_move(experiment: &Experiment) -> Option<f64> {
+    let costs = experiment.config.costs.migration;
+    let fixed = costs.fixed.get();
+    if costs.transfer == Transfer::None {
+        return Some(fixed);
+    }
+    let workload = experiment.workload.as_ref();
+    let processes = (0..workload.processes()).map(ProcessId::from_index);
+    let memory = processes.map(|process| workload.memory(process).get());
+    let memory = memory.reduce(f64::min)?;
+    let platform = &experiment.platform.platform;
+    let managers = || {
+        let clusters = platform.clusters.iter().take(MOST_CLUSTERS);
+        clusters.map(|cluster| HostId(cluster.hosts.start))
+    };
+    let pairs = managers().flat_map(|from| managers().map(move |to| (from, to)));
+    let routes = pairs.filter(|(from, to)| from != to);
+    let routes = routes.filter_map(|(from, to)| platform.route(from, to));
+    let widths = routes.filter_map(|route| platform.bottleneck(&route));
+    let widest = widths.map(BytesPerSecond::get).reduce(f64::max)?;
+    Some(fixed + memory / widest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use migsim_base::units::Time;
+
+    #[test]
+    fn a_load_that_begins_after_the_run_is_noticed() {
+        let of = |begins: f64| late_load("`north.csv`", Seconds::of(begins), 11.43);
+        let note = of(20.0).unwrap().note();
+        let expected =
+            "the load of `north.csv` begins at 20 s, and the run ends at 11.43 s: it has no effect";
+        assert!(note.starts_with(expected), "{note}");
+        assert_eq!(of(11.43), None);
+        assert_eq!(of(1e9), None); // the dates of a clock have a note of their own
+    }
+
+    #[test]
+    fn a_run_of_more_than_a_year_is_noticed() {
+        let day = 86_400.0;
+        assert_eq!(year(365.25 * day), None);
+        let note = year(1046.0 * 365.25 * day).unwrap().note();
+        assert!(
+            note.starts_with("the run takes 1046.0 years: check the units"),
+            "{note}"
+        );
+    }
+
+    /// Supersteps that compute for so long \[s\].
+    fn supersteps(computations: &[f64]) -> Vec<(SuperstepDates, u64)> {
+        let at = |seconds: f64| Time::ZERO + Seconds::of(seconds);
+        let dates = |&length: &f64| SuperstepDates {
+            start: at(1.0),
+            computed: at(1.0 + length),
+            end: at(2.0 + length),
+        };
+        computations.iter().map(dates).zip(1..).collect()
+    }
+
+    #[test]
+    fn slipped_units_of_work_are_noticed() {
+        let long = |computations: &[f64]| {
+            let all = supersteps(computations);
+            long_superstep(all.iter().map(|(dates, number)| (dates, *number)))
+        };
+        assert_eq!(long(&[86_399.0]), None);
+        let note = long(&[5.0, 3.3e10, 3.3e10]).unwrap().note();
+        assert!(
+            note.starts_with("superstep 2 computes for 1045.7 years: "),
+            "{note}"
+        );
+        let short = |computations: &[f64]| {
+            let all = supersteps(computations);
+            short_supersteps(all.iter().map(|(dates, number)| (dates, *number)))
+        };
+        let note = short(&[0.0, 2e-7]).unwrap().note();
+        assert!(
+            note.starts_with("no superstep computes for longer than 200 ns: "),
+            "{note}"
+        );
+        assert_eq!(short(&[1e-7, 1.1e-6]), None);
+        assert_eq!(short(&[0.0, 0.0]), None); // messages alone
+    }
+}

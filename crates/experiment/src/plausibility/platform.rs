@@ -1,0 +1,179 @@
+//! Rules about platforms: speeds, latencies, clusters.
+
+use super::rules::{Finding, LATENCY, ONE_CLUSTER, Rule, SMALL_CLUSTERS, SPEEDS};
+use migsim_base::quantities::{duration, speed};
+use migsim_base::words::counted;
+use migsim_platform::{Host, Link, Platform, Routes};
+use migsim_policies as policy;
+
+/// The fewest clusters that may have been formed by accident.
+const FEWEST_CLUSTERS: usize = 3;
+
+/// Finds values of a platform that can hardly be meant; clusters that the user chose are not judged.
+pub fn of_platform(platform: &Platform, are_clusters_chosen: bool) -> Vec<Finding> {
+    let small = (!are_clusters_chosen).then(|| small_clusters(platform));
+    [speeds(platform), latencies(platform), small.flatten()]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+/// A platform with a single cluster, which leaves some policies nothing to do.
+pub fn of_clusters(platform: &Platform) -> Option<Finding> {
+    let clusters = platform.clusters.len();
+    (clusters as f64 <= ONE_CLUSTER.threshold).then(|| {
+        let name = &platform.clusters[0].name;
+        let what = format!("the platform has one cluster, `{name}`, and MigBSP moves processes between clusters only");
+        Finding::new(ONE_CLUSTER, what)
+    })
+}
+
+/// The same of a run, if its policy moves processes between clusters only.
+pub(super) fn clusters_of_policy(platform: &Platform, policy: &policy::Entry) -> Option<Finding> {
+    let is_idle = policy.moves_between_clusters();
+    is_idle.then(|| of_clusters(platform)).flatten()
+}
+
+fn speeds(platform: &Platform) -> Option<Finding> {
+    let by_speed = |a: &&Host, b: &&Host| a.speed.get().total_cmp(&b.speed.get());
+    let slow = platform.hosts.iter().min_by(by_speed)?;
+    let fast = platform.hosts.iter().max_by(by_speed)?;
+    let ratio = fast.speed.get() / slow.speed.get();
+    let what = || {
+        format!(
+            "host `{}` has {} and host `{}` {}, {ratio:.0} times as much",
+            slow.name,
+            speed(slow.speed.get()),
+            fast.name,
+            speed(fast.speed.get()),
+        )
+    };
+    above(SPEEDS, ratio, what)
+}
+
+fn latencies(platform: &Platform) -> Option<Finding> {
+    let by_latency = |a: &&Link, b: &&Link| a.latency.get().total_cmp(&b.latency.get());
+    let slow = platform.links.iter().max_by(by_latency)?;
+    let latency = slow.latency.get();
+    let what = || {
+        format!(
+            "link `{}` has a latency of {}",
+            slow.name,
+            duration(latency)
+        )
+    };
+    above(LATENCY, latency, what)
+}
+
+fn small_clusters(platform: &Platform) -> Option<Finding> {
+    let (hosts, clusters) = (platform.hosts.len(), platform.clusters.len());
+    if !matches!(platform.routes, Routes::Zoned { .. }) || clusters < FEWEST_CLUSTERS {
+        return None;
+    }
+    let is_small = hosts as f64 <= SMALL_CLUSTERS.threshold * clusters as f64;
+    is_small.then(|| {
+        let first = &platform.clusters[0].name;
+        let what = format!(
+            "the {} make {}, as `{first}`",
+            counted(hosts, "host"),
+            counted(clusters, "cluster")
+        );
+        Finding::new(SMALL_CLUSTERS, what)
+    })
+}
+
+/// A finding of a value above the threshold of its rule.
+pub(super) fn above(rule: Rule, value: f64, what: impl FnOnce() -> String) -> Option<Finding> {
+    (value > rule.threshold).then(|| Finding::new(rule, what()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::Registry;
+    use migsim_platform::{Clusters, from_json, from_simgrid};
+
+    /// Two clusters of two hosts, of 3 GHz and of `speed`, with a link of `latency` between them.
+    fn pair(speed: &str, latency: &str) -> Platform {
+        let cluster = |name: &str, speed: &str| {
+            format!(
+                r#"{{"name": "{name}", "hosts": 2, "speed": "{speed}", "router": "R{name}", "link": {{"bandwidth": "1 Gbps", "latency": "5 us"}}}}"#
+            )
+        };
+        let (a, b) = (cluster("a", "3 GHz"), cluster("b", speed));
+        let text = format!(
+            r#"{{"schema": "migsim-platform-1", "name": "two", "clusters": [{a}, {b}],
+            "links": [{{"name": "wan", "from": "Ra", "to": "Rb", "bandwidth": "1 Gbps", "latency": "{latency}"}}]}}"#
+        );
+        from_json("two.json", &text).unwrap().platform
+    }
+
+    /// A flat zone with hosts of these names.
+    fn flat(names: &[&str]) -> Platform {
+        let host = |name: &&str| format!("<host id='{name}' speed='1Gf'/>");
+        let hosts = names.iter().map(host).collect::<Vec<_>>().concat();
+        let text =
+            format!("<platform version='4'><zone id='z' routing='None'>{hosts}</zone></platform>");
+        from_simgrid("flat.xml", &text).unwrap().platform
+    }
+
+    fn found(platform: &Platform) -> Vec<&'static str> {
+        let findings = of_platform(platform, false).into_iter();
+        findings.map(|finding| finding.rule.name).collect()
+    }
+
+    #[test]
+    fn a_slipped_prefix_of_a_speed_is_noticed() {
+        assert_eq!(found(&pair("29 MHz", "10 ms")), ["speed-ratio"]);
+        assert_eq!(found(&pair("30 MHz", "10 ms")), [""; 0]); // 100 times
+        let note = of_platform(&pair("2.6 MHz", "10 ms"), false)[0].note();
+        let expected = "host `b-0` has 2.6 MHz and host `a-1` 3 GHz, 1154 times as much: check the units of `speed` (MHz, GHz)";
+        assert_eq!(note, expected);
+    }
+
+    #[test]
+    fn a_latency_of_seconds_is_noticed() {
+        assert_eq!(found(&pair("3 GHz", "1.01 s")), ["long-latency"]);
+        assert_eq!(found(&pair("3 GHz", "1 s")), [""; 0]);
+        let note = of_platform(&pair("3 GHz", "10 s"), false)[0].note();
+        let expected = "link `wan` has a latency of 10 s: check the unit of `latency` (us, ms)";
+        assert_eq!(note, expected);
+    }
+
+    #[test]
+    fn clusters_made_of_every_other_host_are_noticed_unless_they_were_chosen() {
+        let six = ["n-0.0", "n-0.1", "n-1.0", "n-1.1", "n-2.0", "n-2.1"];
+        assert_eq!(found(&flat(&six)), ["small-clusters"]);
+        assert_eq!(of_platform(&flat(&six), true), []);
+        // Seven hosts in three clusters are more than two each; two clusters may be meant.
+        let seven = [&six[..], &["n-2.2"]].concat();
+        assert_eq!(found(&flat(&seven)), [""; 0]);
+        assert_eq!(found(&flat(&six[..4])), [""; 0]);
+        let note = of_platform(&flat(&six), false)[0].note();
+        assert!(
+            note.starts_with("the 6 hosts make 3 clusters, as `n-0`: "),
+            "{note}"
+        );
+        let mut formed = flat(&six);
+        "level=0"
+            .parse::<Clusters>()
+            .unwrap()
+            .form(&mut formed)
+            .unwrap();
+        assert_eq!(found(&formed), [""; 0]);
+    }
+
+    #[test]
+    fn one_cluster_is_noticed_for_a_policy_that_needs_two() {
+        let registry = Registry::standard();
+        let of = |platform: &Platform, policy: &str| {
+            let policy = registry.policies().find(policy).unwrap();
+            clusters_of_policy(platform, policy).map(|finding| finding.rule.name)
+        };
+        let one = flat(&["a-0", "a-1", "a-2"]);
+        assert_eq!(of(&one, "migbsp"), Some("one-cluster"));
+        assert_eq!(of(&one, "refine"), None);
+        assert_eq!(of(&one, "migbsp-2007"), None); // its own Set competes with another host of it
+        assert_eq!(of(&flat(&["a-0", "a-1", "b-0"]), "migbsp"), None);
+    }
+}

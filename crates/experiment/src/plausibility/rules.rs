@@ -1,0 +1,209 @@
+//! The table of rules: thresholds with their reasons, and what to do.
+
+/// The stage at which a rule is checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Stage {
+    /// The reading of a platform, also by `migsim platform show`.
+    Platform,
+    /// The reading of settings.
+    Settings,
+    /// The end of a run.
+    Result,
+}
+
+/// A rule about values that can hardly be meant.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Rule {
+    /// Its name.
+    pub name: &'static str,
+    /// The stage at which it is checked.
+    pub stage: Stage,
+    /// The condition for a note; `{}` stands for the threshold where it is no mere 1.
+    pub condition: &'static str,
+    /// The threshold, in the unit of the condition.
+    pub threshold: f64,
+    /// The reason for the threshold.
+    pub reason: &'static str,
+    /// Advice to the user, as it stands at the end of the note.
+    pub advice: &'static str,
+}
+
+/// Hosts of very different speeds.
+pub(super) const SPEEDS: Rule = Rule {
+    name: "speed-ratio",
+    stage: Stage::Platform,
+    condition: "the fastest host is more than {} times as fast as the slowest",
+    threshold: 100.0,
+    reason: "cores built within twenty years differ by a factor of 10 at most; MHz for GHz is a factor of 1000",
+    advice: "check the units of `speed` (MHz, GHz)",
+};
+
+/// A link with a very long latency.
+pub(super) const LATENCY: Rule = Rule {
+    name: "long-latency",
+    stage: Stage::Platform,
+    condition: "a link has a latency of more than {} s",
+    threshold: 1.0,
+    reason: "half a second is a link over a satellite; s for ms is a factor of 1000",
+    advice: "check the unit of `latency` (us, ms)",
+};
+
+/// Clusters of one or two hosts, made from the names of hosts or from zones.
+pub(super) const SMALL_CLUSTERS: Rule = Rule {
+    name: "small-clusters",
+    stage: Stage::Platform,
+    condition: "the clusters found from zones or host names have {} hosts or fewer on average, and there are at least three",
+    threshold: 2.0,
+    reason: "a cluster has a manager and hosts that it offers; one or two hosts leave no choice",
+    advice: "choose the clusters with `--clusters zone|level=N|name|FILE`",
+};
+
+/// A platform of one cluster.
+pub(super) const ONE_CLUSTER: Rule = Rule {
+    name: "one-cluster",
+    stage: Stage::Platform,
+    condition: "the platform has one cluster; in a run if the policy moves processes between clusters only",
+    threshold: 1.0,
+    reason: "MigBSP moves processes to other clusters only, so there is no destination",
+    advice: "form several clusters (`--clusters` for zones, `clusters` in JSON), or choose a policy that moves between hosts (`--policy refine`)",
+};
+
+/// A share above the whole.
+pub(super) const SHARE: Rule = Rule {
+    name: "share-above-one",
+    stage: Stage::Settings,
+    condition: "an option that is a share, as D, is above {}",
+    threshold: 1.0,
+    reason: "a share above 1 is possible, but percent are more likely",
+    advice: "write percent as a share, 50 % as 0.5",
+};
+
+/// A load with the dates of a clock.
+pub(super) const EPOCH: Rule = Rule {
+    name: "dates-of-a-clock",
+    stage: Stage::Settings,
+    condition: "a load begins at {} s or later",
+    threshold: 1e9,
+    reason: "1e9 s are 31 years of simulated time; as a Unix time they are September 2001",
+    advice: "its times look like seconds since 1970; `from=first` lets it begin with the run",
+};
+
+/// Processes that do nothing.
+pub(super) const IDLE: Rule = Rule {
+    name: "idle-processes",
+    stage: Stage::Settings,
+    condition: "a process of a table or trace neither computes nor sends nor receives",
+    threshold: 1.0,
+    reason: "every number up to the largest one in the file becomes a process",
+    advice: "look for a wrong process number in the file",
+};
+
+/// A load that begins after the run.
+pub(super) const LATE_LOAD: Rule = Rule {
+    name: "late-load",
+    stage: Stage::Result,
+    condition: "a load begins after the end of the run",
+    threshold: 1.0,
+    reason: "it changes nothing",
+    advice: "it has no effect; let it begin with the run (`from=first`), or simulate more supersteps",
+};
+
+/// A makespan of more than a year.
+pub(super) const YEAR: Rule = Rule {
+    name: "long-run",
+    stage: Stage::Result,
+    condition: "a makespan of more than {} s, a year",
+    threshold: 31_557_600.0,
+    reason: "no batch system grants a job a year",
+    advice: "check the units of work, speeds, sizes and bandwidths",
+};
+
+/// A superstep that computes for more than a day.
+pub(super) const LONG_SUPERSTEP: Rule = Rule {
+    name: "long-superstep",
+    stage: Stage::Result,
+    condition: "the computation of a superstep takes more than {} s, a day",
+    threshold: 86_400.0,
+    reason: "supersteps of programs take from microseconds to minutes; Ginstr for instr is a factor of 1e9",
+    advice: "check the unit of the work, as in the column `work [Ginstr]` (plain instructions are `instr`)",
+};
+
+/// Supersteps that compute for next to nothing.
+pub(super) const SHORT_SUPERSTEP: Rule = Rule {
+    name: "short-supersteps",
+    stage: Stage::Result,
+    condition: "processes compute, but in no superstep for {} s",
+    threshold: 1e-6,
+    reason: "a microsecond is some thousand instructions, less than a barrier takes; instr for Ginstr is a factor of 1e9",
+    advice: "check the unit of the work, as in the column `work [instr]` (1e9 instructions are 1 `Ginstr`)",
+};
+
+/// A move that takes longer than the run.
+pub(super) const MOVE: Rule = Rule {
+    name: "move-longer-than-run",
+    stage: Stage::Result,
+    condition: "the shortest move takes longer than the run without moves",
+    threshold: 1.0,
+    reason: "no gain can pay for the move, so the run says nothing about migration",
+    advice: "no move can pay for itself; record or simulate more supersteps",
+};
+
+/// All rules, in the order of the book.
+pub const RULES: [Rule; 12] = [
+    SPEEDS,
+    LATENCY,
+    SMALL_CLUSTERS,
+    ONE_CLUSTER,
+    SHARE,
+    EPOCH,
+    IDLE,
+    LATE_LOAD,
+    YEAR,
+    LONG_SUPERSTEP,
+    SHORT_SUPERSTEP,
+    MOVE,
+];
+
+/// A value that can hardly be meant.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Finding {
+    pub(super) rule: Rule,
+    what: String,
+}
+
+impl Finding {
+    pub(super) fn new(rule: Rule, what: String) -> Self {
+        Self { rule, what }
+    }
+
+    /// The note: what was found, and what to do.
+    pub fn note(&self) -> String {
+        format!("{}: {}", self.what, self.rule.advice)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_rule_has_a_name_and_an_advice_of_its_own_and_shows_its_threshold() {
+        for (index, rule) in RULES.iter().enumerate() {
+            let shown = rule.condition.matches("{}").count();
+            assert!(
+                shown == 1 || shown == 0 && rule.threshold == 1.0,
+                "{}",
+                rule.name
+            );
+            for other in &RULES[..index] {
+                assert!(
+                    rule.name != other.name && rule.advice != other.advice,
+                    "{}",
+                    rule.name
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! Rules about settings: options of the policy, loads, the processes of the application.
+
+use serde_json::Value;
+
+use super::platform::{above, clusters_of_policy};
+use super::rules::{EPOCH, Finding, IDLE, SHARE};
+use migsim_base::units::Seconds;
+use migsim_base::words::{counted, of_number};
+use migsim_bsp::Scenario;
+use migsim_platform::Platform;
+use migsim_platform::load::Loads;
+use migsim_policies as policy;
+use migsim_workloads::{Plan, Workload};
+
+/// The most processes that a note names.
+const MOST_NAMES: usize = 3;
+
+/// The settings that are checked.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Given<'a> {
+    /// The policy.
+    pub(crate) policy: &'a policy::Entry,
+    /// Its options, complete.
+    pub(crate) options: &'a Value,
+    /// The background load.
+    pub(crate) loads: &'a Loads,
+    /// The application.
+    pub(crate) workload: &'a dyn Workload,
+    /// Whether files say what its processes do.
+    pub(crate) is_read: bool,
+    /// The machine.
+    pub(crate) platform: &'a Platform,
+    /// The scenarios that are run.
+    pub(crate) scenarios: &'a [Scenario],
+}
+
+/// Finds settings that can hardly be meant.
+pub(crate) fn of_settings(given: Given<'_>) -> Vec<Finding> {
+    let is_asked = given.scenarios.iter().any(|one| *one != Scenario::I);
+    let mut findings = Vec::new();
+    if is_asked {
+        findings.extend(clusters_of_policy(given.platform, given.policy));
+        findings.extend(shares(given.policy, given.options));
+    }
+    for (name, begins) in given.loads.beginnings() {
+        findings.extend(epoch(&name, begins));
+    }
+    // Tasks of recorded ranks have numbers of their own.
+    if given.is_read && given.workload.labels().is_none() {
+        findings.extend(idle(given.workload));
+    }
+    findings
+}
+
+fn shares(policy: &policy::Entry, options: &Value) -> Vec<Finding> {
+    let one = |key: &&str| {
+        let value = options[*key].as_f64()?;
+        // The same words for all values of a sweep.
+        let what = || format!("`policy.{}.{key}` is above 1, the whole", policy.name);
+        above(SHARE, value, what)
+    };
+    policy.shares().iter().filter_map(one).collect()
+}
+
+fn epoch(name: &str, begins: Seconds) -> Option<Finding> {
+    let is_late = is_of_a_clock(begins);
+    is_late.then(|| Finding::new(EPOCH, format!("the load of {name} begins at {begins}")))
+}
+
+/// Whether a load begins at a date of a clock.
+pub(super) fn is_of_a_clock(begins: Seconds) -> bool {
+    begins.get() >= EPOCH.threshold
+}
+
+/// Processes that neither compute nor send nor receive in any superstep. The search ends when all have been active.
+fn idle(workload: &dyn Workload) -> Option<Finding> {
+    let processes = workload.processes();
+    let (mut is_active, mut left) = (vec![false; processes], processes);
+    let mut plan = Plan::default();
+    for superstep in 0..workload.supersteps() {
+        if left == 0 {
+            return None;
+        }
+        if superstep > 0 && workload.repeats(superstep) {
+            continue;
+        }
+        plan.clear(processes);
+        workload.fill(superstep, &mut plan);
+        let computing = (0..processes).filter(|process| plan.work[*process].get() > 0.0);
+        let ends = plan.messages.iter();
+        let ends = ends.flat_map(|message| [message.from.index(), message.to.index()]);
+        for process in computing.chain(ends) {
+            left -= usize::from(!std::mem::replace(&mut is_active[process], true));
+        }
+    }
+    (left as f64 >= IDLE.threshold).then(|| {
+        let all = (1..).zip(&is_active).filter(|(_, is_active)| !**is_active);
+        let names = all.map(|(number, _)| format!("p{number}"));
+        let mut named = names.take(MOST_NAMES).collect::<Vec<_>>().join(", ");
+        if left > MOST_NAMES {
+            named += ", ...";
+        }
+        let what = format!(
+            "{left} of {} ({named}) {} neither work nor messages",
+            counted(processes, "process"),
+            of_number(left as u64, ["has", "have"]),
+        );
+        Finding::new(IDLE, what)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::Registry;
+    use migsim_workloads::table::Table;
+    use serde_json::json;
+
+    #[test]
+    fn a_share_above_one_is_noticed() {
+        let registry = Registry::standard();
+        let of = |policy: &str, d: f64| {
+            let policy = registry.policies().find(policy).unwrap();
+            let findings = shares(policy, &json!({ "d": d }));
+            findings.first().map(Finding::note)
+        };
+        let expected =
+            "`policy.migbsp.d` is above 1, the whole: write percent as a share, 50 % as 0.5";
+        assert_eq!(of("migbsp", 1.5).as_deref(), Some(expected));
+        assert!(of("migbsp-2007", 1.5).is_some());
+        assert_eq!(of("migbsp", 1.0), None);
+        assert_eq!(of("never", 1.5), None);
+    }
+
+    #[test]
+    fn dates_of_a_clock_are_noticed() {
+        let of = |begins: f64| epoch("`north.csv`", Seconds::of(begins));
+        let note = of(1.7e9).unwrap().note();
+        assert!(
+            note.starts_with("the load of `north.csv` begins at 1700000000 s: "),
+            "{note}"
+        );
+        assert!(note.contains("`from=first`"), "{note}");
+        assert!(of(1e9).is_some());
+        assert_eq!(of(999_999_999.0), None);
+    }
+
+    #[test]
+    fn processes_without_work_and_messages_are_noticed() {
+        let of = |work: &str, messages: Option<&str>| {
+            let config = json!({ "work": "w.csv", "messages": "m.csv" });
+            let config = serde_json::from_value(config).unwrap();
+            let messages = messages.map(str::as_bytes);
+            let table = Table::of_bytes(work.as_bytes(), messages, &config).unwrap();
+            idle(&table).map(|finding| finding.note())
+        };
+        let head = "superstep,process,work [instr]\n";
+        let slipped = of(&format!("{head}1,p1,5\n1,p41,5\n"), None).unwrap();
+        let expected = "39 of 41 processes (p2, p3, p4, ...) have neither work nor messages: look for a wrong process number in the file";
+        assert_eq!(slipped, expected);
+        let one = of(&format!("{head}1,p1,5\n2,p3,5\n"), None).unwrap();
+        assert!(
+            one.starts_with("1 of 3 processes (p2) has neither"),
+            "{one}"
+        );
+        let message = "superstep,from,to,bytes\n2,p1,p2,0 B\n";
+        assert_eq!(of(&format!("{head}1,p1,5\n2,p3,5\n"), Some(message)), None);
+        assert_eq!(of(&format!("{head}1,p1,5\n2,p2,5\n"), None), None);
+    }
+}

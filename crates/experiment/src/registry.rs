@@ -1,0 +1,429 @@
+//! The registry: every policy, strategy, trigger, application and load that a run may name, built in or the user's own.
+//!
+//! ```
+//! use migsim::prelude::*;
+//!
+//! /// Moves nobody.
+//! #[derive(Debug, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+//! #[serde(deny_unknown_fields, default)]
+//! struct Idle {}
+//!
+//! impl PolicyOptions for Idle {
+//!     fn policy(self) -> Result<Box<dyn Policy>, Error> {
+//!         Ok(Box::new(self))
+//!     }
+//! }
+//!
+//! impl Policy for Idle {
+//!     fn is_call_due(&mut self, _view: &View<'_>) -> bool {
+//!         false
+//!     }
+//!
+//!     fn decide(&mut self, _view: &View<'_>, _random: &mut Stream) -> Result<Decision, Error> {
+//!         Ok(Decision::default())
+//!     }
+//! }
+//!
+//! let registry = Registry::standard().policy::<Idle>("idle", "moves nobody", "-");
+//! let settings = Layers::of([("workload.app", "lbm".into()), ("policy.name", "idle".into())]);
+//! let experiment = Experiment::load_with(&registry, &settings, Limits::default())?;
+//! assert_eq!(experiment.policy_name(), "idle");
+//! # Ok::<(), Error>(())
+//! ```
+//!
+//! # How it travels
+//!
+//! A registry is a value that is handed on; nothing looks one up behind the scenes.
+//!
+//! ```text
+//! cli::main_with(registry) ──> command line     flags, names offered to shells
+//!                          ├─> Experiment::load_with ──> names, options, files; `Experiment::registry`
+//!                          ├─> Sweep::registry ──> short names of keys, usual ranges; Experiment::load_shared for each run
+//!                          ├─> explain, report ──> sentences and columns of the policy
+//!                          └─> list, schema
+//! ```
+//! [`Experiment::load`](crate::Experiment::load) and [`cli::main`](crate::cli::main) take [`Registry::standard`].
+
+use std::sync::Arc;
+
+use migsim_base::error::{Error, Problem};
+use migsim_base::plugin::{Maker, OptionFlag};
+use migsim_platform::load::{self, LoadOptions};
+use migsim_policies::strategy::{self, StrategyOptions};
+use migsim_policies::trigger::{self, Trigger, TriggerOptions};
+use migsim_policies::{self as policy, Policy, PolicyOptions};
+use migsim_workloads::registry as workload;
+use migsim_workloads::registry::{Built, WorkloadOptions};
+
+/// Policies, applications and loads by name; cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Registry(Arc<Tables>);
+
+#[derive(Clone, Debug)]
+struct Tables {
+    policies: policy::Table,
+    strategies: strategy::Table,
+    triggers: trigger::Table,
+    workloads: workload::Table,
+    loads: load::Table,
+    /// The entries that could not be registered.
+    refused: Vec<Problem>,
+}
+
+impl Default for Registry {
+    fn default() -> Self {
+        Self::standard()
+    }
+}
+
+impl Registry {
+    /// The entries that come with the program.
+    pub fn standard() -> Self {
+        Self(Arc::new(Tables {
+            policies: policy::standard(),
+            strategies: strategy::standard(),
+            triggers: trigger::standard(),
+            workloads: workload::standard(),
+            loads: load::standard(),
+            refused: Vec::new(),
+        }))
+    }
+
+    /// Adds a policy: the type of its options, its name, what it does in a sentence, where it was published (`-`: nowhere).
+    ///
+    /// A name that is taken is refused when the registry is used ([`Self::check`]).
+    #[must_use]
+    pub fn policy<T: PolicyOptions>(
+        self,
+        name: &'static str,
+        summary: &'static str,
+        source: &'static str,
+    ) -> Self {
+        self.with(|tables| tables.policies.add(policy::row::<T>(name, summary, source)))
+    }
+
+    /// Adds a policy whose options no type of Rust describes; `maker` makes it from them.
+    #[must_use]
+    pub fn policy_of(
+        self,
+        maker: &'static dyn Maker<Box<dyn Policy>>,
+        name: &'static str,
+        summary: &'static str,
+        source: &'static str,
+    ) -> Self {
+        let entry = policy::made_by(maker, name, summary, source);
+        self.with(|tables| tables.policies.add(entry))
+    }
+
+    /// Adds a strategy, as [`Self::policy`] does a policy: any trigger can call it, and `migsim decide` can ask it.
+    ///
+    /// ```
+    /// use migsim::prelude::*;
+    ///
+    /// /// All processes on the fastest core.
+    /// #[derive(Debug, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+    /// #[serde(deny_unknown_fields, default)]
+    /// struct Crowd {}
+    ///
+    /// impl StrategyOptions for Crowd {
+    ///     fn strategy(self) -> Result<Box<dyn Strategy>, Error> {
+    ///         Ok(Box::new(self))
+    ///     }
+    /// }
+    ///
+    /// impl Strategy for Crowd {
+    ///     fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
+    ///         let speed = |core: &usize| instance.speeds[*core];
+    ///         let fastest = (0..instance.hosts()).rev().max_by(|a, b| speed(a).total_cmp(&speed(b)));
+    ///         Ok(Assignment::central(vec![fastest.unwrap_or(0); instance.processes()], instance.hosts() as u64))
+    ///     }
+    /// }
+    ///
+    /// let registry = Registry::standard().strategy::<Crowd>("crowd", "all on the fastest core", "-");
+    /// let settings = Layers::of([("workload.app", "sw".into()), ("policy.name", "crowd/every=20".into())]);
+    /// let experiment = Experiment::load_with(&registry, &settings, Limits::default())?;
+    /// let results = experiment.run(&Progress::default())?;
+    /// assert!(results.get(Scenario::Iii).is_some_and(|run| !run.outcome.migrations.is_empty()));
+    /// # Ok::<(), Error>(())
+    /// ```
+    #[must_use]
+    pub fn strategy<T: StrategyOptions>(
+        self,
+        name: &'static str,
+        summary: &'static str,
+        source: &'static str,
+    ) -> Self {
+        let entry = strategy::row::<T>(name, summary, source);
+        self.with(|tables| {
+            tables.policies.add(policy::of_strategy(&entry))?;
+            tables.strategies.add(entry)
+        })
+    }
+
+    /// Adds a trigger, as [`Self::policy`] does a policy.
+    #[must_use]
+    pub fn trigger<T: TriggerOptions>(
+        self,
+        name: &'static str,
+        summary: &'static str,
+        source: &'static str,
+    ) -> Self {
+        self.with(|tables| {
+            tables
+                .triggers
+                .add(trigger::row::<T>(name, summary, source))
+        })
+    }
+
+    /// Adds a trigger, as [`Self::policy_of`] does a policy.
+    #[must_use]
+    pub fn trigger_of(
+        self,
+        maker: &'static dyn Maker<Box<dyn Trigger>>,
+        name: &'static str,
+        summary: &'static str,
+        source: &'static str,
+    ) -> Self {
+        let entry = trigger::made_by(maker, name, summary, source);
+        self.with(|tables| tables.triggers.add(entry))
+    }
+
+    /// Adds an application, as [`Self::policy`] does a policy.
+    #[must_use]
+    pub fn workload<T: WorkloadOptions>(
+        self,
+        name: &'static str,
+        summary: &'static str,
+        source: &'static str,
+    ) -> Self {
+        self.with(|tables| {
+            tables
+                .workloads
+                .add(workload::row::<T>(name, summary, source))
+        })
+    }
+
+    /// Adds an application, as [`Self::policy_of`] does a policy; options `n`, `procs` and `seed` mean what they mean elsewhere.
+    #[must_use]
+    pub fn workload_of(
+        self,
+        maker: &'static dyn Maker<Built>,
+        name: &'static str,
+        summary: &'static str,
+        source: &'static str,
+    ) -> Self {
+        let entry = workload::made_by(maker, name, summary, source);
+        self.with(|tables| tables.workloads.add(entry))
+    }
+
+    /// Adds a kind of background load, as [`Self::policy`] does a policy.
+    #[must_use]
+    pub fn load<T: LoadOptions>(
+        self,
+        name: &'static str,
+        summary: &'static str,
+        source: &'static str,
+    ) -> Self {
+        self.with(|tables| tables.loads.add(load::row::<T>(name, summary, source)))
+    }
+
+    fn with(mut self, add: impl FnOnce(&mut Tables) -> Result<(), Problem>) -> Self {
+        let tables = Arc::make_mut(&mut self.0);
+        if let Err(problem) = add(tables) {
+            tables.refused.push(problem);
+        }
+        self
+    }
+
+    /// Whether all that was registered can be used.
+    ///
+    /// # Errors
+    /// Names that are taken or cannot be written, and flags that mean two things, all of them.
+    pub fn check(&self) -> Result<(), Error> {
+        let mut problems = self.0.refused.clone();
+        let flags = [self.workload_flags(), self.policy_flags()].concat();
+        for (index, flag) in flags.iter().enumerate() {
+            let is_again = flags[..index].iter().any(|other| other.name == flag.name);
+            if is_again || self.means_two_things(flag) {
+                let message = format!(
+                    "the flag `--{}` of two plug-ins means two things",
+                    flag.name
+                );
+                let hint = "give one of the two another name (`OptionFlag::of_key`)";
+                problems.push(Problem::new(message).hint(hint));
+            }
+        }
+        if problems.is_empty() {
+            Ok(())
+        } else {
+            Err(Error::Input(problems))
+        }
+    }
+
+    /// Whether another plug-in of the kind has the flag with other values, or an application has it for another key.
+    fn means_two_things(&self, flag: &OptionFlag) -> bool {
+        let of_workloads = self
+            .workloads()
+            .iter()
+            .filter_map(|entry| entry.flag(flag.name));
+        let of_policies = self
+            .policies()
+            .iter()
+            .filter_map(|entry| entry.flag(flag.name));
+        of_workloads.clone().any(|other| other.key != flag.key)
+            || of_workloads
+                .chain(of_policies)
+                .any(|other| other.values != flag.values)
+    }
+
+    /// The policies.
+    pub fn policies(&self) -> &policy::Table {
+        &self.0.policies
+    }
+
+    /// The strategies, which are policies as well once a trigger calls them.
+    pub fn strategies(&self) -> &strategy::Table {
+        &self.0.strategies
+    }
+
+    /// The triggers.
+    pub fn triggers(&self) -> &trigger::Table {
+        &self.0.triggers
+    }
+
+    /// The applications.
+    pub fn workloads(&self) -> &workload::Table {
+        &self.0.workloads
+    }
+
+    /// The kinds of background load.
+    pub fn loads(&self) -> &load::Table {
+        &self.0.loads
+    }
+
+    /// The flags of applications, each name once.
+    pub fn workload_flags(&self) -> Vec<&'static OptionFlag> {
+        joined(self.workloads().iter().map(|entry| entry.flags))
+    }
+
+    /// The flags of policies, each name once.
+    pub fn policy_flags(&self) -> Vec<&'static OptionFlag> {
+        joined(self.policies().iter().map(|entry| entry.flags))
+    }
+
+    /// Whether a name is that of a flag of some policy.
+    pub fn is_policy_flag(&self, name: &str) -> bool {
+        self.policies()
+            .iter()
+            .any(|entry| entry.flag(name).is_some())
+    }
+
+    /// The keys of an experiment that name files, or may do so (`mapping`); each load of a list names its own besides.
+    pub fn file_keys(&self) -> Vec<String> {
+        let mut keys = vec![
+            "platform".to_owned(),
+            "clusters".to_owned(),
+            "mapping".to_owned(),
+            "library".to_owned(),
+        ];
+        let of_workloads = self.workloads().iter().flat_map(|entry| entry.files);
+        keys.extend(of_workloads.map(|key| format!("workload.{key}")));
+        for entry in self.policies() {
+            let own = entry.files.iter();
+            keys.extend(own.map(|key| format!("policy.{}.{key}", entry.name)));
+        }
+        keys.extend(self.load_files().map(|key| format!("load.{key}")));
+        keys
+    }
+
+    /// The parameters of loads that name files.
+    pub fn load_files(&self) -> impl Iterator<Item = &'static str> {
+        self.loads().iter().flat_map(|entry| entry.files).copied()
+    }
+}
+
+/// The flags of all lists, each name once, in an order that keeps that of each list as far as possible.
+fn joined<'t>(lists: impl Iterator<Item = &'t [OptionFlag]>) -> Vec<&'t OptionFlag> {
+    let mut all: Vec<&OptionFlag> = Vec::new();
+    for list in lists {
+        for (index, flag) in list.iter().enumerate() {
+            let place = |flag: &OptionFlag| all.iter().position(|known| known.name == flag.name);
+            if place(flag).is_none() {
+                let next = list[index..].iter().find_map(place);
+                all.insert(next.unwrap_or(all.len()), flag);
+            }
+        }
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use migsim_base::plugin::FlagValues;
+    use migsim_policies::{Never, Policy};
+
+    #[derive(Debug, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+    struct Clash {}
+
+    impl PolicyOptions for Clash {
+        const FLAGS: &'static [OptionFlag] = &[
+            OptionFlag::new("alpha", FlagValues::Numbers, "a number, not a count"),
+            OptionFlag::new("n", FlagValues::Counts, "the order of a matrix elsewhere"),
+        ];
+
+        fn policy(self) -> Result<Box<dyn Policy>, Error> {
+            Ok(Box::new(Never {}))
+        }
+    }
+
+    fn refused(registry: &Registry) -> String {
+        registry.check().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_comes_with_the_program_fits_together() {
+        let registry = Registry::standard();
+        registry.check().unwrap();
+        let names: Vec<&str> = registry
+            .workload_flags()
+            .iter()
+            .map(|flag| flag.name)
+            .collect();
+        assert_eq!(
+            names,
+            ["n", "procs", "grid", "work", "messages", "trace", "data"]
+        );
+        let files = registry.file_keys();
+        for key in [
+            "platform",
+            "workload.trace",
+            "policy.replay.file",
+            "load.file",
+        ] {
+            assert!(files.iter().any(|known| known == key), "{key}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_is_taken_or_cannot_be_written_is_refused() {
+        let error = refused(&Registry::standard().policy::<Never>("migbsp", "-", "-"));
+        assert!(
+            error.contains("the policy `migbsp` is registered twice"),
+            "{error}"
+        );
+        for name in ["", "a.b", "name", "a,b"] {
+            let error = refused(&Registry::standard().policy::<Never>(name, "-", "-"));
+            assert!(error.contains("hint: use letters"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_flag_that_means_two_things_is_refused() {
+        let error = refused(&Registry::standard().policy::<Clash>("clash", "-", "-"));
+        assert!(
+            error.contains("`--alpha`") && error.contains("`--n`"),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,301 @@
+//! Runs the scenarios of an experiment and collects their results.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use cpu_time::ThreadTime;
+use rayon::prelude::*;
+use serde_json::Map;
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use super::chosen::policy_label;
+use super::ledger::Ledger;
+use super::resolve::Experiment;
+use super::starts::StaticStart;
+use migsim_base::error::{Broken, Error, Problem};
+use migsim_base::units::HostId;
+use migsim_bsp::{
+    Beginnings, CallRecord, Memo, MemoBudget, MigrationRecord, Outcome, Recorder, Scenario, Setup,
+    simulate,
+};
+use migsim_policies::{Measures, Policy, Probe, Snapshot};
+
+/// One scenario that was run.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct ScenarioRun {
+    /// Which.
+    pub scenario: Scenario,
+    /// The outcome.
+    pub outcome: Outcome,
+    /// CPU time of the simulation loop; differs from run to run.
+    pub loop_cpu: Duration,
+}
+
+/// All scenarios of an experiment, in the order i, ii, iii.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Results {
+    /// The runs.
+    pub runs: Vec<ScenarioRun>,
+    /// Scenario i from the starts of the built-in rules; empty if they were not simulated.
+    pub static_starts: Vec<StaticStart>,
+}
+
+/// Counts supersteps for a progress bar, and stops runs, from any thread.
+///
+/// ```
+/// use migsim::prelude::*;
+///
+/// let experiment = Experiment::load(&Layers::of([("workload.app", "sw".into())]), Limits::default())?;
+/// let progress = Progress::default();
+/// progress.stop();
+/// assert!(experiment.run(&progress).is_err_and(|error| error.to_string().contains("was stopped")));
+/// # Ok::<(), Error>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Progress {
+    supersteps: AtomicU64,
+    is_stopped: AtomicBool,
+}
+
+impl Progress {
+    /// Supersteps done in all runs so far.
+    pub fn supersteps(&self) -> u64 {
+        self.supersteps.load(Ordering::Relaxed)
+    }
+
+    /// Whether all runs are to end.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.is_stopped.load(Ordering::Relaxed)
+    }
+
+    /// Ends all runs after the supersteps that they are in, with an error.
+    pub fn stop(&self) {
+        self.is_stopped.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Counts, and passes on to another recorder.
+struct Counting<'a> {
+    progress: &'a Progress,
+    inner: &'a mut dyn Recorder,
+}
+
+impl Recorder for Counting<'_> {
+    fn superstep(&mut self, superstep: usize, measures: &Measures, placement: &[HostId]) {
+        self.progress.supersteps.fetch_add(1, Ordering::Relaxed);
+        self.inner.superstep(superstep, measures, placement);
+    }
+
+    fn began(&mut self, beginnings: Beginnings<'_>) {
+        self.inner.began(beginnings);
+    }
+
+    fn call(&mut self, call: &CallRecord) {
+        self.inner.call(call);
+    }
+
+    fn migration(&mut self, migration: &MigrationRecord) {
+        self.inner.migration(migration);
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.progress.is_stopped() || self.inner.is_stopped()
+    }
+}
+
+impl Experiment {
+    /// Runs all scenarios, in parallel where there are cores; the results do not depend on that. What one has simulated the others
+    /// need not.
+    ///
+    /// # Errors
+    /// The first scenario (in the order i, ii, iii) that cannot be run.
+    pub fn run(&self, progress: &Progress) -> Result<Results, Error> {
+        let scenarios = &self.config.scenarios;
+        let remembered = self.memory();
+        let runs: Vec<Result<ScenarioRun, Error>> = scenarios
+            .par_iter()
+            .map(|&scenario| self.run_scenario(scenario, progress, &mut (), remembered.as_ref()))
+            .collect();
+        let runs = runs.into_iter().collect::<Result<_, _>>()?;
+        self.results(runs)
+    }
+
+    /// Runs side by side, once their ledgers are checked.
+    ///
+    /// # Errors
+    /// The terms of a ledger do not add up: a fault of ours.
+    pub fn results(&self, runs: Vec<ScenarioRun>) -> Result<Results, Error> {
+        let results = Results {
+            runs,
+            static_starts: Vec::new(),
+        };
+        for run in &results.runs {
+            if let Some(ledger) = results.ledger(run)
+                && !ledger.adds_up()
+            {
+                let place = format!("scenario {}", run.scenario.name());
+                let what = "the terms of its ledger do not add up";
+                let broken = Broken::new(what, &place, Map::new());
+                return Err(self.with_settings(Error::Broken(Box::new(broken))));
+            }
+        }
+        Ok(results)
+    }
+
+    /// An error with the settings of this experiment, if it is a fault of ours.
+    fn with_settings(&self, mut error: Error) -> Error {
+        if let Error::Broken(broken) = &mut error {
+            let version = env!("CARGO_PKG_VERSION").into();
+            broken.dump.insert("migsim".to_owned(), version);
+            let settings = self.resolved.clone();
+            broken.dump.insert("settings".to_owned(), settings);
+        }
+        error
+    }
+
+    /// The memory of supersteps that its scenarios may share; none if there is only one.
+    pub fn memory(&self) -> Option<Memo> {
+        (self.config.scenarios.len() > 1).then(|| Memo::new(MemoBudget::default()))
+    }
+
+    /// Runs one scenario. Runs that differ in scenario and policy only may share what is remembered of supersteps.
+    ///
+    /// # Errors
+    /// The run cannot go on (see [`simulate`]).
+    pub fn run_scenario(
+        &self,
+        scenario: Scenario,
+        progress: &Progress,
+        recorder: &mut dyn Recorder,
+        memo: Option<&Memo>,
+    ) -> Result<ScenarioRun, Error> {
+        let policy = self.policy.build()?;
+        self.run_policy(scenario, policy, progress, recorder, memo)
+    }
+
+    /// The barrier of a superstep, counted from 1, of scenario iii, with the fields that `migsim decide` reads; each core is a host of its own. A policy
+    /// that is no strategy is called there, and its decision is one of the fields.
+    ///
+    /// # Errors
+    /// There is no such superstep, or the run cannot go on.
+    pub fn snapshot(&self, superstep: u64) -> Result<serde_json::Value, Error> {
+        let supersteps = self.workload.supersteps() as u64;
+        if superstep == 0 || superstep > supersteps {
+            let problem = Problem::new(format!("there is no superstep {superstep}"));
+            let hint = format!("known supersteps: 1 to {supersteps}");
+            return Err(problem.source("--superstep").hint(hint).into());
+        }
+        let snapshot = Snapshot::default();
+        let index = usize::try_from(superstep - 1).expect("less than the supersteps");
+        let label = policy_label(&self.resolved["policy"]);
+        let kept = (!self.policy.entry.is_strategy()).then_some(label);
+        let probe = Probe::new(self.policy.build()?, index, Arc::clone(&snapshot), kept);
+        let progress = Progress::default();
+        self.run_policy(Scenario::Iii, Box::new(probe), &progress, &mut (), None)?;
+        let found = snapshot
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        found.ok_or_else(|| {
+            let message = format!("the run has no barrier after superstep {superstep}");
+            Error::Run(Problem::new(message))
+        })
+    }
+
+    /// The same with a policy that is not the one of the settings.
+    ///
+    /// # Errors
+    /// As [`Self::run_scenario`].
+    pub(super) fn run_policy(
+        &self,
+        scenario: Scenario,
+        policy: Box<dyn Policy>,
+        progress: &Progress,
+        recorder: &mut dyn Recorder,
+        memo: Option<&Memo>,
+    ) -> Result<ScenarioRun, Error> {
+        let placement = &self.placement;
+        self.run_from(placement, scenario, policy, progress, recorder, memo)
+    }
+
+    /// The same from another start.
+    ///
+    /// # Errors
+    /// As [`Self::run_scenario`].
+    pub(super) fn run_from(
+        &self,
+        placement: &[HostId],
+        scenario: Scenario,
+        policy: Box<dyn Policy>,
+        progress: &Progress,
+        recorder: &mut dyn Recorder,
+        memo: Option<&Memo>,
+    ) -> Result<ScenarioRun, Error> {
+        let setup = Setup {
+            platform: &self.platform.platform,
+            network: self.network,
+            workload: self.workload.as_ref(),
+            placement,
+            runtime: self.config.runtime,
+            costs: self.config.costs,
+            scenario,
+            seed: self.config.seed,
+            memo,
+        };
+        let start = ThreadTime::now();
+        let outcome = simulate(
+            &setup,
+            policy,
+            &mut Counting {
+                progress,
+                inner: recorder,
+            },
+        )
+        .map_err(|error| self.with_settings(error))?;
+        self.workload.failure().map_or(Ok(()), Err)?;
+        Ok(ScenarioRun {
+            scenario,
+            outcome,
+            loop_cpu: start.elapsed(),
+        })
+    }
+}
+
+impl Results {
+    /// The run of a scenario, if it was run.
+    pub fn get(&self, scenario: Scenario) -> Option<&ScenarioRun> {
+        self.runs.iter().find(|run| run.scenario == scenario)
+    }
+
+    /// The relative overhead of a run: its time beyond that of scenario i, as a fraction: `(T - T_i) / T_i`. The papers call it overhead for
+    /// scenario ii, and its negative gain for scenario iii. `None` without a scenario i that takes time.
+    pub fn relative_overhead(&self, run: &ScenarioRun) -> Option<f64> {
+        let base = self.get(Scenario::I)?.outcome.makespan.get();
+        (base > 0.0).then(|| (run.outcome.makespan.get() - base) / base)
+    }
+
+    /// The sources of the difference between a run and scenario i. `None` without scenario i, and for it.
+    pub fn ledger(&self, run: &ScenarioRun) -> Option<Ledger> {
+        let base = self.get(Scenario::I)?;
+        (run.scenario != Scenario::I).then(|| Ledger::new(&run.outcome, &base.outcome))
+    }
+
+    /// The gain on scenario i from a call until the next one (or the end): the time that scenario i spends in the supersteps until then, less the time that
+    /// this run spends in them \[s\]. All migrations so far have their part in it. `None` without scenario i.
+    pub fn gain_on_i(&self, run: &ScenarioRun, call: usize) -> Option<f64> {
+        let base = &self.get(Scenario::I)?.outcome.supersteps;
+        let calls = &run.outcome.calls;
+        let from = calls[call].superstep + 1;
+        let until = calls
+            .get(call + 1)
+            .map_or(base.len(), |next| next.superstep + 1);
+        let spent = |supersteps: &[migsim_bsp::SuperstepDates]| -> f64 {
+            supersteps[from..until]
+                .iter()
+                .map(|dates| dates.end.since(dates.start).get())
+                .sum()
+        };
+        Some(spent(base) - spent(&run.outcome.supersteps))
+    }
+}

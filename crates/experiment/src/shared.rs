@@ -1,0 +1,156 @@
+//! Inputs shared by many experiments, read once: platforms, and built-in experiments.
+//!
+//! One [`Shared`] serves any number of threads. A file that changes while it is used is not read again.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::built_in;
+use migsim_base::document::Document;
+use migsim_base::error::Error;
+use migsim_base::memory::Limits;
+use migsim_platform::load::Loads;
+use migsim_platform::{self as platform, Clusters, LoadedPlatform};
+
+/// A built-in experiment that another one extends, and the application.
+type ChainKey = (Option<String>, String);
+
+/// A platform under load.
+#[derive(Debug)]
+struct UnderLoad {
+    without: Arc<LoadedPlatform>,
+    /// The loads as they are written, and the hashes of their files.
+    loads: String,
+    seed: u64,
+    loaded: Arc<LoadedPlatform>,
+}
+
+/// So many hosts and links under load are kept, those of the last experiments.
+const MOST_UNDER_LOAD: usize = 1 << 13;
+
+/// Files that were read, by name.
+#[derive(Debug, Default)]
+pub struct Shared {
+    platforms: Mutex<BTreeMap<String, Arc<LoadedPlatform>>>,
+    chains: Mutex<BTreeMap<ChainKey, Vec<Arc<Document>>>>,
+    under_load: Mutex<VecDeque<UnderLoad>>,
+}
+
+impl Shared {
+    /// The platform `name`, read when it is first asked for.
+    pub(super) fn platform(
+        &self,
+        name: &str,
+        limits: Limits,
+    ) -> Result<Arc<LoadedPlatform>, Error> {
+        remembered(&self.platforms, name.to_owned(), || {
+            platform::open_within(name, limits).map(Arc::new)
+        })
+    }
+
+    /// A platform with these clusters, formed when they are first asked for.
+    pub(super) fn clustered(
+        &self,
+        name: &str,
+        platform: &Arc<LoadedPlatform>,
+        text: &str,
+    ) -> Result<Arc<LoadedPlatform>, Error> {
+        // No name of a file has a byte 0.
+        let key = format!("{name}\0{text}\0{}", platform.sha256);
+        remembered(&self.platforms, key, || {
+            let mut formed = LoadedPlatform::clone(platform);
+            text.parse::<Clusters>()?.form(&mut formed.platform)?;
+            Ok(Arc::new(formed))
+        })
+    }
+
+    /// A platform under these loads, drawn from `seed`.
+    ///
+    /// # Errors
+    /// As [`Loads::put_on`].
+    pub(super) fn under_load(
+        &self,
+        without: &Arc<LoadedPlatform>,
+        loads: &Loads,
+        seed: u64,
+    ) -> Result<Arc<LoadedPlatform>, Error> {
+        let mut written = loads.resolved().unwrap_or_default().to_string();
+        written.extend(loads.files().map(|(_, sha256)| sha256));
+        let is_it = |known: &&UnderLoad| {
+            let is_same = Arc::ptr_eq(&known.without, without);
+            is_same && known.seed == seed && known.loads == written
+        };
+        let lock = || {
+            let known = self.under_load.lock();
+            known.unwrap_or_else(PoisonError::into_inner)
+        };
+        let found = lock()
+            .iter()
+            .find(is_it)
+            .map(|known| Arc::clone(&known.loaded));
+        if let Some(loaded) = found {
+            return Ok(loaded);
+        }
+        // Two threads may both make it: the loads are equal.
+        let mut loaded = LoadedPlatform::clone(without);
+        loads.put_on(&mut loaded.platform, seed)?;
+        let loaded = Arc::new(loaded);
+        let mut known = lock();
+        known.push_back(UnderLoad {
+            without: Arc::clone(without),
+            loads: written,
+            seed,
+            loaded: Arc::clone(&loaded),
+        });
+        let parts = |known: &UnderLoad| {
+            let platform = &known.loaded.platform;
+            platform.hosts.len() + platform.links.len()
+        };
+        while known.iter().map(parts).sum::<usize>() > MOST_UNDER_LOAD {
+            known.pop_front();
+        }
+        Ok(loaded)
+    }
+
+    /// Keeps a platform, which stands for the file of that name from then on.
+    pub fn put(&self, name: &str, platform: LoadedPlatform) {
+        let mut known = self
+            .platforms
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let short = name.strip_suffix(".json").unwrap_or(name);
+        let platform = Arc::new(platform);
+        for name in [name, short] {
+            known.insert(name.to_owned(), Arc::clone(&platform));
+        }
+    }
+
+    /// The built-in experiments below one that extends `extends` or else belongs to `app`, the lowest first.
+    pub(super) fn chain(
+        &self,
+        extends: Option<&str>,
+        app: &str,
+    ) -> Result<Vec<Arc<Document>>, Error> {
+        let key = (extends.map(str::to_owned), app.to_owned());
+        remembered(&self.chains, key, || {
+            let chain = built_in::chain(extends, app)?;
+            Ok(chain.into_iter().map(Arc::new).collect())
+        })
+    }
+}
+
+/// The value of a key, made when it is first asked for; what cannot be made is tried again the next time.
+pub fn remembered<K: Ord, V: Clone>(
+    known: &Mutex<BTreeMap<K, V>>,
+    key: K,
+    make: impl FnOnce() -> Result<V, Error>,
+) -> Result<V, Error> {
+    let lock = || known.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(value) = lock().get(&key) {
+        return Ok(value.clone());
+    }
+    // Two threads may both make it: the values are equal.
+    let value = make()?;
+    lock().insert(key, value.clone());
+    Ok(value)
+}

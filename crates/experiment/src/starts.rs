@@ -1,0 +1,65 @@
+//! The start of a run where no mapping is given, and the numbers of other starts that a run is compared with.
+
+use super::built_in;
+use super::config::{ExperimentConfig, MappingKey};
+use migsim_platform::{LoadedPlatform, Rule};
+
+/// Whether a paper used the platform: then its start is contiguous, and no other start is simulated.
+pub(super) fn is_of_a_paper(platform: &LoadedPlatform) -> bool {
+    platform.built_in.is_some_and(built_in::is_of_a_paper)
+}
+
+/// The rule of the start on a platform where no mapping is given.
+pub(super) fn usual(platform: &LoadedPlatform) -> Rule {
+    if is_of_a_paper(platform) {
+        Rule::Contiguous
+    } else {
+        Rule::USUAL
+    }
+}
+
+/// Fills in the mapping where none is given.
+pub(super) fn fill_in(config: &mut ExperimentConfig, platform: &LoadedPlatform) {
+    let usual = || MappingKey::Text(usual(platform).name().to_owned());
+    config.mapping.get_or_insert_with(usual);
+}
+
+/// Scenario i from the start of one rule.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct StaticStart {
+    /// The rule that places the processes.
+    pub rule: Rule,
+    /// The makespan of scenario i \[s\].
+    pub makespan_s: f64,
+    /// Whether the run has the same start.
+    pub is_own: bool,
+}
+
+impl StaticStart {
+    /// A start with its makespan \[s\].
+    pub const fn new(rule: Rule, makespan_s: f64, is_own: bool) -> Self {
+        Self {
+            rule,
+            makespan_s,
+            is_own,
+        }
+    }
+
+    /// The start in words, as the subject of a sentence.
+    pub fn words(&self) -> &'static str {
+        match self.rule {
+            Rule::Contiguous => "a start of one process per host",
+            Rule::RoundRobin => "a start in turn over the clusters",
+            Rule::ByCore => "a start by cores",
+            Rule::BySpeed => "a start by speed",
+            Rule::FastFirst => "a start on the fastest cores",
+        }
+    }
+}
+
+/// The start with the shortest scenario i; of equal ones the first.
+pub fn best_of(starts: &[StaticStart]) -> Option<&StaticStart> {
+    let by_makespan = |a: &&StaticStart, b: &&StaticStart| a.makespan_s.total_cmp(&b.makespan_s);
+    starts.iter().min_by(by_makespan)
+}

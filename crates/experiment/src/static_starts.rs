@@ -1,0 +1,126 @@
+//! Static starts: scenario i from the start that each built-in rule makes, as a measure of gains.
+//!
+//! The gain of scenario iii compares with scenario i from the same start. If that start leaves fast cores idle, moves repair it and the gain
+//! is large, though a better start would have cost nothing. On machines of no paper a run therefore also simulates scenario i from every
+//! rule of [`Rule::ALL`], with the same workload, load and seed. The start there, unless a mapping is given, is [`Rule::USUAL`].
+//!
+//! Not simulated: starts on the machines of the papers, whose start is part of their experiment; starts of a workload that prescribes moves;
+//! starts that do not fit into the memory of their hosts or cannot run.
+
+use rayon::prelude::*;
+
+use super::resolve::{Experiment, fits_memory, placed_by};
+use super::run::{Progress, Results};
+use super::starts::{StaticStart, is_of_a_paper};
+use migsim_base::error::Error;
+use migsim_base::units::HostId;
+use migsim_bsp::Scenario;
+use migsim_platform::{Mapping, Rule};
+
+/// Maximum size of a scenario whose static starts are simulated \[processes x supersteps\].
+const MOST_PROCESS_SUPERSTEPS: u64 = 10_000_000;
+
+/// The distinct starts of an experiment, before they are simulated.
+#[derive(Debug, Default)]
+pub struct Starts {
+    /// The rules, the one of the run first, each with the index of its placement.
+    rules: Vec<(Rule, usize)>,
+    placements: Vec<Vec<HostId>>,
+    note: Option<String>,
+}
+
+impl Starts {
+    /// The reason why no start is simulated, for the user, if the scenario is too long.
+    pub fn note(&self) -> Option<&str> {
+        self.note.as_deref()
+    }
+
+    /// The number of starts to simulate beside the scenarios of `experiment`: its own start is one of them if scenario i is run.
+    pub fn runs_beside(&self, experiment: &Experiment) -> usize {
+        let has_own = experiment.config.scenarios.contains(&Scenario::I);
+        let others = self.placements.iter();
+        others
+            .filter(|placement| !has_own || **placement != experiment.placement)
+            .count()
+    }
+}
+
+impl Experiment {
+    /// Whether a paper used the platform.
+    pub fn is_on_machine_of_paper(&self) -> bool {
+        is_of_a_paper(&self.platform)
+    }
+
+    /// The starts that are compared with that of this experiment; none on the machines of the papers.
+    ///
+    /// # Errors
+    /// A rule cannot place the processes, which making the experiment has tried.
+    pub fn starts(&self) -> Result<Starts, Error> {
+        let mut starts = Starts::default();
+        if is_of_a_paper(&self.platform) || self.workload.prescribes_moves() {
+            return Ok(starts);
+        }
+        let size = self.placement.len() as u64 * self.workload.supersteps() as u64;
+        if size > MOST_PROCESS_SUPERSTEPS {
+            starts.note = Some(format!(
+                "the static starts are not simulated: a scenario has {size} process-supersteps, more than {MOST_PROCESS_SUPERSTEPS}; `--scenario i --mapping by-core` simulates one start"
+            ));
+            return Ok(starts);
+        }
+        let own = match self.config.mapping() {
+            Mapping::Rule(rule, entries) if entries.is_empty() => Some(rule),
+            _ => None,
+        };
+        let others = Rule::ALL.into_iter().filter(|rule| Some(*rule) != own);
+        for rule in own.into_iter().chain(others) {
+            let mapping = Mapping::Rule(rule, Vec::new());
+            let platform = &self.platform.platform;
+            let placement = placed_by(&mapping, self.workload.as_ref(), platform)?;
+            if !fits_memory(&placement, self.workload.as_ref(), &self.platform) {
+                continue;
+            }
+            let known = starts.placements.iter().position(|one| *one == placement);
+            let index = known.unwrap_or_else(|| {
+                starts.placements.push(placement);
+                starts.placements.len() - 1
+            });
+            starts.rules.push((rule, index));
+        }
+        Ok(starts)
+    }
+
+    /// Simulates scenario i from each of `starts`, in parallel; what `results` hold of scenario i is not simulated again.
+    ///
+    /// # Errors
+    /// The run was stopped, or a fault of ours. A start that cannot run is left out.
+    pub fn run_starts(
+        &self,
+        starts: &Starts,
+        results: Option<&Results>,
+        progress: &Progress,
+    ) -> Result<Vec<StaticStart>, Error> {
+        let known = results.and_then(|results| results.get(Scenario::I));
+        let makespan = |placement: &Vec<HostId>| -> Result<Option<f64>, Error> {
+            if let Some(run) = known.filter(|_| *placement == self.placement) {
+                return Ok(Some(run.outcome.makespan.get()));
+            }
+            let policy = self.policy.build()?;
+            let run = self.run_from(placement, Scenario::I, policy, progress, &mut (), None);
+            match run {
+                Ok(run) => Ok(Some(run.outcome.makespan.get())),
+                Err(error) if progress.is_stopped() || matches!(error, Error::Broken(_)) => {
+                    Err(error)
+                }
+                Err(_) => Ok(None),
+            }
+        };
+        let makespans = starts.placements.par_iter().map(makespan);
+        let makespans: Vec<Result<Option<f64>, Error>> = makespans.collect();
+        let makespans: Vec<Option<f64>> = makespans.into_iter().collect::<Result<_, _>>()?;
+        let start = |&(rule, index): &(Rule, usize)| {
+            let is_own = starts.placements[index] == self.placement;
+            Some(StaticStart::new(rule, makespans[index]?, is_own))
+        };
+        Ok(starts.rules.iter().filter_map(start).collect())
+    }
+}

@@ -1,0 +1,134 @@
+//! The best supersteps to call a policy at, known afterwards: what its trigger is measured against.
+//!
+//! One run for each barrier i, with a single call there, gives `E_i(t)`, when superstep t ends. The least total of segments,
+//!
+//! ```text
+//! best_j = min_{i<j} best_i + E_i(j-1) - E_i(i-1)        E_0: the run without a call
+//! ```
+//! is a shortest path ([`when_optimum`]); a segment contains the price of its call. It is the optimum over all triggers if the policy maps the
+//! state at a barrier to the same map whatever happened before, and if loads do not change with time. Elsewhere it is a guess, so its calls
+//! are simulated, and the fastest run counts, those with a single call or none included.
+
+use std::collections::BTreeMap;
+
+use super::resolve::Experiment;
+use super::run::Progress;
+use migsim_base::error::Error;
+use migsim_base::units::{Seconds, Time};
+use migsim_bsp::Scenario;
+use migsim_policies::trigger::{Listed, when_optimum};
+
+/// The best calls that were found.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct BestCalls {
+    /// The makespan with them.
+    pub makespan: Seconds,
+    /// After which supersteps, counted from 1.
+    pub calls: Vec<usize>,
+    /// How many runs it took.
+    pub runs: usize,
+}
+
+/// A run with some calls: its makespan, and when each superstep ends \[s\].
+type Run = (Seconds, Vec<f64>);
+
+impl Experiment {
+    /// Searches for the best supersteps to call the policy at, with single calls at `barriers` barriers at most, which are spread evenly.
+    ///
+    /// # Errors
+    /// A run fails.
+    pub fn best_calls(&self, barriers: usize, progress: &Progress) -> Result<BestCalls, Error> {
+        let memo = self.memory();
+        let run = |calls: &[usize]| -> Result<Run, Error> {
+            let policy = self.policy.build_called(Box::new(Listed::new(calls)))?;
+            let run = self.run_policy(Scenario::Iii, policy, progress, &mut (), memo.as_ref())?;
+            let ends = run.outcome.supersteps.iter().map(|one| one.end.get());
+            Ok((run.outcome.makespan.since(Time::ZERO), ends.collect()))
+        };
+        let supersteps = self.workload.supersteps();
+        let step = supersteps
+            .saturating_sub(1)
+            .div_ceil(barriers.max(1))
+            .max(1);
+        let alone = run(&[])?;
+        let mut best = BestCalls {
+            makespan: alone.0,
+            calls: Vec::new(),
+            runs: 1,
+        };
+        let mut made = BTreeMap::from([(0, alone.1)]);
+        for barrier in (1..supersteps).step_by(step) {
+            let (makespan, ends) = run(&[barrier])?;
+            best.keep(makespan, &[barrier]);
+            made.insert(barrier, ends);
+        }
+        let duration = |from: usize, step: usize| {
+            made.get(&from).map_or(0.0, |ends| {
+                ends[step] - step.checked_sub(1).map_or(0.0, |before| ends[before])
+            })
+        };
+        let price = |at: usize| {
+            if made.contains_key(&at) {
+                0.0
+            } else {
+                f64::INFINITY
+            }
+        };
+        let found = when_optimum(supersteps, price, duration);
+        if found.balances.len() > 1 {
+            best.keep(run(&found.balances)?.0, &found.balances);
+        }
+        Ok(best)
+    }
+}
+
+impl BestCalls {
+    /// Counts a run, and keeps it if it is faster.
+    fn keep(&mut self, makespan: Seconds, calls: &[usize]) {
+        self.runs += 1;
+        if makespan < self.makespan {
+            self.makespan = makespan;
+            self.calls = calls.to_vec();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Layers, Limits};
+
+    #[test]
+    fn the_calls_that_are_found_are_no_slower_than_any_of_a_few_triggers() {
+        let of = |policy: &str| {
+            let settings = Layers::of([
+                ("workload.app", "synthetic".into()),
+                ("workload.procs", 6.into()),
+                ("workload.supersteps", 30.into()),
+                ("workload.spread", 0.8.into()),
+                ("policy.name", policy.into()),
+            ]);
+            Experiment::load(&settings, Limits::default()).unwrap()
+        };
+        let progress = Progress::default();
+        let best = of("greedy/menon").best_calls(100, &progress).unwrap();
+        assert!(best.runs >= 30 && !best.calls.is_empty());
+        for trigger in ["never", "menon", "boulmier", "every=10"] {
+            let experiment = of(&format!("greedy/{trigger}"));
+            let run = experiment.run_scenario(Scenario::Iii, &progress, &mut (), None);
+            let makespan = run.unwrap().outcome.makespan.since(Time::ZERO);
+            assert!(
+                best.makespan <= makespan,
+                "{trigger}: {best:?}, {makespan:?}"
+            );
+        }
+        // The trigger of the policy does not count, and fewer barriers find no more.
+        assert_eq!(
+            best,
+            of("greedy/every=5").best_calls(100, &progress).unwrap()
+        );
+        let few = of("greedy").best_calls(3, &progress).unwrap();
+        assert!(few.makespan >= best.makespan && few.runs <= 5);
+    }
+}

@@ -1,0 +1,254 @@
+//! Activity of each process by superstep: read from `processes.csv`, or recorded in memory during a run.
+//!
+//! Durations are single numbers of 32 bits, enough for pictures. Where processes are is not kept: it follows from `platform.json` and
+//! `migrations.csv`, and a table that says otherwise is damaged.
+
+use std::path::Path;
+
+use super::csv_guard::guarded;
+use super::inside::read_if_there;
+use super::machine::{Machine, Place};
+use super::read::{Run, RunOfScenario, damaged};
+use migsim_base::document::read_bytes;
+use migsim_base::error::Error;
+use migsim_base::units::{HostId, Seconds};
+use migsim_bsp::{Recorder, Scenario};
+use migsim_policies::Measures;
+
+/// The activity of all processes in a scenario; superstep by superstep, within it process by process.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Activity {
+    /// The delay of each process against the first one at the start of the superstep \[s\].
+    pub delay: Vec<f32>,
+    /// The computation time of each process \[s\].
+    pub compute: Vec<f32>,
+    /// The communication time of each process after that, until it reached the barrier \[s\].
+    pub communication: Vec<f32>,
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "seven digits are enough for pictures"
+)]
+impl Recorder for Activity {
+    fn superstep(&mut self, _superstep: usize, measures: &Measures, _placement: &[HostId]) {
+        let short = |list: &mut Vec<f32>, seconds: &[Seconds]| {
+            list.extend(seconds.iter().map(|one| one.get() as f32));
+        };
+        short(&mut self.delay, &measures.delay);
+        short(&mut self.compute, &measures.compute);
+        short(&mut self.communication, &measures.communication);
+    }
+}
+
+/// The columns of `processes.csv`.
+pub(super) const COLUMNS: [&str; 10] = [
+    "scenario",
+    "superstep",
+    "process",
+    "cluster",
+    "host",
+    "delay_s",
+    "instructions",
+    "compute_s",
+    "send_s",
+    "communication_s",
+];
+
+/// The places of the processes of a scenario, followed superstep by superstep.
+#[derive(Clone, Debug)]
+pub(super) struct Whereabouts<'a> {
+    /// The current place of each process.
+    pub(super) now: Vec<Place>,
+    moves: Vec<&'a super::read::Moved>,
+    next: usize,
+}
+
+impl<'a> Whereabouts<'a> {
+    pub(super) fn new(machine: &Machine, run: &'a RunOfScenario) -> Self {
+        let mut moves: Vec<_> = run.migrations.iter().collect();
+        moves.sort_by_key(|moved| moved.superstep);
+        Self {
+            now: machine.placement.clone(),
+            moves,
+            next: 0,
+        }
+    }
+
+    /// Lets the migrations before superstep `superstep`, counted from 1, happen; those that did.
+    pub(super) fn advance(&mut self, superstep: u64) -> &[&'a super::read::Moved] {
+        let first = self.next;
+        while let Some(moved) = self.moves.get(self.next)
+            && moved.superstep < superstep
+        {
+            if let Some(place) = usize::try_from(moved.process - 1)
+                .ok()
+                .and_then(|process| self.now.get_mut(process))
+            {
+                place.cluster.clone_from(&moved.to_cluster);
+                place.host.clone_from(&moved.to_host);
+            }
+            self.next += 1;
+        }
+        &self.moves[first..self.next]
+    }
+}
+
+/// Reads `processes.csv`, which must tell of the scenarios of `run` in their order; none if there is no such file.
+///
+/// # Errors
+/// It cannot be read or is not as it was written.
+pub(super) fn read(
+    path: &Path,
+    run: &Run,
+    machine: &Machine,
+) -> Result<Option<Vec<Activity>>, Error> {
+    let name = path.display().to_string();
+    let Some(bytes) = read_if_there(path, read_bytes)? else {
+        return Ok(None);
+    };
+    let mut lines = Lines::new(&bytes);
+    let all = run
+        .scenarios
+        .iter()
+        .map(|scenario| lines.scenario(scenario, machine))
+        .collect::<Result<Vec<_>, String>>()
+        .and_then(|all| lines.end().map(|()| all));
+    match all {
+        Ok(all) => Ok(Some(all)),
+        Err(what) => Err(damaged(what).source(name).at(lines.line(), 1).into()),
+    }
+}
+
+/// The lines of the table, one after the other.
+struct Lines<'b> {
+    reader: csv::Reader<&'b [u8]>,
+    record: csv::ByteRecord,
+    is_cut: bool,
+    has_header: bool,
+}
+
+impl<'b> Lines<'b> {
+    fn new(bytes: &'b [u8]) -> Self {
+        Self {
+            reader: csv::ReaderBuilder::new()
+                .has_headers(false)
+                .from_reader(bytes),
+            record: csv::ByteRecord::new(),
+            is_cut: !bytes.ends_with(b"\n"),
+            has_header: false,
+        }
+    }
+
+    /// The line of the record that was read last, or of the end.
+    fn line(&self) -> usize {
+        let position = self.record.position().unwrap_or(self.reader.position());
+        usize::try_from(position.line()).unwrap_or(usize::MAX)
+    }
+
+    /// Reads a record; `false` at the end.
+    fn next(&mut self) -> Result<bool, String> {
+        match self.reader.read_byte_record(&mut self.record) {
+            Ok(is_there) => Ok(is_there),
+            Err(error) => {
+                self.record.set_position(error.position().cloned());
+                Err("the line has not as many values as the first one".to_owned())
+            }
+        }
+    }
+
+    fn scenario(&mut self, run: &RunOfScenario, machine: &Machine) -> Result<Activity, String> {
+        if !self.has_header {
+            self.has_header = true;
+            if !self.next()? || !self.record.iter().eq(COLUMNS.map(str::as_bytes)) {
+                return Err(format!("the columns are not {}", COLUMNS.join(", ")));
+            }
+        }
+        let cells = run.supersteps.len() * machine.placement.len();
+        let mut activity = Activity::default();
+        let mut places = Whereabouts::new(machine, run);
+        for list in [
+            &mut activity.delay,
+            &mut activity.compute,
+            &mut activity.communication,
+        ] {
+            // A file that is shorter than it should be is found out before much is read.
+            list.reserve(cells.min(1 << 24));
+        }
+        for superstep in (1..).take(run.supersteps.len()) {
+            places.advance(superstep);
+            for (process, place) in (1..).zip(&places.now) {
+                if !self.next()? {
+                    return Err(format!(
+                        "it ends before superstep {superstep} of scenario {}, process {process}",
+                        run.scenario.name()
+                    ));
+                }
+                self.check(run.scenario, superstep, process, place)?;
+                activity.delay.push(self.seconds(5)?);
+                self.seconds(6)?;
+                activity.compute.push(self.seconds(7)?);
+                self.seconds(8)?;
+                activity.communication.push(self.seconds(9)?);
+            }
+        }
+        Ok(activity)
+    }
+
+    fn check(
+        &self,
+        scenario: Scenario,
+        superstep: u64,
+        process: u64,
+        place: &Place,
+    ) -> Result<(), String> {
+        let number = |column: usize| {
+            std::str::from_utf8(&self.record[column])
+                .ok()
+                .and_then(|text| text.parse::<u64>().ok())
+        };
+        if &self.record[0] != scenario.name().as_bytes()
+            || number(1) != Some(superstep)
+            || number(2) != Some(process)
+        {
+            return Err(format!(
+                "superstep {superstep} of scenario {}, process {process}, should stand here",
+                scenario.name()
+            ));
+        }
+        let [cluster, host] = [&place.cluster, &place.host].map(|name| guarded(name));
+        if &self.record[3] != cluster.as_bytes() || &self.record[4] != host.as_bytes() {
+            return Err(format!(
+                "process {process} should be on {} of {} here, by `platform.json` and `migrations.csv`",
+                place.host, place.cluster
+            ));
+        }
+        Ok(())
+    }
+
+    /// A value that is neither negative nor infinite.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "seven digits are enough for pictures"
+    )]
+    fn seconds(&self, column: usize) -> Result<f32, String> {
+        let text = std::str::from_utf8(&self.record[column]).unwrap_or_default();
+        let value = text.parse::<f64>().ok();
+        let value = value.filter(|value| value.is_finite() && *value >= 0.0);
+        value.map(|value| value as f32).ok_or_else(|| {
+            let text = String::from_utf8_lossy(&self.record[column]);
+            format!("`{text}` is not a value of `{}`", COLUMNS[column])
+        })
+    }
+
+    /// Checks that the file ends here.
+    fn end(&mut self) -> Result<(), String> {
+        if self.next()? {
+            return Err("there are more lines than the manifest counts".to_owned());
+        }
+        if self.is_cut {
+            return Err("the last line is cut".to_owned());
+        }
+        Ok(())
+    }
+}

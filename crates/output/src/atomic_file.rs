@@ -1,0 +1,304 @@
+//! Atomic files: each is written under a hidden name beside its place, `.name.tmp`, and renamed when it is complete.
+//!
+//! A draft goes away with its run unless it is put in its place. A process that is killed leaves it behind; who writes the same file again
+//! removes it. A draft is always a new file: a link that stands at its name is not followed. It is locked while somebody is at work on
+//! it, so that of two processes that write one file the second is refused.
+
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, BufWriter, ErrorKind, Seek, Write};
+use std::path::{Path, PathBuf};
+
+use super::cannot_write;
+use migsim_base::error::{Error, Problem};
+
+/// A file that is not in its place yet; it goes away unless it is put there.
+#[derive(Debug)]
+pub struct Draft {
+    temporary: PathBuf,
+    path: PathBuf,
+    /// Keeps the lock.
+    file: File,
+    is_placed: bool,
+}
+
+impl Draft {
+    /// Starts the file that is to stand at `path`, in place of a draft that was left behind.
+    ///
+    /// # Errors
+    /// It cannot be made, or another process is writing the same file.
+    pub fn create(path: &Path) -> Result<(Self, File), Error> {
+        let source = path.display().to_string();
+        let failed = |error| cannot_write(&source, &error);
+        let temporary = temporary(path);
+        let Some(file) = new_file(&temporary).map_err(failed)? else {
+            let problem = Problem::new("another process is writing this file").source(source);
+            return Err(problem
+                .hint("wait until it has ended, or choose another file")
+                .into());
+        };
+        let handle = file.try_clone().map_err(failed)?;
+        let draft = Self {
+            temporary,
+            path: path.to_owned(),
+            file,
+            is_placed: false,
+        };
+        Ok((draft, handle))
+    }
+
+    /// Writes a file in one go with `fill`, and waits until the disk has it.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub(super) fn filled(
+        path: &Path,
+        fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    ) -> Result<Self, Error> {
+        let (draft, file) = Self::create(path)?;
+        let write = || {
+            let mut out = BufWriter::new(file);
+            fill(&mut out)?;
+            out.into_inner()
+                .map_err(io::IntoInnerError::into_error)?
+                .sync_all()
+        };
+        write().map_err(|error| draft.failed(&error))?;
+        Ok(draft)
+    }
+
+    /// Removes the draft of `path` that a killed process may have left.
+    ///
+    /// # Errors
+    /// There is one, and it cannot be removed.
+    pub fn clear(path: &Path) -> Result<(), Error> {
+        remove(&temporary(path)).map_err(|error| cannot_write(&path.display().to_string(), &error))
+    }
+
+    /// The file as far as it is written.
+    pub(super) fn read(&self) -> io::Result<File> {
+        let mut file = self.file.try_clone()?;
+        file.rewind()?;
+        Ok(file)
+    }
+
+    /// Puts the file in its place.
+    ///
+    /// # Errors
+    /// That cannot be done.
+    pub fn publish(mut self) -> Result<(), Error> {
+        fs::rename(&self.temporary, &self.path).map_err(|error| self.failed(&error))?;
+        self.is_placed = true;
+        Ok(())
+    }
+
+    /// The error of a write that failed.
+    pub fn failed(&self, error: &std::io::Error) -> Error {
+        cannot_write(&self.path.display().to_string(), error)
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        // What was put in its place has left its name to the next one.
+        if !self.is_placed {
+            // What cannot be removed is hidden and incomplete by its name.
+            let _ = fs::remove_file(&self.temporary);
+        }
+    }
+}
+
+/// The name of a file while it is being written.
+fn temporary(path: &Path) -> PathBuf {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    path.with_file_name(format!(".{name}.tmp"))
+}
+
+/// A new file, locked, in place of one that was left behind; `None` if somebody is at work on a file of this name.
+///
+/// A name changes hands only through who has locked the file that it names, so nobody removes, or puts in place, what another one writes.
+fn new_file(path: &Path) -> io::Result<Option<File>> {
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_file() => {
+            let left = match File::open(path) {
+                Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+                left => left?,
+            };
+            if !is_ours(&left, path) {
+                return Ok(None);
+            }
+            remove(path)?;
+        }
+        Ok(_) => remove(path)?,
+        Err(error) if error.kind() == ErrorKind::NotFound => {}
+        Err(error) => return Err(error),
+    }
+    let mut options = OpenOptions::new();
+    let new = options.read(true).append(true).create_new(true);
+    match new.open(path) {
+        Ok(file) => Ok(is_ours(&file, path).then_some(file)),
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Locks a file; whether that was possible and the file is (still) the one at `path`.
+fn is_ours(file: &File, path: &Path) -> bool {
+    lock(file) && is_at(file, path)
+}
+
+/// Locks a file until it is dropped; false if another process has it locked. Some network file systems know no locks: there nobody has.
+pub(super) fn lock(file: &File) -> bool {
+    !matches!(file.try_lock(), Err(TryLockError::WouldBlock))
+}
+
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let name = |found: fs::Metadata| (found.dev(), found.ino());
+    let (file, path) = (file.metadata(), fs::symlink_metadata(path));
+    matches!((file.map(name), path.map(name)), (Ok(file), Ok(path)) if file == path)
+}
+
+#[cfg(not(unix))]
+fn is_at(_: &File, path: &Path) -> bool {
+    path.exists()
+}
+
+/// Removes a file, or a link, if it is there.
+pub(super) fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        done => done,
+    }
+}
+
+/// Writes a whole file of a folder of ours: whoever reads it finds the old or the new one.
+///
+/// # Errors
+/// It cannot be written.
+pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    Draft::filled(path, |out| out.write_all(bytes))?.publish()
+}
+
+/// Writes a file that the user named: as [`write_file`], but into what is no file (`/dev/stdout`, a pipe) directly.
+///
+/// # Errors
+/// It cannot be written.
+pub fn write_named(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    let is_special = |found: fs::Metadata| !found.is_file() && !found.is_dir();
+    if !fs::metadata(path).is_ok_and(is_special) {
+        return write_file(path, bytes);
+    }
+    let opened = OpenOptions::new().write(true).open(path);
+    opened
+        .and_then(|mut file| file.write_all(bytes))
+        .map_err(|error| cannot_write(&path.display().to_string(), &error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_draft_that_was_left_behind_is_replaced_and_a_dropped_one_goes_away() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        fs::write(folder.path().join(".file.tmp"), "left behind").unwrap();
+        let (draft, mut file) = Draft::create(&path).unwrap();
+        file.write_all(b"new").unwrap();
+        assert!(!path.exists());
+        drop(draft);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        write_file(&path, b"whole").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "whole");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn of_two_who_write_a_file_the_second_is_refused_and_the_first_completes_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let (draft, mut file) = Draft::create(&path).unwrap();
+        file.write_all(b"who").unwrap();
+        let error = write_file(&path, b"another").unwrap_err().to_string();
+        assert!(
+            error.contains("another process is writing this file"),
+            "{error}"
+        );
+        file.write_all(b"le").unwrap();
+        // What has been written is still being looked after until it is in its place.
+        drop(file);
+        assert!(write_file(&path, b"another").is_err());
+        draft.publish().unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "whole");
+        write_file(&path, b"another").unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "another");
+    }
+
+    #[test]
+    fn however_many_write_a_file_at_once_it_is_always_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        let texts: Vec<String> = (0..4).map(|who| format!("{who}").repeat(100_000)).collect();
+        write_file(&path, texts[0].as_bytes()).unwrap();
+        let written: usize = std::thread::scope(|scope| {
+            let write = |text: &String| {
+                let mut written = 0;
+                for _ in 0..50 {
+                    // Half of it, and then the other half.
+                    let (first, second) = text.as_bytes().split_at(50_000);
+                    let done = Draft::filled(&path, |out| {
+                        out.write_all(first)?;
+                        out.flush()?;
+                        out.write_all(second)
+                    });
+                    match done.and_then(Draft::publish) {
+                        Ok(()) => written += 1,
+                        Err(error) => {
+                            let error = error.to_string();
+                            assert!(error.contains("another process is writing"), "{error}");
+                        }
+                    }
+                    let found = fs::read_to_string(&path).unwrap();
+                    assert!(texts.contains(&found), "a half file");
+                }
+                written
+            };
+            let threads: Vec<_> = texts
+                .iter()
+                .map(|text| scope.spawn(move || write(text)))
+                .collect();
+            threads.into_iter().map(|done| done.join().unwrap()).sum()
+        });
+        assert!(written > 0);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_replaced_and_not_followed() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let [victim, path, hidden] =
+            ["victim", "file", ".file.tmp"].map(|name| folder.path().join(name));
+        fs::write(&victim, "mine").unwrap();
+        symlink(&victim, &path).unwrap();
+        symlink(&victim, &hidden).unwrap();
+        write_file(&path, b"new").unwrap();
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "mine");
+        assert!(fs::symlink_metadata(&path).unwrap().is_file());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "new");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn devices_stay_what_they_are() {
+        write_named(Path::new("/dev/null"), b"gone").unwrap();
+        assert!(!fs::metadata("/dev/null").unwrap().is_file());
+        let full = write_named(Path::new("/dev/full"), b"gone").unwrap_err();
+        assert!(
+            full.to_string().contains("cannot write `/dev/full`"),
+            "{full}"
+        );
+    }
+}

@@ -1,0 +1,73 @@
+//! The overview as a page: all calls at a glance, and each of them in words.
+
+use std::fmt::Write as _;
+
+use super::overview::Overview;
+use super::question::Question;
+use super::story::Story;
+use crate::escaped;
+use crate::frame::{Page, list, section};
+use crate::read::{Call, Run};
+use migsim_base::error::Problem;
+use migsim_base::words::counted;
+
+/// So many calls are told in words.
+const MOST_CALLS: usize = 200;
+
+/// So many rows of a table are shown at first.
+const SHOWN: usize = 50;
+
+impl Overview<'_> {
+    /// The overview as a page; `run` is the one that it is of.
+    ///
+    /// # Errors
+    /// None, since all calls are of that run.
+    pub fn html(&self, run: &Run) -> Result<String, Problem> {
+        let sheet = self.sheet();
+        let mut calls = String::new();
+        for call in self.this.calls.iter().take(MOST_CALLS) {
+            let question = Question {
+                superstep: call.superstep,
+                process: None,
+                why_not: false,
+                scenario: Some(self.this.scenario),
+            };
+            told(&mut calls, call, &Story::new(run, question, None)?);
+        }
+        if self.this.calls.len() > MOST_CALLS {
+            let more = counted(self.this.calls.len() - MOST_CALLS, "more call");
+            writeln!(calls, "<p>And {more}: `--superstep` tells each.</p>")
+                .expect("a string can be written to");
+        }
+        let body = [
+            section("overview", "All calls", &sheet.html(SHOWN)),
+            section("calls", "Each call in words", &calls),
+        ];
+        let title = format!("Decisions of {}", run.application);
+        Ok(Page {
+            title: &title,
+            body: &body.concat(),
+            ..Page::default()
+        }
+        .html())
+    }
+}
+
+/// A call: open if it decided moves.
+fn told(html: &mut String, call: &Call, story: &Story) {
+    let (open, what) = match call.migrations.len() {
+        0 => ("", "nobody is to move".to_owned()),
+        moves => (" open", format!("{} to move", counted(moves, "process"))),
+    };
+    writeln!(
+        html,
+        "<details class=\"call\"{open}>\n<summary>After superstep {}: {what}</summary>",
+        call.superstep
+    )
+    .expect("a string can be written to");
+    for (title, sentences) in story.parts() {
+        writeln!(html, "<h3>{}</h3>\n{}", escaped(title), list(&sentences))
+            .expect("a string can be written to");
+    }
+    html.push_str("</details>\n");
+}

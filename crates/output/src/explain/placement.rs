@@ -1,0 +1,119 @@
+//! Placement: the destination of each candidate, t1 against t2, the verdict.
+
+use super::question::Answer;
+use crate::read::Call;
+use migsim_base::words::counted;
+use migsim_policies::explain::{Judged, Meaning, Narrator, Sentence, Unit, say};
+
+/// So many candidates are told one by one if nobody asks for one.
+const TOLD: usize = 12;
+
+/// The candidates that are not told one by one.
+const MORE: Meaning = Meaning::new(
+    "more_candidates",
+    Unit::Count,
+    "the number of candidates that are not told one by one",
+);
+
+/// The number of accepted ones among them.
+const ACCEPTED: Meaning = Meaning::new(
+    "more_accepted",
+    Unit::Count,
+    "the number of accepted ones among the candidates that are not told one by one",
+);
+
+impl Answer<'_> {
+    pub(super) fn placement(&self, call: &Call) -> Vec<Sentence> {
+        let is_asked = |one: &&Judged| {
+            self.question
+                .process
+                .is_none_or(|process| process == one.process)
+        };
+        let asked: Vec<&Judged> = call.candidates.iter().filter(is_asked).collect();
+        let mut sentences = Vec::new();
+        for one in asked.iter().take(TOLD) {
+            candidate(self.run.narrator, call, one, &mut sentences);
+        }
+        if asked.len() > TOLD {
+            let rest = &asked[TOLD..];
+            let moved = rest.iter().filter(|one| one.accepted).count() as u64;
+            let count = rest.len() as u64;
+            sentences.push(say!(
+                "{}, {} accepted; ask for one with --process.",
+                MORE.count(count).shown_as(counted(count, "more candidate")),
+                ACCEPTED.count(moved)
+            ));
+        }
+        sentences.extend(self.forced(call));
+        if let Some(process) = self.question.process.filter(|_| self.question.why_not) {
+            let process = process.to_string();
+            let is_moved = |one: &migsim_policies::explain::Decided| {
+                self.question.process == Some(one.process)
+            };
+            if call.migrations.iter().any(is_moved) {
+                sentences.push(say!(
+                    "p{} did not stay: the call decided to move it.",
+                    process
+                ));
+            } else if asked.is_empty() {
+                sentences.push(say!(
+                    "p{} was no candidate, so no host was looked for and no times were compared.",
+                    process
+                ));
+            }
+        }
+        sentences
+    }
+
+    /// The decisions without candidates.
+    fn forced(&self, call: &Call) -> Vec<Sentence> {
+        let is_told = |process: u64| call.candidates.iter().any(|one| one.process == process);
+        let is_asked = |process: u64| self.question.process.is_none_or(|asked| asked == process);
+        let others = call
+            .migrations
+            .iter()
+            .filter(|one| !is_told(one.process) && is_asked(one.process));
+        others
+            .map(|one| {
+                say!(
+                    "p{} is to move from {} ({}) to {} ({}).",
+                    one.process.to_string(),
+                    &one.from_host,
+                    &one.from_cluster,
+                    &one.to_host,
+                    &one.to_cluster
+                )
+            })
+            .collect()
+    }
+}
+
+/// One candidate: its destination, the verdict, t1 against t2.
+fn candidate(narrator: &dyn Narrator, call: &Call, one: &Judged, sentences: &mut Vec<Sentence>) {
+    let offered = one.to_host.as_ref().map_or_else(Sentence::default, |host| {
+        let what = narrator.offer(call.record(), one);
+        say!(" and was offered {}{}", host, what)
+    });
+    let verdict = if one.accepted {
+        "it is to move"
+    } else {
+        "it stays"
+    };
+    sentences.push(say!(
+        "p{} on {} of {} asked for {}{}: {} ({}).",
+        one.process.to_string(),
+        &one.from_host,
+        &one.from_cluster,
+        &one.to_cluster,
+        offered,
+        verdict,
+        &one.reason
+    ));
+    let (Some(stay), Some(go)) = (one.stay_s, one.go_s) else {
+        return;
+    };
+    let parts = narrator.times(call.record(), one, [stay, go]);
+    let saving = narrator.saving(call.record(), one, [stay, go]);
+    let parts = parts.into_iter().chain([saving]);
+    sentences.extend(parts.map(|part| say!("  {}", part)));
+}

@@ -1,0 +1,53 @@
+//! A question about a run.
+
+use crate::read::{Run, RunOfScenario};
+use migsim_base::error::Problem;
+use migsim_bsp::Scenario;
+use migsim_experiment::Effect;
+use migsim_policies::explain::Scene;
+
+/// A question about a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// After which superstep, counted from 1.
+    pub superstep: u64,
+    /// The process, counted from 1; none: the call as a whole.
+    pub process: Option<u64>,
+    /// Whether it is asked why the process did not move.
+    pub why_not: bool,
+    /// In which scenario; none: iii, or else ii.
+    pub scenario: Option<Scenario>,
+}
+
+/// The scenario that is asked about: iii, or else ii, if none is wanted.
+pub(super) fn scenario_of(run: &Run, wanted: Option<Scenario>) -> Result<&RunOfScenario, Problem> {
+    let found = match wanted {
+        Some(Scenario::I) => None,
+        Some(wanted) => run.get(wanted),
+        None => run.get(Scenario::Iii).or_else(|| run.get(Scenario::Ii)),
+    };
+    found.ok_or_else(|| {
+        let names = run.scenarios.iter().map(|run| run.scenario.name());
+        let names: Vec<&str> = names.filter(|name| *name != "i").collect();
+        let known = if names.is_empty() {
+            "none".to_owned()
+        } else {
+            names.join(", ")
+        };
+        Problem::new("the run has no such scenario in which a policy decides")
+            .source("--scenario")
+            .hint(format!("known scenarios with calls: {known}"))
+    })
+}
+
+/// The data behind the parts of an answer.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Answer<'a> {
+    pub(super) run: &'a Run,
+    pub(super) this: &'a RunOfScenario,
+    pub(super) question: Question,
+    /// The same for the policy.
+    pub(super) scene: &'a Scene<'a>,
+    /// The outcome of the moves of that call, or why that is not known; none if nothing moved.
+    pub(super) effect: Option<&'a Result<Effect, String>>,
+}

@@ -1,0 +1,420 @@
+//! Axes: ticks at round numbers, as many as fit; and legends.
+
+use super::drawing::{AXIS, Anchor, BLACK, Colour, Drawing, GRID, Mark};
+use super::font;
+use super::style::Style;
+
+/// The width of an axis \[pt\].
+const LINE: f64 = 0.6;
+/// The width of a grid line \[pt\].
+const THIN: f64 = 0.4;
+
+/// A quantity along a line.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Axis {
+    low: f64,
+    high: f64,
+    is_log: bool,
+    /// The places of its low and its high end \[pt\].
+    ends: (f64, f64),
+}
+
+impl Axis {
+    /// An axis that holds all of `values`.
+    pub(super) fn new(values: impl Iterator<Item = f64>, is_log: bool, ends: (f64, f64)) -> Self {
+        let finite = values.filter(|value| value.is_finite() && (!is_log || *value > 0.0));
+        let (low, high) = finite.fold((f64::MAX, f64::MIN), |(low, high), value| {
+            (low.min(value), high.max(value))
+        });
+        let (low, high) = if low > high { (1.0, 2.0) } else { (low, high) };
+        let (low, high) = if is_log {
+            let edge = (high / low).powf(0.05).max(1.05);
+            (low / edge, high * edge)
+        } else {
+            let edge = (0.05 * (high - low)).max(1e-3 * high.abs()).max(1e-9);
+            (low - edge, high + edge)
+        };
+        Self {
+            low,
+            high,
+            is_log,
+            ends,
+        }
+    }
+
+    /// An axis that begins at 0 and ends at the greatest of `values`.
+    pub(super) fn from_zero(values: impl Iterator<Item = f64>, ends: (f64, f64)) -> Self {
+        let high = values.fold(0.0, f64::max);
+        Self {
+            low: 0.0,
+            high: if high > 0.0 { high } else { 1.0 },
+            is_log: false,
+            ends,
+        }
+    }
+
+    /// An axis from `low` to `high`.
+    pub(super) fn exactly(low: f64, high: f64, ends: (f64, f64)) -> Self {
+        let is_range = low < high;
+        let (low, high) = if is_range {
+            (low, high)
+        } else {
+            (low - 0.5, low + 0.5)
+        };
+        Self {
+            low,
+            high,
+            is_log: false,
+            ends,
+        }
+    }
+
+    /// An axis from the least to the greatest of `values`.
+    pub(super) fn between(values: impl Iterator<Item = f64>, ends: (f64, f64)) -> Self {
+        let (low, high) = values.fold((f64::MAX, f64::MIN), |(low, high), value| {
+            (low.min(value), high.max(value))
+        });
+        if low > high {
+            Self::exactly(0.0, 1.0, ends)
+        } else {
+            Self::exactly(low, high, ends)
+        }
+    }
+
+    /// The same axis elsewhere.
+    pub(super) fn at(self, ends: (f64, f64)) -> Self {
+        Self { ends, ..self }
+    }
+
+    pub(super) fn place(&self, value: f64) -> f64 {
+        let share = if self.is_log {
+            (value / self.low).ln() / (self.high / self.low).ln()
+        } else {
+            (value - self.low) / (self.high - self.low)
+        };
+        self.ends.0 + share * (self.ends.1 - self.ends.0)
+    }
+
+    pub(super) const fn range(&self) -> (f64, f64) {
+        (self.low, self.high)
+    }
+
+    /// Round numbers on the axis, no closer than `gap` points, with their labels.
+    fn ticks(&self, gap: f64, style: &Style) -> Vec<(f64, String)> {
+        let most = ((self.ends.1 - self.ends.0).abs() / gap).floor().max(1.0);
+        let values = if self.is_log && self.high / self.low >= 4.0 {
+            self.powers(most)
+        } else {
+            self.steps(most)
+        };
+        let label = |value: f64| style.number(&plain(value));
+        values
+            .into_iter()
+            .map(|value| (value, label(value)))
+            .collect()
+    }
+
+    /// Multiples of 1, 2 or 5 times a power of ten.
+    fn steps(&self, most: f64) -> Vec<f64> {
+        let rough = (self.high - self.low) / most;
+        let power = 10_f64.powf(rough.log10().floor());
+        let factor = [1.0, 2.0, 5.0]
+            .into_iter()
+            .find(|factor| factor * power >= rough);
+        let step = factor.unwrap_or(10.0) * power;
+        let mut values = Vec::new();
+        let mut count = (self.low / step).ceil();
+        while count * step <= self.high + 1e-9 * step && values.len() < 50 {
+            // 3 · 0.1 is 0.30000000000000004.
+            values.push(rounded(count * step, step));
+            count += 1.0;
+        }
+        values
+    }
+
+    /// Powers of ten, with 2 and 5 times them if there is room.
+    fn powers(&self, most: f64) -> Vec<f64> {
+        let all = |factors: &[f64]| -> Vec<f64> {
+            let (first, last) = (self.low.log10().floor(), self.high.log10().ceil());
+            let mut values = Vec::new();
+            let mut power = first;
+            while power <= last {
+                values.extend(factors.iter().map(|factor| factor * 10_f64.powf(power)));
+                power += 1.0;
+            }
+            values.retain(|value| (self.low..=self.high).contains(value));
+            values
+        };
+        let choices = [&[1.0, 2.0, 5.0][..], &[1.0, 3.0], &[1.0]].map(all);
+        let fitting = choices.iter().find(|values| values.len() as f64 <= most);
+        let fewest = fitting.unwrap_or(&choices[2]);
+        let each = (fewest.len() as f64 / most).ceil().max(1.0);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a small count"
+        )]
+        let each = each as usize;
+        fewest.iter().copied().step_by(each).collect()
+    }
+
+    /// The width of the widest label if the axis stands upright.
+    pub(super) fn label_width(&self, style: &Style) -> f64 {
+        let ticks = self.ticks(2.2 * style.size(), style);
+        let widths = ticks
+            .iter()
+            .map(|(_, label)| font::width(label, style.size()));
+        widths.fold(0.0, f64::max)
+    }
+
+    /// Draws an upright axis left of `x`, with grid lines as far as `right`.
+    pub(super) fn upright(&self, drawing: &mut Drawing, (x, right): (f64, f64), style: &Style) {
+        for (value, label) in self.ticks(2.2 * style.size(), style) {
+            let y = self.place(value);
+            drawing.line((x, y), (right, y), (GRID, THIN));
+            let below = y + 0.35 * style.size();
+            drawing.text((x - 3.0, below), Anchor::End, &label, (style.size(), BLACK));
+        }
+        drawing.line((x, self.ends.0), (x, self.ends.1), (AXIS, LINE));
+    }
+
+    /// Draws grid lines of a level axis, from `top` to `bottom`.
+    pub(super) fn grid(&self, drawing: &mut Drawing, (top, bottom): (f64, f64), style: &Style) {
+        for (value, _) in self.level_ticks((1.0, drawing.width - 1.0), style) {
+            let x = self.place(value);
+            drawing.line((x, top), (x, bottom), (GRID, THIN));
+        }
+    }
+
+    /// Ticks whose labels, kept between `edges`, do not touch.
+    fn level_ticks(&self, edges: (f64, f64), style: &Style) -> Vec<(f64, String)> {
+        let mut gap = 2.5 * style.size();
+        let middle = |tick: &(f64, String)| self.label_at(tick, edges, style);
+        for _ in 0..12 {
+            let ticks = self.ticks(gap, style);
+            let touch = |pair: &[(f64, String)]| {
+                let widths = pair
+                    .iter()
+                    .map(|(_, label)| font::width(label, style.size()));
+                let room = (middle(&pair[1]) - middle(&pair[0])).abs();
+                room < widths.sum::<f64>() / 2.0 + 0.7 * style.size()
+            };
+            if !ticks.windows(2).any(touch) {
+                return ticks;
+            }
+            gap *= 1.25;
+        }
+        Vec::new()
+    }
+
+    /// The middle of the label of a tick of a level axis, kept between `edges`.
+    fn label_at(&self, (value, label): &(f64, String), edges: (f64, f64), style: &Style) -> f64 {
+        let half = font::width(label, style.size()) / 2.0;
+        let most = (edges.1 - half).max(edges.0 + half);
+        self.place(*value).clamp(edges.0 + half, most)
+    }
+
+    /// Draws a level axis below `y` with its title; the height that it takes. Labels stay between `edges`.
+    pub(super) fn level(
+        &self,
+        drawing: &mut Drawing,
+        y: f64,
+        title: &str,
+        edges: (f64, f64),
+        style: &Style,
+    ) -> f64 {
+        let size = style.size();
+        drawing.line((self.ends.0, y), (self.ends.1, y), (AXIS, LINE));
+        for tick in self.level_ticks(edges, style) {
+            let x = self.place(tick.0);
+            drawing.line((x, y), (x, y + 2.5), (AXIS, LINE));
+            let at = (self.label_at(&tick, edges, style), y + 3.5 + 0.8 * size);
+            drawing.text(at, Anchor::Middle, &tick.1, (size, BLACK));
+        }
+        let below = y + 3.5 + 2.1 * size;
+        let middle = f64::midpoint(self.ends.0, self.ends.1);
+        under(drawing, (middle, below), title, edges, style);
+        3.5 + 2.4 * size
+    }
+}
+
+/// Draws a colour bar at the top with its scale and title, the unit included; where it ends.
+pub(super) fn colour_bar(
+    drawing: &mut Drawing,
+    title: &str,
+    (least, most): (f64, f64),
+    style: &Style,
+) -> f64 {
+    const STEPS: usize = 48;
+    let size = style.size();
+    let ends = (size, drawing.width - size);
+    let step = (ends.1 - ends.0) / STEPS as f64;
+    for index in 0..STEPS {
+        let colour = viridis((index as f64 + 0.5) / STEPS as f64);
+        let x = ends.0 + index as f64 * step;
+        // A little wider, so that no gap shows between two of them.
+        let width = if index + 1 == STEPS { step } else { step + 0.3 };
+        drawing.rectangle((x, 2.0), (width, 0.7 * size), colour);
+    }
+    let axis = Axis::exactly(least, most, ends);
+    let edges = (1.0, drawing.width - 1.0);
+    let y = 2.0 + 0.7 * size;
+    y + axis.level(drawing, y, title, edges, style) + 0.6 * size
+}
+
+/// A title whose middle is at `at`, moved so that it stays between `edges`.
+pub(super) fn under(
+    drawing: &mut Drawing,
+    (x, y): (f64, f64),
+    title: &str,
+    edges: (f64, f64),
+    style: &Style,
+) {
+    let size = style.size();
+    let title = super::drawing::fitted(title, size, edges.1 - edges.0);
+    let half = font::width(&title, size) / 2.0;
+    let x = x.clamp(edges.0 + half, (edges.1 - half).max(edges.0 + half));
+    drawing.text((x, y), Anchor::Middle, &title, (size, BLACK));
+}
+
+/// Round numbers from 0 to `high`, about `most` of them, with their labels.
+pub fn round_ticks(high: f64, most: u32) -> Vec<(f64, String)> {
+    Axis::exactly(0.0, high, (0.0, f64::from(most))).ticks(1.0, &Style::default())
+}
+
+/// A number without a factor `e`, unless it has very many digits.
+pub(super) fn plain(value: f64) -> String {
+    let size = value.abs();
+    if size != 0.0 && !(1e-4..1e7).contains(&size) {
+        return format!("{value:e}");
+    }
+    let text = format!("{value:.6}");
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// A multiple of a step without the error of its last bits.
+fn rounded(value: f64, step: f64) -> f64 {
+    let digits = 10_f64.powf((2.0 - step.log10().floor()).clamp(-300.0, 300.0));
+    let rounded = (value * digits).round() / digits;
+    if rounded == 0.0 { 0.0 } else { rounded }
+}
+
+/// An entry of a legend: how it is drawn, and its name.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub(super) name: String,
+    pub(super) colour: Colour,
+    pub(super) look: Look,
+}
+
+/// The sign before a name in a legend.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Look {
+    /// A mark, filled or not.
+    Mark(Mark, bool),
+    /// A box of the colour.
+    Area,
+    /// A line.
+    Line,
+}
+
+/// Draws a legend from `top` on, in as many lines as it needs; where it ends.
+pub(super) fn legend(drawing: &mut Drawing, entries: &[Entry], top: f64, style: &Style) -> f64 {
+    let size = style.size();
+    let (mut x, mut y) = (1.0, top + 0.85 * size);
+    for entry in entries {
+        let name = super::drawing::fitted(&entry.name, size, drawing.width - 1.5 * size - 2.0);
+        let width = 1.3 * size + font::width(&name, size);
+        if x > 1.0 && x + width > drawing.width - 1.0 {
+            x = 1.0;
+            y += 1.3 * size;
+        }
+        let middle = (x + 0.45 * size, y - 0.3 * size);
+        match entry.look {
+            Look::Mark(mark, filled) => {
+                drawing.mark(mark, middle, radius(style), entry.colour, filled);
+            }
+            Look::Area => drawing.rectangle(
+                (middle.0 - 0.4 * size, middle.1 - 0.35 * size),
+                (0.8 * size, 0.7 * size),
+                entry.colour,
+            ),
+            Look::Line => drawing.line(
+                (middle.0 - 0.45 * size, middle.1),
+                (middle.0 + 0.45 * size, middle.1),
+                (entry.colour, 1.4),
+            ),
+        }
+        drawing.text((x + 1.15 * size, y), Anchor::Start, &name, (size, BLACK));
+        x += width + 1.2 * size;
+    }
+    if entries.is_empty() {
+        top
+    } else {
+        y + 0.6 * size
+    }
+}
+
+/// The radius of a mark \[pt\].
+pub(super) fn radius(style: &Style) -> f64 {
+    0.27 * style.size()
+}
+
+/// The colour map viridis (Smith and van der Walt 2015) in five steps; even in brightness, so that it reads in grey, too.
+pub fn viridis(share: f64) -> Colour {
+    const STEPS: [[f64; 3]; 5] = [
+        [68.0, 1.0, 84.0],
+        [59.0, 82.0, 139.0],
+        [33.0, 145.0, 140.0],
+        [94.0, 201.0, 98.0],
+        [253.0, 231.0, 37.0],
+    ];
+    let place = share.clamp(0.0, 1.0) * 4.0;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "from 0 to 3"
+    )]
+    let step = (place.floor() as usize).min(3);
+    let within = place - step as f64;
+    let [red, green, blue] = [0, 1, 2].map(|channel| {
+        let (from, to) = (STEPS[step][channel], STEPS[step + 1][channel]);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "from 0 to 255"
+        )]
+        let value = (from + within * (to - from)).round() as u8;
+        value
+    });
+    Colour(red, green, blue)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(axis: Axis) -> Vec<String> {
+        let ticks = axis.level_ticks((f64::MIN, f64::MAX), &Style::default());
+        ticks.into_iter().map(|(_, label)| label).collect()
+    }
+
+    #[test]
+    fn ticks_are_round_and_do_not_touch() {
+        let axis = Axis::new([-4.8, 9.3].into_iter(), false, (0.0, 180.0));
+        assert_eq!(labels(axis), ["−4", "−2", "0", "2", "4", "6", "8", "10"]);
+        let axis = Axis::new([1.5, 2400.0].into_iter(), true, (0.0, 180.0));
+        assert_eq!(
+            labels(axis),
+            ["3", "10", "30", "100", "300", "1000", "3000"]
+        );
+        let equal = Axis::new([3.0, 3.0].into_iter(), false, (0.0, 180.0));
+        assert!(!labels(equal).is_empty());
+    }
+
+    #[test]
+    fn numbers_are_plain_unless_they_are_long() {
+        let texts = [0.0, 0.25, 1500.0, 1e-7, 2e9].map(plain);
+        assert_eq!(texts, ["0", "0.25", "1500", "1e-7", "2e9"]);
+    }
+}

@@ -1,0 +1,98 @@
+//! A chart of what each process does over time: a row for each, coloured from left to right.
+
+use super::axis::{Axis, Entry, Look, colour_bar, legend};
+use super::drawing::{Anchor, BLACK, Colour, Drawing, fitted};
+use super::font;
+use super::heat::every;
+use super::style::Style;
+
+/// A coloured part of a row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bar {
+    /// Its start.
+    pub from: f64,
+    /// Its end.
+    pub to: f64,
+    /// Its colour.
+    pub colour: Colour,
+}
+
+/// The meaning of the colours.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Meaning {
+    /// A name for each colour.
+    Keys(Vec<(String, Colour)>),
+    /// Viridis over a quantity: its title with the unit, and its range.
+    Scale(String, (f64, f64)),
+}
+
+/// The chart.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Bars {
+    /// The title for readers who do not see it.
+    pub name: String,
+    /// The titles of the level axis, with its unit, and of the rows.
+    pub axes: [String; 2],
+    /// The meaning of the colours.
+    pub meaning: Meaning,
+    /// The name of each row, and its bars.
+    pub rows: Vec<(String, Vec<Bar>)>,
+}
+
+impl Bars {
+    /// Draws it.
+    pub fn draw(&self, style: &Style) -> Drawing {
+        let size = style.size();
+        let mut drawing = Drawing::new(&self.name, style.width.points());
+        let top = match &self.meaning {
+            Meaning::Keys(keys) => {
+                let entries = keys.iter().map(|(name, colour)| Entry {
+                    name: name.clone(),
+                    colour: *colour,
+                    look: Look::Area,
+                });
+                legend(&mut drawing, &entries.collect::<Vec<_>>(), 2.0, style) + size
+            }
+            Meaning::Scale(title, range) => {
+                colour_bar(&mut drawing, title, *range, style) + 0.9 * size
+            }
+        };
+        let most = drawing.width - 2.0;
+        let title = fitted(&self.axes[1], size, most);
+        drawing.text((1.0, top), Anchor::Start, &title, (size, BLACK));
+        let (top, right) = (top + 0.6 * size, drawing.width - 2.0);
+        let count = self.rows.len().max(1) as f64;
+        let pitch = (1.35 * size).min(1.2 * drawing.width.min(260.0) / count);
+        let bottom = top + pitch * count;
+        let widths = self.rows.iter().map(|(name, _)| font::width(name, size));
+        let left = widths.fold(0.0, f64::max).min(0.3 * drawing.width) + 5.0;
+        let ends = self
+            .rows
+            .iter()
+            .flat_map(|(_, bars)| bars)
+            .map(|bar| bar.to);
+        let axis = Axis::from_zero(ends, (left, right));
+        let each = every(1.15 * size, pitch);
+        // A thin gap between rows that are high enough for one.
+        let height = if pitch > 4.0 { 0.84 * pitch } else { pitch };
+        for (row, (name, bars)) in self.rows.iter().enumerate() {
+            let y = top + row as f64 * pitch;
+            for bar in bars.iter().filter(|bar| bar.to > bar.from) {
+                let x = axis.place(bar.from);
+                // A little below the next one, so that no gap shows between two of them.
+                let end = (axis.place(bar.to) + 0.2).min(right);
+                drawing.rectangle((x, y), (end - x, height), bar.colour);
+            }
+            if row % each == 0 {
+                let base = (left - 3.0, y + height / 2.0 + 0.35 * size);
+                let name = fitted(name, size, left - 5.0);
+                drawing.text(base, Anchor::End, &name, (size, BLACK));
+            }
+        }
+        let bottom = bottom + 0.4 * size;
+        let edges = (1.0, drawing.width - 1.0);
+        let height = axis.level(&mut drawing, bottom, &self.axes[0], edges, style);
+        drawing.height = bottom + height + 1.0;
+        drawing
+    }
+}

@@ -1,0 +1,235 @@
+//! A drawing: shapes and texts in points, from the upper left corner; later ones cover earlier ones.
+
+use super::font;
+
+/// A colour (red, green, blue).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Colour(pub u8, pub u8, pub u8);
+
+pub(super) const BLACK: Colour = Colour(0, 0, 0);
+pub(super) const WHITE: Colour = Colour(255, 255, 255);
+/// Axes.
+pub(super) const AXIS: Colour = Colour(90, 90, 90);
+/// Grid lines.
+pub(super) const GRID: Colour = Colour(221, 221, 221);
+
+/// The shape of a point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// A disc.
+    Circle,
+    /// A triangle that stands on a side.
+    Triangle,
+    /// A square.
+    Square,
+}
+
+/// A place \[pt\].
+pub(super) type Place = (f64, f64);
+
+/// The line around or along a shape: its colour, and its width \[pt\].
+pub(super) type Pen = (Colour, f64);
+
+/// The side of a text that is at its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// Something drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Item {
+    Path {
+        points: Vec<Place>,
+        is_closed: bool,
+        fill: Option<Colour>,
+        pen: Option<Pen>,
+    },
+    Circle {
+        centre: Place,
+        radius: f64,
+        fill: Option<Colour>,
+        pen: Option<Pen>,
+    },
+    Text {
+        /// The left end of its base line.
+        at: Place,
+        text: String,
+        size: f64,
+        width: f64,
+        colour: Colour,
+    },
+}
+
+/// Everything drawn, and the size of the canvas \[pt\].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Drawing {
+    /// The title for readers who do not see it.
+    pub(super) name: String,
+    pub(super) width: f64,
+    pub(super) height: f64,
+    pub(super) items: Vec<Item>,
+}
+
+impl Drawing {
+    /// An empty canvas; its height grows with what is drawn.
+    pub(super) fn new(name: &str, width: f64) -> Self {
+        Self {
+            name: harmless(name),
+            width,
+            height: 0.0,
+            items: Vec::new(),
+        }
+    }
+
+    pub(super) fn line(&mut self, from: Place, to: Place, pen: Pen) {
+        self.path(vec![from, to], pen);
+    }
+
+    pub(super) fn path(&mut self, points: Vec<Place>, pen: Pen) {
+        self.items.push(Item::Path {
+            points,
+            is_closed: false,
+            fill: None,
+            pen: Some(pen),
+        });
+    }
+
+    /// An area.
+    pub(super) fn area(&mut self, points: Vec<Place>, fill: Option<Colour>, pen: Option<Pen>) {
+        self.items.push(Item::Path {
+            points,
+            is_closed: true,
+            fill,
+            pen,
+        });
+    }
+
+    pub(super) fn rectangle(&mut self, (x, y): Place, (width, height): Place, fill: Colour) {
+        let corners = vec![
+            (x, y),
+            (x + width, y),
+            (x + width, y + height),
+            (x, y + height),
+        ];
+        self.area(corners, Some(fill), None);
+    }
+
+    /// A point; one that is not filled is a ring.
+    pub(super) fn mark(
+        &mut self,
+        mark: Mark,
+        at: Place,
+        radius: f64,
+        colour: Colour,
+        filled: bool,
+    ) {
+        let (x, y) = at;
+        let fill = Some(if filled { colour } else { WHITE });
+        let pen = Some((colour, 0.8));
+        match mark {
+            Mark::Circle => self.items.push(Item::Circle {
+                centre: at,
+                radius,
+                fill,
+                pen,
+            }),
+            Mark::Square => {
+                let half = 0.89 * radius;
+                let corners = [(-1.0, -1.0), (1.0, -1.0), (1.0, 1.0), (-1.0, 1.0)];
+                let corners = corners.map(|(dx, dy)| (x + dx * half, y + dy * half));
+                self.area(corners.to_vec(), fill, pen);
+            }
+            Mark::Triangle => {
+                // The sides of an equilateral triangle around its centre.
+                let (half, up, down) = (1.1 * radius, 1.27 * radius, 0.64 * radius);
+                let corners = vec![(x, y - up), (x + half, y + down), (x - half, y + down)];
+                self.area(corners, fill, pen);
+            }
+        }
+    }
+
+    /// A text whose base line is at `at`.
+    pub(super) fn text(
+        &mut self,
+        at: Place,
+        anchor: Anchor,
+        text: &str,
+        (size, colour): (f64, Colour),
+    ) {
+        let text = harmless(text);
+        let width = font::width(&text, size);
+        let shift = match anchor {
+            Anchor::Start => 0.0,
+            Anchor::Middle => width / 2.0,
+            Anchor::End => width,
+        };
+        if !text.is_empty() {
+            self.items.push(Item::Text {
+                at: (at.0 - shift, at.1),
+                text,
+                size,
+                width,
+                colour,
+            });
+        }
+    }
+
+    /// The size of the smallest letter \[pt\].
+    pub(super) fn smallest_letter(&self) -> Option<f64> {
+        let sizes = self.items.iter().filter_map(|item| match item {
+            Item::Text { size, .. } => Some(*size),
+            _ => None,
+        });
+        sizes.min_by(f64::total_cmp)
+    }
+
+    /// The texts of which a part lies outside the canvas.
+    pub(super) fn clipped(&self) -> Vec<&str> {
+        let texts = self.items.iter().filter_map(|item| match item {
+            Item::Text {
+                at: (x, y),
+                text,
+                size,
+                width,
+                ..
+            } => {
+                let is_inside = *x >= 0.0
+                    && x + width <= self.width
+                    && y - 0.76 * size >= 0.0
+                    && y + 0.24 * size <= self.height;
+                (!is_inside).then_some(text.as_str())
+            }
+            _ => None,
+        });
+        texts.collect()
+    }
+}
+
+/// A text without control characters, which neither XML nor a font has.
+fn harmless(text: &str) -> String {
+    let is_bad = |letter: char| letter.is_control() || matches!(letter, '\u{fffe}' | '\u{ffff}');
+    text.replace(is_bad, " ")
+}
+
+/// A text that is cut to a width, with an ellipsis in its middle.
+pub(super) fn fitted(text: &str, size: f64, most: f64) -> String {
+    if font::width(text, size) <= most {
+        return text.to_owned();
+    }
+    let letters: Vec<char> = text.chars().collect();
+    for kept in (0..letters.len()).rev() {
+        let (head, tail) = (kept.div_ceil(2), kept / 2);
+        let cut: String = letters[..head]
+            .iter()
+            .chain(&['…'])
+            .chain(&letters[letters.len() - tail..])
+            .collect();
+        if font::width(&cut, size) <= most {
+            return cut;
+        }
+    }
+    String::new()
+}

@@ -1,0 +1,219 @@
+//! Maps of a quantity over two parameters, a panel for each choice of others, with one colour bar for all.
+
+use super::axis::{colour_bar, under, viridis};
+use super::drawing::{Anchor, BLACK, Drawing, WHITE, fitted};
+use super::font;
+use super::style::Style;
+
+/// The most panels beside each other.
+const MOST_COLUMNS: usize = 4;
+/// The space between panels \[pt\].
+const GAP: f64 = 6.0;
+
+/// A map.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Panel {
+    /// The values that hold for it.
+    pub name: String,
+    /// Column, row (from below) and value of each cell that is known.
+    pub cells: Vec<(usize, usize, f64)>,
+}
+
+/// The chart.
+#[derive(Clone, Debug)]
+pub struct Heat {
+    /// The title for readers who do not see it.
+    pub name: String,
+    /// The title of the colour bar, with its unit.
+    pub quantity: String,
+    /// The names of the level and the upright parameter, and their values.
+    pub axes: [(String, Vec<String>); 2],
+    /// The panels.
+    pub panels: Vec<Panel>,
+    /// The text of a value in its cell.
+    pub label: fn(f64) -> String,
+}
+
+/// The places of the panels.
+#[derive(Clone, Copy, Debug)]
+struct Layout {
+    columns: usize,
+    left: f64,
+    top: f64,
+    width: f64,
+    height: f64,
+    /// The height of the name above a panel.
+    head: f64,
+}
+
+impl Heat {
+    /// Draws it.
+    pub fn draw(&self, style: &Style) -> Drawing {
+        let size = style.size();
+        let mut drawing = Drawing::new(&self.name, style.width.points());
+        let values = self.panels.iter().flat_map(|panel| &panel.cells);
+        let (least, most) = values.fold((f64::MAX, f64::MIN), |(least, most), cell| {
+            (least.min(cell.2), most.max(cell.2))
+        });
+        let top = colour_bar(&mut drawing, &self.quantity, (least, most), style);
+        let most_wide = drawing.width - 2.0;
+        let title = fitted(&self.axes[1].0, size, most_wide);
+        drawing.text(
+            (1.0, top + 0.9 * size),
+            Anchor::Start,
+            &title,
+            (size, BLACK),
+        );
+        let layout = self.layout(&drawing, top + 1.4 * size, style);
+        let share = |value: f64| {
+            if most > least {
+                (value - least) / (most - least)
+            } else {
+                0.5
+            }
+        };
+        let labels = self.label_fits(&layout, style);
+        for (index, panel) in self.panels.iter().enumerate() {
+            let at = layout.place(index);
+            let middle = at.0 + layout.width / 2.0;
+            let name = fitted(&panel.name, size, layout.width);
+            drawing.text(
+                (middle, at.1 - 0.4 * size),
+                Anchor::Middle,
+                &name,
+                (size, BLACK),
+            );
+            self.draw_cells(&mut drawing, (panel, at), (&layout, labels), &share, style);
+            self.draw_labels(&mut drawing, index, &layout, style);
+        }
+        let rows = self.panels.len().div_ceil(layout.columns);
+        let bottom = layout.top + rows as f64 * (layout.head + layout.height + GAP) - GAP;
+        let middle = f64::midpoint(layout.left, drawing.width);
+        let edges = (1.0, drawing.width - 1.0);
+        let below = (middle, bottom + 2.4 * size);
+        under(&mut drawing, below, &self.axes[0].0, edges, style);
+        drawing.height = bottom + 2.8 * size;
+        drawing
+    }
+
+    fn layout(&self, drawing: &Drawing, top: f64, style: &Style) -> Layout {
+        let size = style.size();
+        let widest = |texts: &mut dyn Iterator<Item = &String>| {
+            texts
+                .map(|text| font::width(text, size))
+                .fold(0.0, f64::max)
+        };
+        let labels = widest(&mut self.axes[1].1.iter()).min(0.3 * drawing.width);
+        let left = labels + 5.0;
+        let room = drawing.width - left - 2.0;
+        let name = widest(&mut self.panels.iter().map(|panel| &panel.name));
+        let value = widest(&mut self.axes[0].1.iter());
+        let wide = |columns: usize| (room + GAP) / columns as f64 - GAP;
+        let fits = |columns: &usize| wide(*columns) >= name.max(2.5 * value);
+        let most = MOST_COLUMNS.min(self.panels.len()).max(1);
+        let columns = (1..=most).rev().find(fits).unwrap_or(1);
+        let width = wide(columns);
+        let rows = self.axes[1].1.len().max(1) as f64;
+        // Cells as high as a line of text; wide maps are flat.
+        let height = (rows * 1.5 * size).clamp(0.5 * width.min(120.0), 160.0_f64.max(rows * 3.0));
+        let is_named = self.panels.iter().any(|panel| !panel.name.is_empty());
+        Layout {
+            columns,
+            left,
+            top,
+            width,
+            height,
+            head: if is_named { 1.4 * size } else { 0.0 },
+        }
+    }
+
+    /// Whether the values of all cells can be written into them.
+    fn label_fits(&self, layout: &Layout, style: &Style) -> bool {
+        let size = style.size();
+        let (width, height) = self.cell(layout);
+        let values = self.panels.iter().flat_map(|panel| &panel.cells);
+        let texts = values.map(|cell| font::width(&style.number(&(self.label)(cell.2)), size));
+        height >= 1.15 * size && texts.fold(0.0, f64::max) + 2.0 <= width
+    }
+
+    fn cell(&self, layout: &Layout) -> (f64, f64) {
+        let [columns, rows] = [0, 1].map(|axis: usize| self.axes[axis].1.len().max(1) as f64);
+        (layout.width / columns, layout.height / rows)
+    }
+
+    fn draw_cells(
+        &self,
+        drawing: &mut Drawing,
+        (panel, at): (&Panel, (f64, f64)),
+        (layout, labels): (&Layout, bool),
+        share: &dyn Fn(f64) -> f64,
+        style: &Style,
+    ) {
+        let (width, height) = self.cell(layout);
+        for &(column, row, value) in &panel.cells {
+            let x = at.0 + column as f64 * width;
+            let y = at.1 + layout.height - (row + 1) as f64 * height;
+            // A little over the next one, so that no gap shows between two of them.
+            let columns = self.axes[0].1.len();
+            let over = |is_last: bool| if is_last { 0.0 } else { 0.2 };
+            let size = (width + over(column + 1 == columns), height + over(row == 0));
+            drawing.rectangle((x, y), size, viridis(share(value)));
+            if labels {
+                let colour = if share(value) < 0.55 { WHITE } else { BLACK };
+                let middle = (x + width / 2.0, y + height / 2.0 + 0.35 * style.size());
+                let text = style.number(&(self.label)(value));
+                drawing.text(middle, Anchor::Middle, &text, (style.size(), colour));
+            }
+        }
+    }
+
+    /// Draws the values of the parameters: left of the first column, below the last panel of each column.
+    fn draw_labels(&self, drawing: &mut Drawing, index: usize, layout: &Layout, style: &Style) {
+        let size = style.size();
+        let (width, height) = self.cell(layout);
+        let at = layout.place(index);
+        if index.is_multiple_of(layout.columns) {
+            let labels = &self.axes[1].1;
+            let each = every(1.1 * size, height);
+            for (row, label) in labels.iter().enumerate().step_by(each) {
+                let y = at.1 + layout.height - (row as f64 + 0.5) * height + 0.35 * size;
+                let text = fitted(label, size, layout.left - 5.0);
+                drawing.text((at.0 - 3.0, y), Anchor::End, &text, (size, BLACK));
+            }
+        }
+        if index + layout.columns >= self.panels.len() {
+            let labels = &self.axes[0].1;
+            let widest = labels.iter().map(|label| font::width(label, size));
+            let each = every(widest.fold(0.0, f64::max) + 0.5 * size, width);
+            for (column, label) in labels.iter().enumerate().step_by(each) {
+                let x = at.0 + (column as f64 + 0.5) * width;
+                let text = fitted(label, size, (each as f64 * width).max(3.0 * size));
+                let half = font::width(&text, size) / 2.0;
+                let x = x.clamp(half, (drawing.width - half).max(half));
+                let y = at.1 + layout.height + 1.1 * size;
+                drawing.text((x, y), Anchor::Middle, &text, (size, BLACK));
+            }
+        }
+    }
+}
+
+impl Layout {
+    fn place(&self, index: usize) -> (f64, f64) {
+        let (column, row) = (index % self.columns, index / self.columns);
+        (
+            self.left + column as f64 * (self.width + GAP),
+            self.top + row as f64 * (self.head + self.height + GAP) + self.head,
+        )
+    }
+}
+
+/// Of labels that take `needed` each and stand `pitch` apart, every how many can be written.
+pub(super) fn every(needed: f64, pitch: f64) -> usize {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a small count"
+    )]
+    let each = (needed / pitch).ceil() as usize;
+    each.max(1)
+}

@@ -1,0 +1,257 @@
+//! The look of a figure that a user chooses: width, size of letters, language, resolution.
+
+use std::fmt;
+use std::str::FromStr;
+
+use migsim_base::error::Problem;
+
+/// Points in a millimetre: 72 to an inch of 25.4 mm.
+const POINTS_PER_MM: f64 = 72.0 / 25.4;
+
+/// The least and the greatest width \[mm\]: half a column, and the longer side of A3.
+const WIDTHS: (f64, f64) = (40.0, 420.0);
+
+/// The least and the greatest size of letters \[pt\].
+const SIZES: (f64, f64) = (6.0, 24.0);
+
+/// A width on paper, written with its unit (`85mm`, `8.5cm`, `3.5in`).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Length {
+    mm: f64,
+}
+
+impl Length {
+    /// A width \[mm\].
+    pub const fn of_mm(mm: f64) -> Self {
+        Self { mm }
+    }
+
+    /// The width \[pt\].
+    pub fn points(self) -> f64 {
+        self.mm * POINTS_PER_MM
+    }
+}
+
+impl FromStr for Length {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let units = [
+            ("mm", 1.0),
+            ("cm", 10.0),
+            ("in", 25.4),
+            ("pt", 1.0 / POINTS_PER_MM),
+        ];
+        let mm = with_unit(text, &units, "85mm, 8.5cm or 3.35in")?;
+        if mm < WIDTHS.0 - 1e-9 || mm > WIDTHS.1 + 1e-9 {
+            return Err(format!(
+                "a figure is {} to {} mm wide; a column has about 85 mm, a page 170 mm",
+                WIDTHS.0, WIDTHS.1
+            ));
+        }
+        Ok(Self { mm })
+    }
+}
+
+impl fmt::Display for Length {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}mm", self.mm)
+    }
+}
+
+/// A size of letters, written with its unit (`8pt`).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Points(f64);
+
+impl Points {
+    /// The size \[pt\].
+    pub fn get(self) -> f64 {
+        self.0
+    }
+}
+
+impl FromStr for Points {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let size = with_unit(text, &[("pt", 1.0)], "8pt")?;
+        if size < SIZES.0 || size > SIZES.1 {
+            return Err(format!(
+                "letters have {} to {} pt; journals ask for 6 pt at least, 8 pt are usual",
+                SIZES.0, SIZES.1
+            ));
+        }
+        Ok(Self(size))
+    }
+}
+
+impl fmt::Display for Points {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}pt", self.0)
+    }
+}
+
+/// A number in one of some units; `example` shows how it is written.
+fn with_unit(text: &str, units: &[(&str, f64)], example: &str) -> Result<f64, String> {
+    let text = text.trim();
+    let found = units.iter().find_map(|(unit, factor)| {
+        let number = text.strip_suffix(unit)?.trim_end().parse::<f64>().ok()?;
+        number.is_finite().then_some(number * factor)
+    });
+    found.ok_or_else(|| format!("a number with its unit is needed, such as {example}"))
+}
+
+/// The format of a figure's file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Scalable Vector Graphics, the text as text.
+    Svg,
+    /// A page of PDF 1.7 of the size of the figure, the font embedded.
+    Pdf,
+    /// An image of pixels.
+    Png,
+}
+
+impl Format {
+    /// All formats.
+    pub const ALL: [Self; 3] = [Self::Svg, Self::Pdf, Self::Png];
+
+    /// Its name, which is also the end of the names of its files.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Svg => "svg",
+            Self::Pdf => "pdf",
+            Self::Png => "png",
+        }
+    }
+}
+
+/// The language of labels and legends; Portuguese has a decimal comma.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Language {
+    /// English.
+    #[default]
+    English,
+    /// Portuguese.
+    Portuguese,
+}
+
+impl Language {
+    /// All languages.
+    pub const ALL: [Self; 2] = [Self::English, Self::Portuguese];
+
+    /// Its code (ISO 639-1).
+    pub const fn code(self) -> &'static str {
+        match self {
+            Self::English => "en",
+            Self::Portuguese => "pt",
+        }
+    }
+}
+
+/// The look of a figure.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Style {
+    /// Its width on paper.
+    pub width: Length,
+    /// The size of its letters.
+    pub font_size: Points,
+    /// The language of its words.
+    pub language: Language,
+    /// The pixels per inch of PNG.
+    pub dpi: u32,
+}
+
+impl Default for Style {
+    /// A column of an article.
+    fn default() -> Self {
+        Self {
+            width: Length::of_mm(85.0),
+            font_size: Points(8.0),
+            language: Language::English,
+            dpi: 300,
+        }
+    }
+}
+
+impl Style {
+    /// A text in the language of the figure.
+    pub fn say<'t>(&self, english: &'t str, portuguese: &'t str) -> &'t str {
+        match self.language {
+            Language::English => english,
+            Language::Portuguese => portuguese,
+        }
+    }
+
+    /// A number with the decimal mark of the language.
+    pub fn number(&self, number: &str) -> String {
+        match self.language {
+            Language::English => number.replace('-', "\u{2212}"),
+            Language::Portuguese => number.replace('-', "\u{2212}").replace('.', ","),
+        }
+    }
+
+    /// The size of letters \[pt\].
+    pub fn size(&self) -> f64 {
+        self.font_size.get()
+    }
+}
+
+/// The names among `known` that `wanted` asks for: one of them, or `all`.
+///
+/// # Errors
+/// There is no figure of this name; the known ones are listed.
+pub fn chosen<'n>(wanted: &str, known: &[&'n str]) -> Result<Vec<&'n str>, Problem> {
+    if wanted == "all" {
+        return Ok(known.to_vec());
+    }
+    let found: Vec<&str> = known.iter().copied().filter(|one| *one == wanted).collect();
+    if found.is_empty() {
+        let names = known.iter().copied().chain(["all"]);
+        return Err(Problem::unknown("figure", wanted).known("figures", names));
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn widths_take_the_units_of_paper() {
+        for (text, mm) in [
+            ("85mm", 85.0),
+            ("8.5 cm", 85.0),
+            ("3.5in", 88.9),
+            ("241pt", 85.019),
+        ] {
+            let width: Length = text.parse().unwrap();
+            assert!((width.mm - mm).abs() < 1e-3, "{text}: {}", width.mm);
+        }
+    }
+
+    #[test]
+    fn absurd_sizes_are_refused_with_the_usual_ones() {
+        let error = |text: &str| text.parse::<Length>().unwrap_err();
+        assert!(
+            error("85").contains("85mm, 8.5cm or 3.35in"),
+            "{}",
+            error("85")
+        );
+        assert!(error("2mm").contains("40 to 420 mm"));
+        assert!(error("NaNmm").contains("a number with its unit"));
+        assert!("5pt".parse::<Points>().unwrap_err().contains("6 to 24 pt"));
+        assert!("8px".parse::<Points>().unwrap_err().contains("such as 8pt"));
+    }
+
+    #[test]
+    fn an_unknown_figure_lists_the_known_ones() {
+        assert_eq!(
+            chosen("all", &["gains", "times"]).unwrap(),
+            ["gains", "times"]
+        );
+        let problem = chosen("time", &["gains", "times"]).unwrap_err();
+        assert_eq!(problem.message, "unknown figure `time`");
+        assert!(problem.hint.unwrap().contains("times"));
+    }
+}

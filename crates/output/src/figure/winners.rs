@@ -1,0 +1,219 @@
+//! A map of winners over two parameters: the colour and the letter of a cell name the winner, hatching says that it is not certain.
+
+use super::axis::under;
+use super::drawing::{Anchor, BLACK, Colour, Drawing, WHITE, fitted};
+use super::font;
+use super::heat::every;
+use super::style::Style;
+
+/// The colours of winners, for colour-blind readers (Okabe and Ito 2008); after the last one they begin anew, the letters do not.
+const COLOURS: [Colour; 8] = [
+    Colour(0, 114, 178),
+    Colour(230, 159, 0),
+    Colour(0, 158, 115),
+    Colour(204, 121, 167),
+    Colour(86, 180, 233),
+    Colour(213, 94, 0),
+    Colour(240, 228, 66),
+    Colour(120, 120, 120),
+];
+/// The distance of the lines of the hatching \[pt\].
+const HATCH: f64 = 4.0;
+/// The side of a colour in the legend, in sizes of the letters.
+const BOX: f64 = 1.1;
+
+/// A cell.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Won {
+    /// Its column, and its row from below.
+    pub place: [usize; 2],
+    /// The winner, an index of [`Winners::names`].
+    pub winner: usize,
+    /// The text after the letter: the margin.
+    pub text: String,
+    /// Whether the difference is significant.
+    pub is_certain: bool,
+}
+
+/// The chart.
+#[derive(Clone, Debug)]
+pub struct Winners {
+    /// The title for readers who do not see it.
+    pub name: String,
+    /// The names of those that compete.
+    pub names: Vec<String>,
+    /// The sentence below the legend.
+    pub remark: String,
+    /// The names of the level and the upright parameter, and their values.
+    pub axes: [(String, Vec<String>); 2],
+    /// The cells that are known.
+    pub cells: Vec<Won>,
+}
+
+impl Winners {
+    /// Draws it.
+    pub fn draw(&self, style: &Style) -> Drawing {
+        let size = style.size();
+        let mut drawing = Drawing::new(&self.name, style.width.points());
+        let top = self.legend(&mut drawing, style) + 1.4 * size;
+        let title = fitted(&self.axes[1].0, size, drawing.width - 2.0);
+        drawing.text((1.0, top), Anchor::Start, &title, (size, BLACK));
+        let rows = &self.axes[1].1;
+        let labels = rows.iter().map(|label| font::width(label, size));
+        let left = labels.fold(0.0, f64::max).min(0.3 * drawing.width) + 5.0;
+        let (top, cell) = (
+            top + 0.5 * size,
+            (
+                (drawing.width - left - 2.0) / self.axes[0].1.len().max(1) as f64,
+                2.2 * size,
+            ),
+        );
+        let bottom = top + rows.len() as f64 * cell.1;
+        for won in &self.cells {
+            let x = left + won.place[0] as f64 * cell.0;
+            let y = bottom - (won.place[1] + 1) as f64 * cell.1;
+            draw_cell(&mut drawing, won, ((x, y), cell), style);
+        }
+        for (row, label) in rows.iter().enumerate() {
+            let y = bottom - (row as f64 + 0.5) * cell.1 + 0.35 * size;
+            let text = fitted(label, size, left - 5.0);
+            drawing.text((left - 3.0, y), Anchor::End, &text, (size, BLACK));
+        }
+        let labels = &self.axes[0].1;
+        let widest = labels.iter().map(|label| font::width(label, size));
+        let each = every(widest.fold(0.0, f64::max) + 0.5 * size, cell.0);
+        for (column, label) in labels.iter().enumerate().step_by(each) {
+            let text = fitted(label, size, (each as f64 * cell.0).max(3.0 * size));
+            let half = font::width(&text, size) / 2.0;
+            let x = left + (column as f64 + 0.5) * cell.0;
+            let x = x.clamp(half, (drawing.width - half).max(half));
+            drawing.text(
+                (x, bottom + 1.1 * size),
+                Anchor::Middle,
+                &text,
+                (size, BLACK),
+            );
+        }
+        let below = (f64::midpoint(left, drawing.width), bottom + 2.4 * size);
+        let edges = (1.0, drawing.width - 1.0);
+        under(&mut drawing, below, &self.axes[0].0, edges, style);
+        drawing.height = bottom + 2.8 * size;
+        drawing
+    }
+
+    /// The winners with their letters; where it ends.
+    fn legend(&self, drawing: &mut Drawing, style: &Style) -> f64 {
+        let size = style.size();
+        let side = BOX * size;
+        let (mut x, mut y) = (1.0, 2.0);
+        for winner in 0..self.names.len() {
+            if self.cells.iter().all(|won| won.winner != winner) {
+                continue;
+            }
+            let text = fitted(
+                &format!("{}  {}", letter(winner), self.names[winner]),
+                size,
+                drawing.width - side - 6.0,
+            );
+            let width = side + 4.0 + font::width(&text, size) + size;
+            if x > 1.0 && x + width > drawing.width {
+                (x, y) = (1.0, y + 1.5 * size);
+            }
+            drawing.rectangle((x, y), (side, side), colour(winner));
+            let at = (x + side + 3.0, y + 0.9 * size);
+            drawing.text(at, Anchor::Start, &text, (size, BLACK));
+            x += width;
+        }
+        let remark = fitted(&self.remark, size, drawing.width - 2.0);
+        let at = (1.0, y + side + 1.2 * size);
+        drawing.text(at, Anchor::Start, &remark, (size, BLACK));
+        at.1
+    }
+}
+
+fn draw_cell(
+    drawing: &mut Drawing,
+    won: &Won,
+    ((x, y), (width, height)): ((f64, f64), (f64, f64)),
+    style: &Style,
+) {
+    let size = style.size();
+    let fill = colour(won.winner);
+    drawing.rectangle((x, y), (width - 1.0, height - 1.0), fill);
+    let (width, height) = (width - 1.0, height - 1.0);
+    let long = format!("{} {}", letter(won.winner), won.text);
+    let text = if font::width(&long, size) + 4.0 <= width {
+        long
+    } else {
+        letter(won.winner)
+    };
+    if !won.is_certain {
+        let mut start = -height + HATCH / 2.0;
+        while start < width {
+            let from = (x + start.max(0.0), y + (-start).max(0.0));
+            let to = (
+                x + (start + height).min(width),
+                y + height.min(width - start),
+            );
+            drawing.line(from, to, (WHITE, 0.8));
+            start += HATCH;
+        }
+        // The text stays legible on the lines.
+        let half = font::width(&text, size) / 2.0 + 1.5;
+        let corner = (x + width / 2.0 - half, y + height / 2.0 - 0.6 * size);
+        drawing.rectangle(corner, (2.0 * half, 1.2 * size), fill);
+    }
+    let at = (x + width / 2.0, y + height / 2.0 + 0.35 * size);
+    drawing.text(at, Anchor::Middle, &text, (size, ink(fill)));
+}
+
+fn colour(winner: usize) -> Colour {
+    COLOURS[winner % COLOURS.len()]
+}
+
+/// Black or white, whichever differs more from the colour below it.
+fn ink(Colour(red, green, blue): Colour) -> Colour {
+    let light = 0.299 * f64::from(red) + 0.587 * f64::from(green) + 0.114 * f64::from(blue);
+    if light < 115.0 { WHITE } else { BLACK }
+}
+
+/// A, B, ... Z, AA, AB, ...
+fn letter(index: usize) -> String {
+    let own = char::from(b'A' + u8::try_from(index % 26).unwrap_or(0));
+    match index / 26 {
+        0 => own.to_string(),
+        rounds => format!("{}{own}", letter(rounds - 1)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_cell_has_a_letter_and_what_is_uncertain_is_hatched() {
+        let won = |column, winner, is_certain| Won {
+            place: [column, 0],
+            winner,
+            text: "3.1 %".into(),
+            is_certain,
+        };
+        let chart = Winners {
+            name: "Winners".into(),
+            names: ["never", "migbsp", "refine"].map(String::from).to_vec(),
+            remark: "hatched: no certain winner".into(),
+            axes: [
+                ("costs.move".into(), ["0", "1"].map(String::from).to_vec()),
+                ("workload.spread".into(), vec!["0.5".into()]),
+            ],
+            cells: vec![won(0, 0, true), won(1, 2, false)],
+        };
+        let drawing = chart.draw(&Style::default());
+        assert!(drawing.clipped().is_empty());
+        assert!(drawing.smallest_letter() >= Some(6.0));
+        let svg = super::super::Figure::new("winners", drawing).svg();
+        assert!(svg.contains("A 3.1 %") && svg.contains("C 3.1 %") && svg.contains("C  refine"));
+        assert!(!svg.contains("migbsp"), "it wins nowhere");
+        assert_eq!([letter(25), letter(26)], ["Z", "AA"]);
+    }
+}

@@ -1,0 +1,100 @@
+//! Settings as a table: a row per key, as `--set` and sweeps name it.
+
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use super::{escaped, prose};
+
+/// Longer lists are not told value by value.
+const MOST_VALUES: usize = 32;
+
+/// A table of all keys of `settings` with their values, in a part of the page that opens; `summary` is its heading.
+pub fn settings(summary: &str, settings: &Value) -> String {
+    let mut rows = Vec::new();
+    flatten("", settings, &mut rows);
+    let mut html = format!(
+        "<details>\n<summary>{}</summary>\n<div class=\"wide\"><table class=\"sortable\" data-name=\"keys\">\n<thead><tr><th scope=\"col\" class=\"words\">key</th><th scope=\"col\" class=\"words\">value</th></tr></thead>\n<tbody>\n",
+        prose(summary)
+    );
+    for (key, value) in rows {
+        writeln!(
+            html,
+            "<tr><th scope=\"row\">{}</th><td class=\"words long\">{}</td></tr>",
+            escaped(&key),
+            escaped(&value)
+        )
+        .expect("a string can be written to");
+    }
+    html.push_str("</tbody>\n</table></div>\n</details>\n");
+    html
+}
+
+fn flatten(key: &str, value: &Value, rows: &mut Vec<(String, String)>) {
+    match value {
+        Value::Object(fields) if !fields.is_empty() => {
+            for (name, value) in fields {
+                let key = if key.is_empty() {
+                    name.clone()
+                } else {
+                    format!("{key}.{name}")
+                };
+                flatten(&key, value, rows);
+            }
+        }
+        Value::Array(list) if list.iter().any(|one| one.is_object() || one.is_array()) => {
+            for (at, value) in list.iter().enumerate().take(MOST_VALUES) {
+                flatten(&format!("{key}[{at}]"), value, rows);
+            }
+            if list.len() > MOST_VALUES {
+                let more = list.len() - MOST_VALUES;
+                rows.push((key.to_owned(), format!("and {more} more")));
+            }
+        }
+        value => rows.push((key.to_owned(), plain(value))),
+    }
+}
+
+fn plain(value: &Value) -> String {
+    match value {
+        Value::Null => "none".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Array(list) => {
+            let shown = list.iter().take(MOST_VALUES).map(plain);
+            let mut text = shown.collect::<Vec<_>>().join(", ");
+            if list.len() > MOST_VALUES {
+                write!(text, " and {} more", list.len() - MOST_VALUES)
+                    .expect("a string can be written to");
+            }
+            text
+        }
+        Value::Object(_) => "{}".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn keys_are_named_as_flags_name_them() {
+        let html = settings(
+            "All",
+            &json!({ "a": { "b": 1, "c": [1, 2] }, "load": [{ "step": 0.1 }, { "on": "<x>" }], "no": null }),
+        );
+        for (key, value) in [
+            ("a.b", "1"),
+            ("a.c", "1, 2"),
+            ("load[0].step", "0.1"),
+            ("load[1].on", "&lt;x&gt;"),
+            ("no", "none"),
+        ] {
+            let row = format!("<th scope=\"row\">{key}</th><td class=\"words long\">{value}</td>");
+            assert!(html.contains(&row), "{row}: {html}");
+        }
+        assert!(!html.contains('{'));
+    }
+}

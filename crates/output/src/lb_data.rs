@@ -1,0 +1,127 @@
+//! An experiment as load-balancing data of vt, which LBAF reads: ranks are the hosts of the processes.
+//!
+//! The ranks of an application that was such data are its own, on the hosts where the mapping puts them; otherwise each host that holds a
+//! process at some time is one, in the order of the platform. A process that moves goes to the rank of its new host, of several to the one
+//! with the fewest processes.
+
+use std::collections::BTreeMap;
+
+use migsim_base::error::Error;
+use migsim_base::units::HostId;
+use migsim_base::words::{counted, of_number};
+use migsim_bsp::MigrationRecord;
+use migsim_experiment::Experiment;
+use migsim_workloads::vt::{Export, Move, write};
+
+/// The files of all ranks, and what a user should know of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LbData {
+    /// The JSON of each rank.
+    pub texts: Vec<String>,
+    /// The host of each rank.
+    pub hosts: Vec<HostId>,
+    /// Sentences for the user.
+    pub notes: Vec<String>,
+}
+
+impl LbData {
+    /// The application of an experiment, with the places of its processes after `migrations`; of none, where they start.
+    ///
+    /// # Errors
+    /// The mapping cannot place the ranks, which making the experiment has tried.
+    pub fn new(experiment: &Experiment, migrations: &[MigrationRecord]) -> Result<Self, Error> {
+        let workload = experiment.workload.as_ref();
+        let platform = &experiment.platform.platform;
+        let placement = &experiment.placement;
+        let labels = workload.labels();
+        let own = match labels {
+            Some(labels) => {
+                let mapping = experiment.config.mapping();
+                mapping.place(platform, labels.ranks)?
+            }
+            None => sorted(placement.iter().chain(migrations.iter().map(|one| &one.to))),
+        };
+        let mut hosts = own.clone();
+        let destinations = sorted(migrations.iter().map(|one| &one.to));
+        hosts.extend(destinations.into_iter().filter(|host| !own.contains(host)));
+        let mut of_host: BTreeMap<HostId, Vec<usize>> = BTreeMap::new();
+        for (rank, host) in hosts.iter().enumerate() {
+            of_host.entry(*host).or_default().push(rank);
+        }
+        let process_ids = (0..placement.len()).map(migsim_base::units::ProcessId::from_index);
+        let start: Vec<usize> = process_ids
+            .zip(placement)
+            .map(|(process, host)| workload.initial_rank(process).unwrap_or(of_host[host][0]))
+            .collect();
+        let moves = moves(&start, &of_host, hosts.len(), migrations);
+        let texts = write(&Export {
+            workload,
+            ranks: hosts.len(),
+            start: &start,
+            moves: &moves,
+        });
+        let mut notes = Vec::new();
+        let new = hosts.len() - own.len();
+        if new > 0 {
+            notes.push(format!(
+                "{} outside the ranks of the data: vt must run with {} ranks to follow",
+                of_number(
+                    new as u64,
+                    ["a process moved to a host", "processes moved to hosts"]
+                ),
+                hosts.len()
+            ));
+        }
+        let has_gaps =
+            labels.is_some_and(|labels| labels.phases.windows(2).any(|pair| pair[1] - pair[0] > 1));
+        if has_gaps && !moves.is_empty() {
+            notes.push(format!(
+                "the phases of the data have gaps, and vt's offline balancer moves tasks only between consecutive phases: it will not follow {}",
+                counted(moves.len(), "move")
+            ));
+        }
+        Ok(Self {
+            texts,
+            hosts,
+            notes,
+        })
+    }
+}
+
+/// Hosts in their order, each once.
+fn sorted<'a>(hosts: impl Iterator<Item = &'a HostId>) -> Vec<HostId> {
+    let mut all: Vec<HostId> = hosts.copied().collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// The migrations as moves between ranks, by superstep.
+fn moves(
+    start: &[usize],
+    of_host: &BTreeMap<HostId, Vec<usize>>,
+    ranks: usize,
+    migrations: &[MigrationRecord],
+) -> Vec<Move> {
+    let mut places = start.to_vec();
+    let mut counts = vec![0_usize; ranks];
+    for rank in start {
+        counts[*rank] += 1;
+    }
+    let mut by_superstep: Vec<&MigrationRecord> = migrations.iter().collect();
+    by_superstep.sort_by_key(|one| one.superstep);
+    let to_move = |one: &MigrationRecord| {
+        let place = &mut places[one.process.index()];
+        counts[*place] -= 1;
+        let free = of_host[&one.to].iter().copied();
+        *place = free.min_by_key(|rank| counts[*rank]).unwrap_or_default();
+        counts[*place] += 1;
+        Move {
+            superstep: one.superstep,
+            process: one.process,
+            rank: *place,
+        }
+    };
+    by_superstep.into_iter().map(to_move).collect()
+}

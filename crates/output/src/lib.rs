@@ -1,0 +1,79 @@
+//! Output: writes the run folder, the summary and the table; reads and explains a run folder.
+//!
+//! ```text
+//! run.json          manifest: version, inputs with hashes, resolved settings, summary
+//! supersteps.csv    when each superstep began and ended
+//! calls.jsonl       a decision record per rescheduling call
+//! migrations.csv    every migration that happened
+//! platform.json     the platform in short, and where processes start
+//! processes.csv     (optional) what each process did in each superstep
+//! links.csv         (optional) what crossed each link
+//! report.html       (optional) one page to look at
+//! trace-*.*         (optional) the same for viewers, a file per scenario
+//! ```
+//! CSV follows RFC 4180 and carries units in its column names; floats read back exactly. Nothing here prints.
+
+mod activity;
+mod atomic_file;
+mod base64;
+mod csv_guard;
+mod earlier;
+mod explain;
+pub mod figure;
+mod folder;
+pub mod frame;
+mod html;
+mod inside;
+mod lb_data;
+mod machine;
+mod placed;
+mod platform;
+mod processes;
+mod read;
+mod records;
+mod report;
+mod starts;
+mod summary;
+mod svg;
+mod table;
+mod table_format;
+mod traces;
+mod traffic;
+mod workload;
+
+pub use activity::Activity;
+pub use atomic_file::{Draft, write_file, write_named};
+pub use csv_guard::guarded;
+pub use earlier::check_settings;
+pub use explain::{Case, Overview, Question, Story};
+pub use folder::locked;
+pub use folder::{Drafts, RunFolder};
+pub use html::escaped;
+pub use inside::{inside, read_inside};
+pub use lb_data::LbData;
+pub use machine::{Machine, MachineCluster, MachineGroup, MachineLink, MachinePath, Place};
+pub use migsim_base::quantities::{duration, speed};
+pub use platform::{draw, platform_sheet};
+pub use processes::ProcessTable;
+pub use read::{Call, Difference, InputFile, Moved, Run, RunOfScenario, Superstep, changed_input};
+pub use report::Report;
+pub use starts::compared;
+pub use summary::{manifest, summary};
+pub use table::table;
+pub use table_format::{Cell, Column, Form, Sheet, Table, Tone, numbers, uncoloured, words};
+pub use traces::{Trace, TraceFormat, Traced};
+pub use traffic::{LinkTraffic, traffic};
+pub use workload::{Load, loads, picture, workload_sheet};
+
+use migsim_base::error::{Error, Problem};
+
+/// The error of an output that cannot be written.
+pub fn cannot_write(what: &str, error: &std::io::Error) -> Error {
+    let problem = Problem::new(format!("cannot write `{what}`: {error}"));
+    let hint = match error.kind() {
+        // What is to be written, not where.
+        std::io::ErrorKind::InvalidData => "choose another format for this run, or leave it out",
+        _ => "choose a folder that can be written to, with enough space",
+    };
+    Error::Output(problem.source(what).hint(hint))
+}

@@ -1,0 +1,222 @@
+//! `platform.json`: the description of the platform for readers of a run folder, with the first place of each process.
+//!
+//! A summary: clusters with their number of hosts, the links between clusters, which of them each pair of clusters uses. It does not replace
+//! the platform file, whose hash stands in the manifest.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use super::platform::kinds_of_hosts;
+use migsim_base::units::{ClusterId, HostId, LinkId};
+use migsim_experiment::Experiment;
+use migsim_platform::{Platform, Routes};
+
+/// The schema of what is written and read.
+pub(super) const SCHEMA: &str = "migsim-run-platform-1";
+
+/// The paths between more clusters than this are left out.
+const MOST_CLUSTERS: usize = 64;
+
+/// The kinds of hosts of a cluster are left out if there are more than this.
+const MOST_GROUPS: usize = 64;
+
+/// The platform of a run, in short.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Machine {
+    /// The schema.
+    pub schema: String,
+    /// The name of the platform.
+    pub name: String,
+    /// Its clusters.
+    pub clusters: Vec<MachineCluster>,
+    /// The links between clusters.
+    pub links: Vec<MachineLink>,
+    /// The links between each two clusters that are connected, one way; none on platforms of more than 64 clusters.
+    pub paths: Vec<MachinePath>,
+    /// The first host of each process.
+    pub placement: Vec<Place>,
+}
+
+/// A cluster.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MachineCluster {
+    /// Its name.
+    pub name: String,
+    /// The number of its hosts.
+    pub hosts: u64,
+    /// The nominal speed of a core of its first host.
+    pub speed_instructions_per_s: f64,
+    /// The cores of its first host.
+    pub cores: u32,
+    /// The bandwidth of the access link of its first host, if it has one.
+    pub access_bytes_per_s: Option<f64>,
+    /// Its hosts by kind, in order, if they are not all alike; left out where there are more than 64 kinds.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub groups: Vec<MachineGroup>,
+}
+
+/// Hosts of a cluster that are alike.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MachineGroup {
+    /// The number of hosts of this kind.
+    pub hosts: u64,
+    /// The nominal speed of a core.
+    pub speed_instructions_per_s: f64,
+    /// The cores of each.
+    pub cores: u32,
+    /// The bandwidth of the access link of each, if it has one.
+    pub access_bytes_per_s: Option<f64>,
+}
+
+/// A link between clusters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MachineLink {
+    /// Its name.
+    pub name: String,
+    /// Its nominal capacity.
+    pub bandwidth_bytes_per_s: f64,
+    /// Its nominal one-way delay.
+    pub latency_s: f64,
+}
+
+/// The links between two clusters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MachinePath {
+    /// One cluster, as its place in the list.
+    pub from: usize,
+    /// The other one, later in the list.
+    pub to: usize,
+    /// The links, as their places in the list, in order.
+    pub links: Vec<usize>,
+    /// The nominal delay of the whole way from first host to first host.
+    pub latency_s: f64,
+}
+
+/// A host, and the cluster that it belongs to.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Place {
+    /// The name of the cluster.
+    pub cluster: String,
+    /// The name of the host.
+    pub host: String,
+}
+
+impl Machine {
+    /// The machine of an experiment.
+    pub fn of(experiment: &Experiment) -> Self {
+        let platform = &experiment.platform.platform;
+        let clusters = (0..platform.clusters.len()).map(ClusterId::from_index);
+        let mut machine = Self {
+            schema: SCHEMA.to_owned(),
+            name: platform.name.clone(),
+            clusters: clusters.map(|id| cluster(platform, id)).collect(),
+            links: Vec::new(),
+            paths: Vec::new(),
+            placement: experiment
+                .placement
+                .iter()
+                .map(|&host| place(platform, host))
+                .collect(),
+        };
+        machine.add_paths(platform);
+        machine
+    }
+
+    fn add_paths(&mut self, platform: &Platform) {
+        let count = platform.clusters.len();
+        if count > MOST_CLUSTERS {
+            return;
+        }
+        let mut known: Vec<LinkId> = Vec::new();
+        for from in 0..count {
+            for to in from + 1..count {
+                let host = |cluster| platform.manager(ClusterId::from_index(cluster));
+                let Some(route) = platform.route(host(from), host(to)) else {
+                    continue;
+                };
+                let mut links = Vec::new();
+                for &link in between(platform, &route.middle) {
+                    let at = known.iter().position(|other| *other == link);
+                    links.push(at.unwrap_or_else(|| {
+                        known.push(link);
+                        known.len() - 1
+                    }));
+                }
+                self.paths.push(MachinePath {
+                    from,
+                    to,
+                    links,
+                    latency_s: platform.latency(&route).get(),
+                });
+            }
+        }
+        let link = |id: LinkId| {
+            let link = &platform.links[id.index()];
+            MachineLink {
+                name: link.name.clone(),
+                bandwidth_bytes_per_s: link.bandwidth.get(),
+                latency_s: link.latency.get(),
+            }
+        };
+        self.links = known.into_iter().map(link).collect();
+    }
+
+    /// The place of a cluster in the list.
+    pub fn cluster_named(&self, name: &str) -> Option<usize> {
+        self.clusters.iter().position(|one| one.name == name)
+    }
+}
+
+/// A host of a platform with its cluster.
+pub(super) fn place(platform: &Platform, host: HostId) -> Place {
+    let host = &platform.hosts[host.index()];
+    Place {
+        cluster: platform.clusters[host.cluster.index()].name.clone(),
+        host: host.name.clone(),
+    }
+}
+
+/// Of the links between two hosts those that are not theirs: where routes are written out, all but the first and the last.
+fn between<'a>(platform: &Platform, links: &'a [LinkId]) -> &'a [LinkId] {
+    match (&platform.routes, links) {
+        (Routes::Zoned { .. }, [_, inner @ .., _]) => inner,
+        (Routes::Zoned { .. }, _) => &[],
+        (Routes::Clustered { .. }, links) => links,
+    }
+}
+
+fn cluster(platform: &Platform, id: ClusterId) -> MachineCluster {
+    let cluster = &platform.clusters[id.index()];
+    let group = |hosts: Range<u32>| {
+        let first = hosts.start as usize;
+        let access = match &platform.routes {
+            Routes::Clustered { access, .. } => access[first],
+            Routes::Zoned { .. } => None,
+        };
+        let host = &platform.hosts[first];
+        MachineGroup {
+            hosts: hosts.len() as u64,
+            speed_instructions_per_s: host.speed.get(),
+            cores: host.cores,
+            access_bytes_per_s: access.map(|link| platform.links[link.index()].bandwidth.get()),
+        }
+    };
+    let all = group(cluster.hosts.clone());
+    let kinds = kinds_of_hosts(platform, id);
+    let is_listed = (2..=MOST_GROUPS).contains(&kinds.len());
+    MachineCluster {
+        name: cluster.name.clone(),
+        hosts: all.hosts,
+        speed_instructions_per_s: all.speed_instructions_per_s,
+        cores: all.cores,
+        access_bytes_per_s: all.access_bytes_per_s,
+        groups: kinds.into_iter().filter(|_| is_listed).map(group).collect(),
+    }
+}

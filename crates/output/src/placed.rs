@@ -1,0 +1,81 @@
+//! The number of processes that start in each cluster.
+
+use serde_json::{Value, json};
+
+use super::table_format::{Cell, Table, numbers, words};
+use migsim_base::words::counted;
+use migsim_experiment::Experiment;
+
+/// The most clusters that the line names.
+const MOST_NAMES: usize = 8;
+
+/// The clusters where processes start, in the order of the platform, each with the number of its processes.
+pub(super) struct Placed<'a>(Vec<(&'a str, usize)>);
+
+impl<'a> Placed<'a> {
+    pub(super) fn of(experiment: &'a Experiment) -> Self {
+        let platform = &experiment.platform.platform;
+        let mut counts = vec![0; platform.clusters.len()];
+        for &host in &experiment.placement {
+            counts[platform.cluster_of(host).index()] += 1;
+        }
+        let clusters = platform.clusters.iter().map(|cluster| &*cluster.name);
+        Self(
+            clusters
+                .zip(counts)
+                .filter(|(_, count)| *count > 0)
+                .collect(),
+        )
+    }
+
+    /// `placed: Labtec 20, Corisco 16`.
+    pub(super) fn line(&self) -> String {
+        let named = self.0.iter().take(MOST_NAMES);
+        let mut parts: Vec<String> = named
+            .map(|(cluster, count)| format!("{cluster} {count}"))
+            .collect();
+        if let Some(rest) = self.0.get(MOST_NAMES..).filter(|rest| !rest.is_empty()) {
+            let processes: usize = rest.iter().map(|(_, count)| count).sum();
+            let clusters = counted(rest.len(), "more cluster");
+            parts.push(format!("{processes} in {clusters}"));
+        }
+        format!("placed: {}", parts.join(", "))
+    }
+
+    /// The same for programs, with all clusters.
+    pub(super) fn json(&self) -> Value {
+        let entries = self.0.iter();
+        entries
+            .map(|(cluster, processes)| json!({ "cluster": cluster, "processes": processes }))
+            .collect()
+    }
+
+    /// The same as a table.
+    pub(super) fn table(&self) -> Table {
+        let columns = [
+            words("cluster", "cluster"),
+            numbers("processes", "processes"),
+        ];
+        let mut table = Table::new("placed", "", &columns);
+        for (cluster, processes) in &self.0 {
+            table.push([Cell::text(*cluster), Cell::count(*processes)]);
+        }
+        table
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_clusters_are_summed_up() {
+        let names: Vec<String> = (0..10).map(|number| format!("c{number}")).collect();
+        let placed = Placed(names.iter().map(|name| (&**name, 2)).collect());
+        assert_eq!(
+            placed.line(),
+            "placed: c0 2, c1 2, c2 2, c3 2, c4 2, c5 2, c6 2, c7 2, 4 in 2 more clusters"
+        );
+        assert_eq!(Placed(vec![("a", 3), ("b", 1)]).line(), "placed: a 3, b 1");
+    }
+}

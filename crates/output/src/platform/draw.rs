@@ -1,0 +1,162 @@
+//! A platform as SVG: its clusters on a circle, and the routes between them; a tree of zones as nested boxes.
+
+use std::fmt::Write as _;
+
+use super::super::svg::{escaped, open, stroke};
+use super::{Way, tree};
+use migsim_base::quantities::{duration, rate, speed};
+use migsim_base::units::{BytesPerSecond, ClusterId};
+use migsim_base::words::counted;
+use migsim_platform::Platform;
+
+/// The most clusters that are drawn, and up to how many routes have their numbers beside them.
+const MOST_CLUSTERS: usize = 24;
+const MOST_LABELS: usize = 15;
+
+const BOX: (f64, f64) = (150.0, 58.0);
+
+/// The drawing. Of a large platform the first clusters are drawn, and the rest is counted; of zones that are alike, the first ones.
+pub fn draw(platform: &Platform) -> String {
+    tree::draw(platform).unwrap_or_else(|| circle(platform))
+}
+
+/// The clusters on a circle.
+fn circle(platform: &Platform) -> String {
+    let shown = platform.clusters.len().min(MOST_CLUSTERS);
+    let left_out = platform.clusters.len() - shown;
+    let radius = if shown > 1 {
+        250.0 + 16.0 * shown as f64
+    } else {
+        0.0
+    };
+    let (width, height) = (2.0 * radius + BOX.0 + 40.0, 2.0 * radius + BOX.1 + 80.0);
+    let centre = (width / 2.0, height / 2.0 + 20.0);
+    let place = |index: usize| {
+        let turn = std::f64::consts::TAU * (index as f64 / shown as f64 - 0.25);
+        (
+            centre.0 + radius * turn.cos(),
+            centre.1 + radius * turn.sin(),
+        )
+    };
+    let mut svg = open(width, height, &platform.name);
+    let mut title = format!(
+        "{}: {} in {}",
+        platform.name,
+        counted(platform.hosts.len(), "host"),
+        counted(platform.clusters.len(), "cluster")
+    );
+    if left_out > 0 {
+        write!(title, ", the first {shown} of them").expect("a string can be written to");
+    }
+    writeln!(
+        svg,
+        "<text x=\"20\" y=\"28\" font-size=\"17\" font-weight=\"bold\">{}</text>",
+        escaped(&title)
+    )
+    .expect("a string can be written to");
+    let mut labels = String::new();
+    let has_labels = shown * shown.saturating_sub(1) / 2 <= MOST_LABELS;
+    for from in 0..shown {
+        for to in from + 1..shown {
+            route(
+                platform,
+                (from, to),
+                (place(from), place(to)),
+                has_labels,
+                &mut svg,
+                &mut labels,
+            );
+        }
+    }
+    svg += &labels;
+    for index in 0..shown {
+        cluster(platform, index, place(index), &mut svg);
+    }
+    svg += "</svg>\n";
+    svg
+}
+
+/// A route as a line, the wider the more goes through, and its label.
+fn route(
+    platform: &Platform,
+    (from, to): (usize, usize),
+    (a, b): ((f64, f64), (f64, f64)),
+    has_label: bool,
+    svg: &mut String,
+    labels: &mut String,
+) {
+    let manager = |index: usize| platform.manager(ClusterId::from_index(index));
+    let Some(way) = Way::between(platform, manager(from), manager(to)) else {
+        return;
+    };
+    let bandwidth = way.bandwidth.map_or(0.0, BytesPerSecond::get);
+    let stroke = stroke(bandwidth);
+    let name = |index: usize| escaped(&platform.clusters[index].name);
+    let numbers = match way.bandwidth {
+        Some(bandwidth) => format!("{}, {}", duration(way.latency.get()), rate(bandwidth.get())),
+        None => duration(way.latency.get()),
+    };
+    writeln!(
+        svg,
+        "<line x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\" stroke=\"#0072b2\" stroke-opacity=\"0.6\" stroke-width=\"{stroke:.1}\"><title>{} - {}: {numbers}</title></line>",
+        a.0, a.1, b.0, b.1, name(from), name(to)
+    )
+    .expect("a string can be written to");
+    if has_label {
+        // Of the lines through the inside, off the places where they cross.
+        let is_outside = to - from == 1 || to - from + 1 == platform.clusters.len();
+        let share = if is_outside { 0.5 } else { 0.27 };
+        let at = (a.0 + share * (b.0 - a.0), a.1 + share * (b.1 - a.1));
+        writeln!(
+            labels,
+            "<text x=\"{:.1}\" y=\"{:.1}\" font-size=\"11\" text-anchor=\"middle\" class=\"label\">{numbers}</text>",
+            at.0,
+            at.1 + 4.0
+        )
+        .expect("a string can be written to");
+    }
+}
+
+/// A cluster as a box with its name, hosts and speeds.
+fn cluster(platform: &Platform, index: usize, (x, y): (f64, f64), svg: &mut String) {
+    let cluster = &platform.clusters[index];
+    let hosts = &platform.hosts[cluster.hosts.start as usize..cluster.hosts.end as usize];
+    let speeds = hosts.iter().map(|host| host.speed.get());
+    let (slowest, fastest) = speeds.fold((f64::INFINITY, 0.0_f64), |(low, high), speed| {
+        (low.min(speed), high.max(speed))
+    });
+    let speeds = match hosts.len() {
+        0 => String::new(),
+        _ if slowest == fastest => speed(slowest),
+        _ => format!("{} to {}", speed(slowest), speed(fastest)),
+    };
+    let cores: u64 = hosts.iter().map(|host| u64::from(host.cores)).sum();
+    let (left, top) = (x - BOX.0 / 2.0, y - BOX.1 / 2.0);
+    writeln!(
+        svg,
+        "<rect x=\"{left:.1}\" y=\"{top:.1}\" width=\"{}\" height=\"{}\" rx=\"8\" class=\"cluster\"/>",
+        BOX.0, BOX.1
+    )
+    .expect("a string can be written to");
+    let shortened: String = match cluster.name.char_indices().nth(18) {
+        Some((end, _)) => format!("{}…", &cluster.name[..end]),
+        None => cluster.name.clone(),
+    };
+    let size = format!(
+        "{}, {}",
+        counted(hosts.len(), "host"),
+        counted(usize::try_from(cores).unwrap_or(usize::MAX), "core")
+    );
+    for (line, (text, weight)) in [(shortened, "bold"), (size, "normal"), (speeds, "normal")]
+        .into_iter()
+        .enumerate()
+    {
+        writeln!(
+            svg,
+            "<text x=\"{x:.1}\" y=\"{:.1}\" font-size=\"12\" font-weight=\"{weight}\" text-anchor=\"middle\">{}</text>",
+            top + 18.0 + 16.0 * line as f64,
+            escaped(&text)
+        )
+        .expect("a string can be written to");
+    }
+}

@@ -1,0 +1,463 @@
+//! A tree of zones as nested boxes, with the written routes between them.
+//!
+//! Of more than three zones that are alike two are drawn, and of those one with its content; the others are counted ("and 98 more"). Zones
+//! are opened level by level until the picture is wide enough.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::fmt::Write as _;
+
+use super::super::svg::{escaped, open, stroke};
+use super::boxes::{BOLD, Joint, Nested, fitted, width_of};
+use super::{Way, listed};
+use migsim_base::quantities::{duration, rate, speed};
+use migsim_base::units::{BytesPerSecond, HostId, LinkId, Seconds};
+use migsim_base::words::counted;
+use migsim_platform::{Inside, Platform, Routes, WrittenRoute, ZoneOutline, Zones};
+
+/// The most boxes side by side in a zone, ways between them, and boxes without inner ones in the whole picture.
+const MOST_ACROSS: usize = 6;
+const MOST_WAYS: usize = 10;
+const MOST_LEAVES: usize = 12;
+/// Zones at this level and below are drawn without their content.
+const MOST_LEVELS: u32 = 6;
+/// Of more zones that are alike so many are drawn.
+const MOST_ALIKE: usize = 3;
+const SHOWN_ALIKE: usize = 2;
+const MARGIN: f64 = 20.0;
+/// The height of the title and its letters \[px\].
+const TITLE: f64 = 44.0;
+const TITLE_LETTERS: f64 = 17.0;
+
+/// The drawing; none of a platform that is no tree of zones.
+pub(super) fn draw(platform: &Platform) -> Option<String> {
+    let Routes::Zoned { zones, points } = &platform.routes else {
+        return None;
+    };
+    let tree = Tree::new(platform, zones, points);
+    if tree.list.len() < 2 {
+        return None;
+    }
+    let root = tree.nested(0, &tree.opened());
+    let title = format!(
+        "{}: {} in {}",
+        fitted(&platform.name, TITLE_LETTERS),
+        counted(platform.hosts.len(), "host"),
+        counted(tree.list.len(), "zone")
+    );
+    let (width, height) = root.size();
+    let width = width.max(BOLD * width_of(&title, TITLE_LETTERS));
+    let mut svg = open(
+        width + 2.0 * MARGIN,
+        height + TITLE + MARGIN,
+        &platform.name,
+    );
+    writeln!(
+        svg,
+        "<text x=\"{MARGIN}\" y=\"28\" font-size=\"{TITLE_LETTERS}\" font-weight=\"bold\">{}</text>",
+        escaped(&title)
+    )
+    .expect("a string can be written to");
+    root.draw((MARGIN, TITLE), &mut svg);
+    svg += "</svg>\n";
+    Some(svg)
+}
+
+/// The hosts right in a zone.
+#[derive(Clone, Copy, Debug)]
+struct Hosts {
+    first: HostId,
+    second: Option<HostId>,
+    last: HostId,
+    count: usize,
+}
+
+/// What makes zones alike: routing, hosts right in it and in all, zones, slowest and fastest host.
+type Kind = (&'static str, usize, usize, usize, u64, u64);
+
+/// The zones, each before those below it, and what is in each.
+struct Tree<'p> {
+    platform: &'p Platform,
+    zones: &'p Zones,
+    /// The host at a point; routers have none.
+    hosts: BTreeMap<u32, HostId>,
+    list: Vec<ZoneOutline<'p>>,
+    /// By place in the list.
+    children: Vec<Vec<usize>>,
+    own: Vec<Option<Hosts>>,
+    speeds: Vec<(f64, f64)>,
+}
+
+/// The boxes in a zone, in their order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Part {
+    /// The zone at a place of the list.
+    Zone(usize),
+    /// All zones that are not drawn.
+    Rest,
+    Hosts,
+    Routers,
+}
+
+/// The routes between two boxes.
+#[derive(Debug)]
+struct Bundle<'p> {
+    /// The members that each route joins.
+    pairs: BTreeSet<(Inside, Inside)>,
+    first: WrittenRoute<'p>,
+    latency: (Seconds, Seconds),
+    bandwidth: Option<BytesPerSecond>,
+}
+
+impl<'p> Tree<'p> {
+    fn new(platform: &'p Platform, zones: &'p Zones, points: &[u32]) -> Self {
+        let list = zones.outline(points);
+        let places: BTreeMap<u32, usize> = list.iter().map(|zone| zone.id).zip(0..).collect();
+        let mut tree = Self {
+            platform,
+            zones,
+            hosts: points
+                .iter()
+                .zip(0..)
+                .map(|(&at, id)| (at, HostId(id)))
+                .collect(),
+            children: vec![Vec::new(); list.len()],
+            own: vec![None; list.len()],
+            speeds: vec![(f64::INFINITY, 0.0); list.len()],
+            list,
+        };
+        for (&point, &host) in &tree.hosts {
+            let at = places[&zones.zone_at(point)];
+            let hosts = tree.own[at].get_or_insert(Hosts {
+                first: host,
+                second: None,
+                last: host,
+                count: 0,
+            });
+            if hosts.count > 0 {
+                hosts.second.get_or_insert(host);
+            }
+            (hosts.last, hosts.count) = (host, hosts.count + 1);
+            let speed = platform.hosts[host.index()].speed.get();
+            let (slowest, fastest) = &mut tree.speeds[at];
+            (*slowest, *fastest) = (slowest.min(speed), fastest.max(speed));
+        }
+        tree.link();
+        tree
+    }
+
+    /// Finds the zones in each zone, and the speeds of all hosts below it.
+    fn link(&mut self) {
+        let mut above: Vec<usize> = Vec::new();
+        let mut parents = Vec::with_capacity(self.list.len());
+        for (at, zone) in self.list.iter().enumerate() {
+            above.truncate(zone.depth as usize);
+            parents.push(above.last().copied());
+            above.push(at);
+        }
+        for (at, parent) in parents.iter().enumerate() {
+            if let Some(parent) = *parent {
+                self.children[parent].push(at);
+            }
+        }
+        for (at, parent) in parents.iter().enumerate().rev() {
+            if let Some(parent) = *parent {
+                let (low, high) = self.speeds[at];
+                let (slowest, fastest) = &mut self.speeds[parent];
+                (*slowest, *fastest) = (slowest.min(low), fastest.max(high));
+            }
+        }
+    }
+
+    fn kind(&self, at: usize) -> Kind {
+        let (zone, (low, high)) = (&self.list[at], self.speeds[at]);
+        let (own, all) = (zone.own_hosts, zone.all_hosts);
+        (
+            zone.routing,
+            own,
+            all,
+            zone.zones,
+            low.to_bits(),
+            high.to_bits(),
+        )
+    }
+
+    /// The zones in a zone that are drawn.
+    fn shown(&self, at: usize) -> Vec<usize> {
+        let mut counts: BTreeMap<Kind, usize> = BTreeMap::new();
+        for &child in &self.children[at] {
+            *counts.entry(self.kind(child)).or_default() += 1;
+        }
+        let mut taken: BTreeMap<Kind, usize> = BTreeMap::new();
+        let mut shown = Vec::new();
+        for &child in &self.children[at] {
+            let kind = self.kind(child);
+            let taken = taken.entry(kind).or_default();
+            *taken += 1;
+            if counts[&kind] <= MOST_ALIKE || *taken <= SHOWN_ALIKE {
+                shown.push(child);
+            }
+        }
+        if shown.len() > MOST_ACROSS {
+            shown.truncate(MOST_ACROSS - 1);
+        }
+        shown
+    }
+
+    /// The zones that are drawn with their content: level by level, of those alike in a zone the first one.
+    fn opened(&self) -> BTreeSet<usize> {
+        let mut opened = BTreeSet::new();
+        let mut next = VecDeque::from([0]);
+        let mut leaves = 1;
+        while let Some(at) = next.pop_front() {
+            if self.children[at].is_empty() {
+                continue;
+            }
+            let parts = self.parts(at).len();
+            let is_deep = self.list[at].depth >= MOST_LEVELS;
+            if is_deep || (at > 0 && leaves + parts > MOST_LEAVES + 1) {
+                continue;
+            }
+            leaves += parts - 1;
+            opened.insert(at);
+            let mut kinds = BTreeSet::new();
+            let shown = self.shown(at).into_iter();
+            next.extend(shown.filter(|&child| kinds.insert(self.kind(child))));
+        }
+        opened
+    }
+
+    /// The boxes in a zone.
+    fn parts(&self, at: usize) -> Vec<Part> {
+        let shown = self.shown(at);
+        let is_all = shown.len() == self.children[at].len();
+        let zone = &self.list[at];
+        let zones = shown.into_iter().map(Part::Zone);
+        zones
+            .chain((!is_all).then_some(Part::Rest))
+            .chain((zone.own_hosts > 0).then_some(Part::Hosts))
+            .chain((zone.routers > 0).then_some(Part::Routers))
+            .collect()
+    }
+
+    /// A zone as a box, with its content if it is opened.
+    fn nested(&self, at: usize, opened: &BTreeSet<usize>) -> Nested {
+        let zone = &self.list[at];
+        let zones = (zone.zones > 0).then(|| counted(zone.zones, "zone"));
+        let hosts = Some(counted(zone.all_hosts, "host"));
+        let bypasses = (zone.bypasses > 0).then(|| counted(zone.bypasses, "bypass route"));
+        let sizes = [Some(zone.routing.to_owned()), zones, hosts, bypasses];
+        let sizes: Vec<String> = sizes.into_iter().flatten().collect();
+        let mut nested = Nested {
+            lines: vec![zone.name.to_owned(), sizes.join(", ")],
+            hint: format!("zone {}: {}", zone.name, sizes.join(", ")),
+            ..Nested::default()
+        };
+        if !opened.contains(&at) {
+            nested.lines.extend(self.speeds_of(at));
+            nested.lines.extend(
+                self.own[at]
+                    .filter(|_| zone.zones == 0)
+                    .and_then(|own| self.within(own)),
+            );
+            return nested;
+        }
+        self.fill(&mut nested, at, opened);
+        nested
+    }
+
+    /// Puts the boxes and ways of a zone into its box.
+    fn fill(&self, nested: &mut Nested, at: usize, opened: &BTreeSet<usize>) {
+        let zone = &self.list[at];
+        let parts = self.parts(at);
+        let inner = parts.iter().map(|part| match part {
+            Part::Zone(child) => self.nested(*child, opened),
+            Part::Rest => self.rest(at, &parts),
+            Part::Hosts => self.hosts_of(at),
+            Part::Routers => Nested {
+                lines: vec![counted(zone.routers, "router")],
+                hint: format!("routers of zone {}", zone.name),
+                ..Nested::default()
+            },
+        });
+        nested.inner = inner.collect();
+        let bundles = self.bundles(at, &parts);
+        let left_out = bundles.len().saturating_sub(MOST_WAYS);
+        nested.ways = bundles
+            .iter()
+            .take(MOST_WAYS)
+            .map(|(ends, bundle)| self.joint(*ends, bundle))
+            .collect();
+        nested.remark = (left_out > 0).then(|| {
+            format!(
+                "and routes between {} of boxes",
+                counted(left_out, "more pair")
+            )
+        });
+    }
+
+    /// The speeds of the hosts in a zone, if it has any.
+    fn speeds_of(&self, at: usize) -> Option<String> {
+        let (slowest, fastest) = self.speeds[at];
+        let text = match self.list[at].all_hosts {
+            0 => return None,
+            _ if slowest == fastest => speed(slowest),
+            _ => format!("{} to {}", speed(slowest), speed(fastest)),
+        };
+        Some(text)
+    }
+
+    /// The way between the first two hosts of a zone.
+    fn within(&self, hosts: Hosts) -> Option<String> {
+        let way = Way::between(self.platform, hosts.first, hosts.second?)?;
+        Some(format!("inside: {}", numbers(way.latency, way.bandwidth)))
+    }
+
+    fn rest(&self, at: usize, parts: &[Part]) -> Nested {
+        let left_out = self.children[at].iter();
+        let left_out = left_out.filter(|&&child| !parts.contains(&Part::Zone(child)));
+        let (zones, hosts) = left_out.fold((0, 0), |(zones, hosts), &child| {
+            (zones + 1, hosts + self.list[child].all_hosts)
+        });
+        Nested {
+            lines: vec![format!("and {zones} more"), counted(hosts, "host")],
+            hint: format!("{} that are not drawn", counted(zones, "zone")),
+            is_rest: true,
+            ..Nested::default()
+        }
+    }
+
+    /// The hosts right in a zone that also holds zones.
+    fn hosts_of(&self, at: usize) -> Nested {
+        let Some(hosts) = self.own[at] else {
+            return Nested::default();
+        };
+        let name = |host: HostId| self.platform.hosts[host.index()].name.as_str();
+        let names = match hosts.second {
+            None => name(hosts.first).to_owned(),
+            Some(_) => format!("{} to {}", name(hosts.first), name(hosts.last)),
+        };
+        Nested {
+            hint: format!("hosts of zone {}: {names}", self.list[at].name),
+            lines: vec![counted(hosts.count, "host"), names],
+            ..Nested::default()
+        }
+    }
+
+    /// The routes between the boxes of a zone by their two boxes, the nearest ones first.
+    fn bundles(&self, at: usize, parts: &[Part]) -> Vec<([usize; 2], Bundle<'p>)> {
+        let places: BTreeMap<u32, usize> = self.children[at]
+            .iter()
+            .map(|&child| (self.list[child].id, child))
+            .collect();
+        let box_of = |member: Inside| {
+            let part = match member {
+                Inside::Zone(zone) => Part::Zone(*places.get(&zone)?),
+                Inside::Point(point) if self.hosts.contains_key(&point) => Part::Hosts,
+                Inside::Point(_) => Part::Routers,
+            };
+            let found = parts.iter().position(|&one| one == part);
+            found.or_else(|| parts.iter().position(|&one| one == Part::Rest))
+        };
+        let mut bundles: BTreeMap<[usize; 2], Bundle<'p>> = BTreeMap::new();
+        for route in self.zones.written(self.list[at].id) {
+            let (Some(a), Some(b)) = (box_of(route.from), box_of(route.to)) else {
+                continue;
+            };
+            if a == b {
+                continue;
+            }
+            let is_turned = a > b;
+            let ends = if is_turned { [b, a] } else { [a, b] };
+            let pair = if is_turned {
+                (route.to, route.from)
+            } else {
+                (route.from, route.to)
+            };
+            let (latency, bandwidth) = self.measure(route.links);
+            let bundle = bundles.entry(ends).or_insert_with(|| Bundle {
+                pairs: BTreeSet::new(),
+                first: route,
+                latency: (latency, latency),
+                bandwidth,
+            });
+            bundle.add(pair, latency, bandwidth);
+        }
+        let mut bundles: Vec<_> = bundles.into_iter().collect();
+        bundles.sort_by_key(|([a, b], _)| (b - a, *a));
+        bundles
+    }
+
+    /// The delay and the narrowest link of what is written.
+    fn measure(&self, links: &[LinkId]) -> (Seconds, Option<BytesPerSecond>) {
+        let links = || links.iter().map(|link| &self.platform.links[link.index()]);
+        let latency = links().fold(Seconds::default(), |sum, link| sum + link.latency);
+        let narrowest = links().map(|link| link.bandwidth);
+        (latency, narrowest.reduce(narrower))
+    }
+
+    fn joint(&self, ends: [usize; 2], bundle: &Bundle<'p>) -> Joint {
+        let (least, most) = bundle.latency;
+        let label = match bundle.pairs.len() {
+            1 => numbers(least, bundle.bandwidth),
+            some if least == most => {
+                format!("{some} routes, {}", numbers(least, bundle.bandwidth))
+            }
+            some => format!(
+                "{some} routes, {} to {}",
+                duration(least.get()),
+                duration(most.get())
+            ),
+        };
+        let links = bundle.first.links.iter();
+        let links = links.map(|link| self.platform.links[link.index()].name.as_str());
+        let mut gateways = bundle.first.gateways.map(|gateway| {
+            let gateway = gateway?;
+            let host = self.hosts.get(&gateway);
+            Some(match host {
+                Some(host) => format!("gateway {}", self.platform.hosts[host.index()].name),
+                None => "gateway: a router".to_owned(),
+            })
+        });
+        if bundle.is_turned() {
+            gateways.reverse();
+        }
+        Joint {
+            ends,
+            hint: format!("{label}: {}", listed(links)),
+            label,
+            gateways,
+            stroke: stroke(bundle.bandwidth.map_or(0.0, BytesPerSecond::get)),
+        }
+    }
+}
+
+impl Bundle<'_> {
+    fn add(&mut self, pair: (Inside, Inside), latency: Seconds, bandwidth: Option<BytesPerSecond>) {
+        self.pairs.insert(pair);
+        let (least, most) = &mut self.latency;
+        if latency < *least {
+            *least = latency;
+        }
+        if latency > *most {
+            *most = latency;
+        }
+        self.bandwidth = self.bandwidth.into_iter().chain(bandwidth).reduce(narrower);
+    }
+
+    /// Whether the first route goes from the right box to the left one.
+    fn is_turned(&self) -> bool {
+        !self.pairs.contains(&(self.first.from, self.first.to))
+    }
+}
+
+fn narrower(a: BytesPerSecond, b: BytesPerSecond) -> BytesPerSecond {
+    if b < a { b } else { a }
+}
+
+fn numbers(latency: Seconds, bandwidth: Option<BytesPerSecond>) -> String {
+    let latency = duration(latency.get());
+    match bandwidth {
+        Some(bandwidth) => format!("{latency}, {}", rate(bandwidth.get())),
+        None => latency,
+    }
+}

@@ -1,0 +1,95 @@
+//! `processes.csv`: the activity of each process in each superstep, written during the run.
+
+use std::fs::File;
+use std::io::{self, BufWriter};
+
+use super::activity::COLUMNS;
+use super::folder::part_name;
+use super::{Draft, RunFolder, guarded};
+use migsim_base::error::Error;
+use migsim_base::units::HostId;
+use migsim_bsp::{Recorder, Scenario};
+use migsim_platform::Platform;
+use migsim_policies::Measures;
+
+/// The part of `processes.csv` of one scenario.
+#[derive(Debug)]
+pub struct ProcessTable<'p> {
+    platform: &'p Platform,
+    scenario: Scenario,
+    draft: Draft,
+    out: csv::Writer<BufWriter<File>>,
+    /// The first write that failed; the rest is skipped then.
+    failure: Option<csv::Error>,
+}
+
+impl<'p> ProcessTable<'p> {
+    /// Starts the table in a folder.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn create(
+        folder: &RunFolder,
+        platform: &'p Platform,
+        scenario: Scenario,
+    ) -> Result<Self, Error> {
+        let (draft, file) = folder.draft(&part_name(scenario))?;
+        let mut out = csv::Writer::from_writer(BufWriter::new(file));
+        let failure = out.write_record(COLUMNS).err();
+        Ok(Self {
+            platform,
+            scenario,
+            draft,
+            out,
+            failure,
+        })
+    }
+
+    /// Ends the table.
+    ///
+    /// # Errors
+    /// Something could not be written.
+    pub fn finish(mut self) -> Result<Draft, Error> {
+        let written = match self.failure {
+            Some(failure) => Err(failure),
+            None => self.out.flush().map_err(csv::Error::from),
+        };
+        written.map_err(|error| self.draft.failed(&error.into()))?;
+        Ok(self.draft)
+    }
+
+    fn write(
+        &mut self,
+        superstep: usize,
+        measures: &Measures,
+        placement: &[HostId],
+    ) -> io::Result<()> {
+        for (process, &host) in placement.iter().enumerate() {
+            let place = &self.platform.hosts[host.index()];
+            self.out.write_record([
+                self.scenario.name(),
+                &(superstep + 1).to_string(),
+                &(process + 1).to_string(),
+                &guarded(&self.platform.clusters[place.cluster.index()].name),
+                &guarded(&place.name),
+                &measures.delay[process].get().to_string(),
+                &measures.work[process].get().to_string(),
+                &measures.compute[process].get().to_string(),
+                &measures.send[process].get().to_string(),
+                &measures.communication[process].get().to_string(),
+            ])?;
+        }
+        Ok(())
+    }
+}
+
+impl Recorder for ProcessTable<'_> {
+    fn superstep(&mut self, superstep: usize, measures: &Measures, placement: &[HostId]) {
+        if self.failure.is_none() {
+            self.failure = self
+                .write(superstep, measures, placement)
+                .err()
+                .map(csv::Error::from);
+        }
+    }
+}

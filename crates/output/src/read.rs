@@ -1,0 +1,550 @@
+//! Reads run folders of `migsim run --out`, and refuses one that cannot be trusted.
+//!
+//! Nothing is guessed and nothing is left out: a folder of another version, a file that is cut or has a key too many or too few, a date
+//! that is no date, rows that are not those that the manifest counts, each is an error that names the file and the line.
+//! What only a report needs is read elsewhere (`report/page_data.rs`).
+
+use std::path::Path;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::csv_guard::unguarded;
+use super::inside::read_inside;
+use super::records;
+use super::summary::{SCHEMA, manifest};
+use migsim_base::document::read_text;
+use migsim_base::error::{Error, Problem};
+use migsim_bsp::Scenario;
+use migsim_experiment::Registry;
+use migsim_experiment::{Experiment, Results, StaticStart, Term};
+use migsim_platform::Rule;
+use migsim_policies::explain::{Decided, Judged, Narrator, Plain, Record};
+
+/// A run: its manifest, and per scenario its supersteps, calls and migrations.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Run {
+    /// The settings (`experiment` of the manifest).
+    pub experiment: Value,
+    /// The number of processes.
+    pub processes: u64,
+    /// The files it was made of.
+    pub inputs: Vec<InputFile>,
+    /// The scenarios, in the order in which they were run.
+    pub scenarios: Vec<RunOfScenario>,
+    /// Scenario i from the starts of the built-in rules; empty if they were not simulated.
+    pub static_starts: Vec<StaticStart>,
+    /// The readings of the policy's papers on which results depend, if they are named.
+    pub readings: Vec<String>,
+    /// The notes for the user, about settings and results.
+    pub notes: Vec<String>,
+    /// Its application, as titles show it.
+    pub(super) application: String,
+    /// The narrator of its calls: its policy, if the registry knows that.
+    pub(super) narrator: &'static dyn Narrator,
+}
+
+/// A file that a run was made of, as its manifest names it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[non_exhaustive]
+pub struct InputFile {
+    /// `platform`, `profile`, `load`, `workload`, `policy` or `mapping`.
+    pub role: String,
+    /// Its name as given.
+    pub source: String,
+    /// Its SHA-256, in hexadecimal digits.
+    pub sha256: String,
+}
+
+/// The first file that an experiment reads with other content than a run did; what only the policy read does not count.
+pub fn changed_input<'f>(files: &'f [InputFile], experiment: &Experiment) -> Option<&'f InputFile> {
+    let mut files = files.iter().filter(|one| one.role != "policy");
+    files.find(|file| {
+        let mut now = experiment.inputs.iter();
+        !now.any(|now| now.role == file.role && now.sha256 == file.sha256)
+    })
+}
+
+/// The contents of a run folder about a scenario.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct RunOfScenario {
+    /// Which.
+    pub scenario: Scenario,
+    /// Its execution time \[s\].
+    pub makespan_s: f64,
+    /// Time in which everybody waited for calls \[s\].
+    pub scheduling_s: f64,
+    /// Time in which processes waited for migrations after calls \[s\].
+    pub migration_s: f64,
+    /// Messages that were simulated.
+    pub messages: u64,
+    /// The hash of its events.
+    pub event_hash: String,
+    /// The time beyond that of scenario i, as a fraction of it; `None` without scenario i, and for it.
+    pub relative_overhead: Option<f64>,
+    /// The sources of the difference to scenario i; `None` without scenario i, and for it.
+    pub ledger: Option<Difference>,
+    /// All supersteps.
+    pub supersteps: Vec<Superstep>,
+    /// All rescheduling calls, by superstep.
+    pub calls: Vec<Call>,
+    /// All migrations.
+    pub migrations: Vec<Moved>,
+    /// The number of moves of the policy that take a process straight back; 0 but for scenario iii.
+    pub straight_returns: usize,
+}
+
+/// The difference of a makespan to that of scenario i.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Difference {
+    /// The share of each term in it \[s\], in the order of [`Term::ALL`].
+    pub terms: Vec<(Term, f64)>,
+    /// All of it \[s\].
+    pub sum_s: f64,
+}
+
+/// A row of `supersteps.csv`.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Superstep {
+    /// Of which scenario.
+    pub scenario: Scenario,
+    /// Which, counted from 1.
+    pub superstep: u64,
+    /// The time at which the first process began it.
+    pub start_s: f64,
+    /// The time at which the last process had computed.
+    pub computed_s: f64,
+    /// The time at which the last process left its barrier.
+    pub end_s: f64,
+}
+
+/// A line of `calls.jsonl`: the decision record of a call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Call {
+    /// Of which scenario.
+    pub scenario: Scenario,
+    /// After which superstep, counted from 1.
+    pub superstep: u64,
+    /// The time at which it began.
+    pub start_s: f64,
+    /// Its price.
+    pub cost_s: f64,
+    /// The price of its migrations.
+    pub migration_s: f64,
+    /// Whether they happened.
+    pub applied: bool,
+    /// The policy that decided.
+    pub policy: String,
+    /// The candidates.
+    pub candidates: Vec<Judged>,
+    /// The migrations that were decided.
+    pub migrations: Vec<Decided>,
+    /// The sum of t1 - t2 of the accepted candidates: a sum over processes, not a time of the run. None if no candidate with t1 and t2 was
+    /// accepted.
+    #[serde(alias = "predicted_gain_s")] // its name in older folders
+    pub t1_minus_t2_sum_s: Option<f64>,
+    /// The time of scenario i in the supersteps until the next call, less the time of this run: all moves so far have their part in it. None
+    /// without scenario i, and in scenario ii.
+    #[serde(alias = "realised_gain_s")] // its name in older folders
+    pub gain_on_i_until_next_call_s: Option<f64>,
+    /// The policy's own account of its decision.
+    pub explanation: Map<String, Value>,
+}
+
+impl Call {
+    /// The record that the policy's narrator reads.
+    pub fn record(&self) -> Record<'_> {
+        Record {
+            superstep: self.superstep,
+            candidates: &self.candidates,
+            migrations: &self.migrations,
+            explanation: &self.explanation,
+        }
+    }
+}
+
+/// A row of `migrations.csv`: a migration that happened.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Moved {
+    /// Of which scenario.
+    pub scenario: Scenario,
+    /// After which superstep, counted from 1.
+    pub superstep: u64,
+    /// Who, counted from 1.
+    pub process: u64,
+    /// From where.
+    #[serde(deserialize_with = "unguarded")]
+    pub from_cluster: String,
+    /// From where.
+    #[serde(deserialize_with = "unguarded")]
+    pub from_host: String,
+    /// To where.
+    #[serde(deserialize_with = "unguarded")]
+    pub to_cluster: String,
+    /// To where.
+    #[serde(deserialize_with = "unguarded")]
+    pub to_host: String,
+    /// The bytes sent \[B\].
+    pub size_bytes: f64,
+    /// The time at which it began.
+    pub start_s: f64,
+    /// The time at which it was done.
+    pub end_s: f64,
+    /// Why: `policy` or `workload`.
+    pub cause: String,
+}
+
+/// The needed part of the manifest.
+#[derive(Debug, Deserialize)]
+struct Manifest {
+    processes: u64,
+    inputs: Vec<InputFile>,
+    experiment: Value,
+    summary: Summary,
+}
+
+#[derive(Debug, Deserialize)]
+struct Summary {
+    scenarios: Vec<Counts>,
+    #[serde(default)]
+    static_starts: Vec<Start>,
+    #[serde(default)]
+    readings: Vec<String>,
+    #[serde(default)]
+    notes: Vec<String>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Start {
+    rule: String,
+    makespan_s: f64,
+    own: bool,
+}
+
+impl Start {
+    /// The start, if its rule is known.
+    fn known(&self) -> Result<StaticStart, (&'static str, String)> {
+        let rule = Rule::named(&self.rule);
+        let rule = rule.ok_or_else(|| {
+            let text = format!("there is no rule `{}` for a static start", self.rule);
+            ("run.json", text)
+        })?;
+        Ok(StaticStart::new(rule, self.makespan_s, self.own))
+    }
+}
+
+#[derive(Debug, Deserialize)]
+struct Counts {
+    scenario: Scenario,
+    makespan_s: f64,
+    scheduling_s: f64,
+    migration_s: f64,
+    messages: u64,
+    event_hash: String,
+    supersteps: usize,
+    moved: usize,
+    #[serde(default)]
+    straight_returns: usize,
+    calls: Vec<Value>,
+    overhead_percent: Option<f64>,
+    gain_percent: Option<f64>,
+    ledger: Option<Map<String, Value>>,
+}
+
+impl Counts {
+    /// The ledger, if all of it is there.
+    fn ledger(&self) -> Result<Option<Difference>, (&'static str, String)> {
+        let Some(fields) = &self.ledger else {
+            return Ok(None);
+        };
+        let seconds = |key: String| {
+            let value = fields.get(&key).and_then(Value::as_f64);
+            value.ok_or_else(|| {
+                let scenario = self.scenario.name();
+                let text = format!("the ledger of scenario {scenario} has no `{key}`");
+                ("run.json", text)
+            })
+        };
+        let term = |term: Term| Ok((term, seconds(format!("{}_s", term.key()))?));
+        let terms = Term::ALL.into_iter().map(term).collect::<Result<_, _>>()?;
+        let sum_s = seconds("difference_s".to_owned())?;
+        Ok(Some(Difference { terms, sum_s }))
+    }
+}
+
+impl Run {
+    /// Reads a run folder.
+    ///
+    /// # Errors
+    /// It cannot be read, was written by another version, or is not as it was written.
+    pub fn read(registry: &Registry, folder: &Path) -> Result<Self, Error> {
+        let name = |file: &str| folder.join(file).display().to_string();
+        let read = |file: &str| {
+            let path = folder.join(file);
+            read_inside(&path, read_text).map_err(|problem| {
+                problem.hint(
+                    "name a folder that `migsim run --out` has written; one without `run.json` is not complete",
+                )
+            })
+        };
+        let manifest = Self::manifest(&read("run.json")?, &name("run.json"))?;
+        let supersteps = rows(&read("supersteps.csv")?, &name("supersteps.csv"))?;
+        let calls = lines(&read("calls.jsonl")?, &name("calls.jsonl"))?;
+        let migrations = rows(&read("migrations.csv")?, &name("migrations.csv"))?;
+        Self::assemble(registry, manifest, supersteps, calls, migrations)
+            .map_err(|(file, what)| damaged(what).source(name(file)).into())
+    }
+
+    /// A run that has just been done, as a folder would tell it.
+    ///
+    /// # Errors
+    /// None, unless what is written cannot be read.
+    pub fn of(experiment: &Experiment, results: &Results) -> Result<Self, Error> {
+        let text = manifest(experiment, results).to_string();
+        let manifest = Self::manifest(&text, "run.json")?;
+        let mut files = [Vec::new(), Vec::new(), Vec::new()];
+        let [supersteps, calls, migrations] = &mut files;
+        records::supersteps(results, supersteps)
+            .and_then(|()| records::calls(experiment, results, calls))
+            .and_then(|()| records::migrations(experiment, results, migrations))
+            .map_err(|error| damaged(error.to_string()))?;
+        let [supersteps, calls, migrations] =
+            files.map(|file| String::from_utf8_lossy(&file).into_owned());
+        let supersteps = rows(&supersteps, "supersteps.csv")?;
+        let calls = lines(&calls, "calls.jsonl")?;
+        let migrations = rows(&migrations, "migrations.csv")?;
+        let registry = &experiment.registry;
+        Self::assemble(registry, manifest, supersteps, calls, migrations)
+            .map_err(|(file, what)| damaged(what).source(file).into())
+    }
+
+    /// A scenario, if it was run.
+    pub fn get(&self, scenario: Scenario) -> Option<&RunOfScenario> {
+        self.scenarios.iter().find(|run| run.scenario == scenario)
+    }
+
+    fn manifest(text: &str, name: &str) -> Result<Manifest, Error> {
+        let broken = |error: serde_json::Error| {
+            damaged(error.to_string())
+                .source(name)
+                .at(error.line(), error.column())
+        };
+        let value: Value = serde_json::from_str(text).map_err(broken)?;
+        let (schema, version) = (value["schema"].as_str(), value["version"].as_str());
+        if schema != Some(SCHEMA) || version != Some(env!("CARGO_PKG_VERSION")) {
+            let problem = Problem::new(format!(
+                "the run was written by version `{}` (schema `{}`), this is {} (`{SCHEMA}`)",
+                version.unwrap_or("?"),
+                schema.unwrap_or("?"),
+                env!("CARGO_PKG_VERSION"),
+            ));
+            return Err(problem.source(name).hint(AGAIN).into());
+        }
+        Ok(serde_json::from_str(text).map_err(broken)?)
+    }
+
+    /// Sorts what was read by scenario, if it is what the manifest counts; else the file and what is wrong with it.
+    fn assemble(
+        registry: &Registry,
+        manifest: Manifest,
+        supersteps: Vec<Superstep>,
+        calls: Vec<Call>,
+        migrations: Vec<Moved>,
+    ) -> Result<Self, (&'static str, String)> {
+        let counts = &manifest.summary.scenarios;
+        let order: Vec<Scenario> = counts.iter().map(|counts| counts.scenario).collect();
+        let (mut supersteps, mut calls, mut migrations) = (
+            by_scenario("supersteps.csv", supersteps, &order, |row| row.scenario)?,
+            by_scenario("calls.jsonl", calls, &order, |call| call.scenario)?,
+            by_scenario("migrations.csv", migrations, &order, |row| row.scenario)?,
+        );
+        let mut scenarios = Vec::new();
+        for counts in counts.iter().rev() {
+            let run = RunOfScenario {
+                scenario: counts.scenario,
+                makespan_s: counts.makespan_s,
+                scheduling_s: counts.scheduling_s,
+                migration_s: counts.migration_s,
+                messages: counts.messages,
+                event_hash: counts.event_hash.clone(),
+                relative_overhead: counts
+                    .overhead_percent
+                    .or(counts.gain_percent.map(|gain| 0.0 - gain))
+                    .map(|percent| percent / 100.0),
+                ledger: counts.ledger()?,
+                supersteps: supersteps.pop().unwrap_or_default(),
+                calls: calls.pop().unwrap_or_default(),
+                migrations: migrations.pop().unwrap_or_default(),
+                straight_returns: counts.straight_returns,
+            };
+            run.check(counts, manifest.processes)?;
+            scenarios.push(run);
+        }
+        scenarios.reverse();
+        let policy = manifest.experiment["policy"]["name"].as_str();
+        let policy = policy.and_then(|name| registry.policies().find(name).ok());
+        let application = application(registry, &manifest.experiment["workload"]);
+        let static_starts = manifest.summary.static_starts.iter().map(Start::known);
+        Ok(Self {
+            application,
+            narrator: policy.map_or(&Plain, |entry| entry.narrator()),
+            experiment: manifest.experiment,
+            processes: manifest.processes,
+            inputs: manifest.inputs,
+            readings: manifest.summary.readings,
+            notes: manifest.summary.notes,
+            scenarios,
+            static_starts: static_starts.collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+impl RunOfScenario {
+    fn check(&self, counts: &Counts, processes: u64) -> Result<(), (&'static str, String)> {
+        let scenario = self.scenario.name();
+        let count = |file, what, found: usize, expected: usize| {
+            if found == expected {
+                return Ok(());
+            }
+            let text = format!("{found} {what} of scenario {scenario} instead of {expected}");
+            Err((file, text))
+        };
+        count(
+            "supersteps.csv",
+            "supersteps",
+            self.supersteps.len(),
+            counts.supersteps,
+        )?;
+        count("calls.jsonl", "calls", self.calls.len(), counts.calls.len())?;
+        count(
+            "migrations.csv",
+            "migrations",
+            self.migrations.len(),
+            counts.moved,
+        )?;
+        let is_date = |date: f64| date.is_finite() && date >= 0.0;
+        for (row, expected) in self.supersteps.iter().zip(1..) {
+            let dates = [row.start_s, row.computed_s, row.end_s];
+            if row.superstep != expected || !dates.into_iter().all(is_date) {
+                let text =
+                    format!("superstep {expected} of scenario {scenario} is not as it was written");
+                return Err(("supersteps.csv", text));
+            }
+        }
+        let is_ordered = self
+            .calls
+            .windows(2)
+            .all(|pair| pair[0].superstep < pair[1].superstep);
+        let is_superstep = |superstep: u64| (1..=self.supersteps.len() as u64).contains(&superstep);
+        let is_process = |process: u64| (1..=processes).contains(&process);
+        let is_sound = |call: &Call| {
+            let candidates = call.candidates.iter().map(|judged| judged.process);
+            let decided = call.migrations.iter().map(|decided| decided.process);
+            is_superstep(call.superstep)
+                && candidates.chain(decided).all(is_process)
+                && [call.start_s, call.cost_s, call.migration_s]
+                    .into_iter()
+                    .all(is_date)
+        };
+        if !is_ordered || !self.calls.iter().all(is_sound) {
+            let text = format!("calls of scenario {scenario} are not as they were written");
+            return Err(("calls.jsonl", text));
+        }
+        let is_sound = |moved: &Moved| {
+            is_superstep(moved.superstep)
+                && is_process(moved.process)
+                && [moved.start_s, moved.end_s, moved.size_bytes]
+                    .into_iter()
+                    .all(is_date)
+        };
+        if !self.migrations.iter().all(is_sound) {
+            let text = format!("migrations of scenario {scenario} are not as they were written");
+            return Err(("migrations.csv", text));
+        }
+        Ok(())
+    }
+}
+
+/// The application of some settings, as titles show it.
+pub(super) fn application(registry: &Registry, workload: &Value) -> String {
+    let name = workload["app"].as_str().unwrap_or_default();
+    let entry = registry.workloads().find(name);
+    entry.map_or_else(|_| name.to_owned(), |entry| entry.title(name, workload))
+}
+
+/// A hint: the way to a folder that can be read.
+const AGAIN: &str =
+    "write the folder again: `migsim run RUN/run.json --out RUN`, or with the options of that time";
+
+pub(super) fn damaged(what: impl std::fmt::Display) -> Problem {
+    Problem::new(format!("the run is damaged: {what}")).hint(AGAIN)
+}
+
+/// The entries of each scenario, in the order of the manifest.
+fn by_scenario<T>(
+    file: &'static str,
+    rows: Vec<T>,
+    order: &[Scenario],
+    scenario: impl Fn(&T) -> Scenario,
+) -> Result<Vec<Vec<T>>, (&'static str, String)> {
+    let mut sorted: Vec<Vec<T>> = order.iter().map(|_| Vec::new()).collect();
+    for row in rows {
+        let scenario = scenario(&row);
+        let Some(at) = order.iter().position(|known| *known == scenario) else {
+            let text = format!("scenario {} was not run", scenario.name());
+            return Err((file, text));
+        };
+        sorted[at].push(row);
+    }
+    Ok(sorted)
+}
+
+/// The rows of a CSV file.
+pub(super) fn rows<T: DeserializeOwned>(text: &str, name: &str) -> Result<Vec<T>, Error> {
+    if !text.ends_with('\n') {
+        return Err(damaged("the last line is cut").source(name).into());
+    }
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let rows = reader.deserialize().collect::<Result<_, _>>();
+    rows.map_err(|error: csv::Error| {
+        let line = error.position().map_or(1, csv::Position::line);
+        let line = usize::try_from(line).unwrap_or(usize::MAX);
+        let what = match error.kind() {
+            csv::ErrorKind::Deserialize { err, .. } => err.to_string(),
+            _ => error.to_string(),
+        };
+        damaged(what).source(name).at(line, 1).into()
+    })
+}
+
+/// The lines of a JSON Lines file.
+fn lines<T: DeserializeOwned>(text: &str, name: &str) -> Result<Vec<T>, Error> {
+    let one = |(index, line): (usize, &str)| {
+        serde_json::from_str(line).map_err(|error| {
+            let what = error.to_string();
+            let what = what
+                .split(" at line ")
+                .next()
+                .unwrap_or_default()
+                .to_owned();
+            damaged(what)
+                .source(name)
+                .at(index + 1, error.column())
+                .into()
+        })
+    };
+    if !text.is_empty() && !text.ends_with('\n') {
+        return Err(damaged("the last line is cut").source(name).into());
+    }
+    text.lines().enumerate().map(one).collect()
+}

@@ -1,0 +1,187 @@
+//! The tables of a run: supersteps, calls, migrations. Processes and supersteps are counted from 1, as in the papers.
+
+use std::io::{self, Write};
+
+use serde_json::{Value, json};
+
+use super::guarded;
+use migsim_base::units::{HostId, ProcessId, Seconds};
+use migsim_bsp::{CallRecord, Scenario};
+use migsim_experiment::{Experiment, Results, ScenarioRun};
+use migsim_policies::{Candidate, Migration};
+
+/// `supersteps.csv`.
+pub(super) fn supersteps(results: &Results, out: &mut dyn Write) -> io::Result<()> {
+    let mut table = csv::Writer::from_writer(out);
+    table.write_record(["scenario", "superstep", "start_s", "end_s", "computed_s"])?;
+    for run in &results.runs {
+        for (index, dates) in run.outcome.supersteps.iter().enumerate() {
+            table.write_record([
+                run.scenario.name(),
+                &(index + 1).to_string(),
+                &dates.start.get().to_string(),
+                &dates.end.get().to_string(),
+                &dates.computed.get().to_string(),
+            ])?;
+        }
+    }
+    table.flush()
+}
+
+/// `migrations.csv`.
+pub(super) fn migrations(
+    experiment: &Experiment,
+    results: &Results,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut table = csv::Writer::from_writer(out);
+    let columns = [
+        "scenario",
+        "superstep",
+        "process",
+        "from_cluster",
+        "from_host",
+        "to_cluster",
+        "to_host",
+        "size_bytes",
+        "start_s",
+        "end_s",
+        "cause",
+    ];
+    table.write_record(columns)?;
+    for run in &results.runs {
+        for migration in &run.outcome.migrations {
+            let (from, to) = (
+                place(experiment, migration.from),
+                place(experiment, migration.to),
+            );
+            table.write_record([
+                run.scenario.name(),
+                &(migration.superstep + 1).to_string(),
+                &number(migration.process).to_string(),
+                &guarded(from.0),
+                &guarded(from.1),
+                &guarded(to.0),
+                &guarded(to.1),
+                &migration.size.get().to_string(),
+                &migration.start.get().to_string(),
+                &migration.end.get().to_string(),
+                migration.cause.name(),
+            ])?;
+        }
+    }
+    table.flush()
+}
+
+/// `calls.jsonl`: one object per line.
+pub(super) fn calls(
+    experiment: &Experiment,
+    results: &Results,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    for run in &results.runs {
+        for index in 0..run.outcome.calls.len() {
+            serde_json::to_writer(&mut *out, &call(experiment, results, run, index))?;
+            out.write_all(b"\n")?;
+        }
+    }
+    Ok(())
+}
+
+/// The decision record of a call.
+fn call(experiment: &Experiment, results: &Results, run: &ScenarioRun, index: usize) -> Value {
+    let call = &run.outcome.calls[index];
+    let accepted = call
+        .decision
+        .candidates
+        .iter()
+        .filter(|candidate| candidate.accepted);
+    let sum = accepted.filter_map(gain).reduce(|sum, gain| sum + gain);
+    // Without moves, as in scenario ii, there is no gain.
+    let gain_on_i = if call.applied {
+        results.gain_on_i(run, index)
+    } else {
+        None
+    };
+    let candidates: Vec<Value> = call
+        .decision
+        .candidates
+        .iter()
+        .map(|one| candidate(experiment, one))
+        .collect();
+    json!({
+        "scenario": run.scenario.name(),
+        "superstep": call.superstep + 1,
+        "start_s": call.start.get(),
+        "cost_s": call.cost.get(),
+        "migration_s": call.migration.get(),
+        "applied": call.applied,
+        "policy": experiment.policy_name(),
+        "candidates": candidates,
+        "migrations": migrations_of(experiment, call),
+        "t1_minus_t2_sum_s": sum,
+        "gain_on_i_until_next_call_s": gain_on_i,
+        "explanation": call.decision.explained(),
+    })
+}
+
+fn gain(candidate: &Candidate) -> Option<f64> {
+    Some(candidate.stay?.get() - candidate.go?.get())
+}
+
+fn candidate(experiment: &Experiment, candidate: &Candidate) -> Value {
+    let from = place(experiment, candidate.from);
+    json!({
+        "process": number(candidate.process),
+        "from_cluster": from.0,
+        "from_host": from.1,
+        "to_cluster": experiment.platform.platform.clusters[candidate.to_cluster.index()].name,
+        "to_host": candidate.to.map(|host| place(experiment, host).1),
+        "score": candidate.score,
+        "stay_s": candidate.stay.map(Seconds::get),
+        "go_s": candidate.go.map(Seconds::get),
+        "accepted": candidate.accepted,
+        "reason": candidate.reason,
+    })
+}
+
+/// The migrations that a call decided.
+pub(super) fn migrations_of(experiment: &Experiment, call: &CallRecord) -> Vec<Value> {
+    let one = |(wanted, origin): (&Migration, &HostId)| {
+        let (from, to) = (place(experiment, *origin), place(experiment, wanted.to));
+        json!({
+            "process": number(wanted.process),
+            "from_cluster": from.0,
+            "to_cluster": to.0,
+            "from_host": from.1,
+            "to_host": to.1,
+        })
+    };
+    call.decision
+        .migrations
+        .iter()
+        .zip(&call.origins)
+        .map(one)
+        .collect()
+}
+
+/// The cluster and the name of a host.
+pub(super) fn place(experiment: &Experiment, host: HostId) -> (&str, &str) {
+    let platform = &experiment.platform.platform;
+    let host = &platform.hosts[host.index()];
+    (&platform.clusters[host.cluster.index()].name, &host.name)
+}
+
+/// A process as people count.
+pub(super) fn number(process: ProcessId) -> u64 {
+    u64::from(process.0) + 1
+}
+
+/// A scenario in a few words.
+pub(super) const fn describe(scenario: Scenario) -> &'static str {
+    match scenario {
+        Scenario::I => "application only",
+        Scenario::Ii => "calls, no moves",
+        Scenario::Iii => "calls and moves",
+    }
+}

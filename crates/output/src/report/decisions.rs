@@ -1,0 +1,93 @@
+//! The calls with their candidates, for the searchable table, and the moves that were made.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::super::read::{Call, RunOfScenario};
+use super::page_data::Report;
+use migsim_policies::explain::Judged;
+
+/// Texts that are told once and named by their place.
+#[derive(Debug, Default)]
+struct Texts<'a> {
+    known: BTreeMap<&'a str, usize>,
+    list: Vec<&'a str>,
+}
+
+impl<'a> Texts<'a> {
+    fn place(&mut self, text: &'a str) -> usize {
+        *self.known.entry(text).or_insert_with(|| {
+            self.list.push(text);
+            self.list.len() - 1
+        })
+    }
+}
+
+/// Facts for the page: `calls` by scenario, and the `texts` that they name.
+pub(super) fn facts(report: &Report) -> Value {
+    let mut texts = Texts::default();
+    let calls: Vec<Value> = report
+        .run
+        .scenarios
+        .iter()
+        .map(|run| {
+            let calls = run.calls.iter().map(|call| self::call(call, &mut texts));
+            calls.collect()
+        })
+        .collect();
+    json!({ "calls": calls, "texts": texts.list })
+}
+
+fn call<'a>(call: &'a Call, texts: &mut Texts<'a>) -> Value {
+    let decided: Vec<u64> = call.migrations.iter().map(|one| one.process).collect();
+    let candidates = call.candidates.iter();
+    let candidates: Vec<Value> = candidates.map(|one| candidate(one, texts)).collect();
+    json!({
+        "superstep": call.superstep,
+        "start_s": call.start_s,
+        "cost_s": call.cost_s,
+        "migration_s": call.migration_s,
+        "applied": call.applied,
+        "decided": decided,
+        "t1_minus_t2_sum_s": call.t1_minus_t2_sum_s,
+        "gain_on_i_until_next_call_s": call.gain_on_i_until_next_call_s,
+        "candidates": candidates,
+    })
+}
+
+/// `[process, from cluster, from host, to cluster, to host, score, t1, t2, accepted, reason]`.
+fn candidate<'a>(one: &'a Judged, texts: &mut Texts<'a>) -> Value {
+    json!([
+        one.process,
+        texts.place(&one.from_cluster),
+        texts.place(&one.from_host),
+        texts.place(&one.to_cluster),
+        one.to_host.as_deref().map(|host| texts.place(host)),
+        one.score,
+        one.stay_s,
+        one.go_s,
+        one.accepted,
+        texts.place(&one.reason),
+    ])
+}
+
+/// The moves of a scenario: `[superstep, process, to host, start, end]`; hosts by their place in `hosts`.
+pub(super) fn moves(
+    run: &RunOfScenario,
+    hosts: &BTreeMap<(usize, &str), usize>,
+    report: &Report,
+) -> Value {
+    let one = |moved: &super::super::read::Moved| {
+        let cluster = report.machine.cluster_named(&moved.to_cluster).unwrap_or(0);
+        let host = hosts.get(&(cluster, moved.to_host.as_str()));
+        json!([
+            moved.superstep,
+            moved.process,
+            host,
+            moved.start_s,
+            moved.end_s,
+        ])
+    };
+    run.migrations.iter().map(one).collect()
+}

@@ -1,0 +1,583 @@
+//! The platform as a drawing: clusters with a common router in one column, links between columns, a cell for each used host. The page adds
+//! the processes.
+//!
+//! A run folder knows paths, not routers: clusters with nothing between them are at one router, and the ends of links that follow each
+//! other on a path are joined, which may need routers without clusters.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use super::super::html::escaped;
+use super::super::machine::{Machine, MachineCluster, MachineGroup};
+use migsim_base::words::counted;
+
+/// Sizes in pixels.
+const WIDTH: usize = 1000;
+const LEAST_COLUMN: usize = 170;
+const GAP: usize = 14;
+const CELL_HEIGHT: usize = 18;
+const HEADER: usize = 40;
+const LEVEL: usize = 30;
+const ROUTER: usize = 22;
+
+/// More hosts than this are not drawn one by one.
+const MOST_HOSTS: usize = 1000;
+/// More clusters than this are not drawn.
+const MOST_CLUSTERS: usize = 64;
+
+/// The hosts that are named in a run, by cluster and name, and the place of each in the facts of the page.
+pub(super) type Hosts<'a> = BTreeMap<(usize, &'a str), usize>;
+
+/// The drawing; none for very many clusters.
+pub(super) fn drawing(machine: &Machine, hosts: &Hosts<'_>) -> Option<String> {
+    let clusters = machine.clusters.len();
+    if clusters > MOST_CLUSTERS || clusters == 0 {
+        return None;
+    }
+    let network = Network::of(machine);
+    let columns = network.order();
+    let width = (WIDTH / columns.len()).max(LEAST_COLUMN);
+    let has_cells = hosts.len() <= MOST_HOSTS;
+    let arcs = Arcs::of(&network, &columns);
+    let top = arcs.height();
+    let mut svg = String::new();
+    let mut bottom = 0;
+    for (column, node) in columns.iter().enumerate() {
+        let mut y = top + ROUTER;
+        let members = (0..clusters).filter(|cluster| network.node(*cluster) == *node);
+        for cluster in members {
+            let place = Column {
+                x: column * width + GAP / 2,
+                width: width - GAP,
+                cell: 12 + 7 * (machine.placement.len().to_string().len() + 1),
+            };
+            y += place.cluster(
+                &mut svg,
+                y,
+                (cluster, &machine.clusters[cluster]),
+                hosts,
+                has_cells,
+            ) + GAP;
+        }
+        let x = column * width + width / 2;
+        if y > top + ROUTER {
+            draw(
+                &mut svg,
+                format_args!(
+                    "<line class=\"wire\" x1=\"{x}\" y1=\"{top}\" x2=\"{x}\" y2=\"{}\"/>",
+                    top + ROUTER
+                ),
+            );
+        }
+        draw(
+            &mut svg,
+            format_args!("<circle class=\"router\" cx=\"{x}\" cy=\"{top}\" r=\"6\"/>"),
+        );
+        bottom = bottom.max(y);
+    }
+    arcs.draw(&mut svg, machine, width, top);
+    let names: Vec<&str> = machine
+        .clusters
+        .iter()
+        .map(|one| one.name.as_str())
+        .collect();
+    Some(format!(
+        "<svg class=\"platform-drawing\" viewBox=\"0 0 {} {bottom}\" style=\"min-width:{}px\" role=\"img\" aria-label=\"{}\">{svg}</svg>",
+        width * columns.len(),
+        (width * columns.len()) * 4 / 5,
+        escaped(&format!(
+            "The platform {}: clusters {}",
+            machine.name,
+            names.join(", ")
+        )),
+    ))
+}
+
+fn draw(svg: &mut String, element: std::fmt::Arguments<'_>) {
+    svg.write_fmt(element).expect("a string can be written to");
+    svg.push('\n');
+}
+
+/// The place of a cluster in the drawing.
+#[derive(Clone, Copy, Debug)]
+struct Column {
+    x: usize,
+    width: usize,
+    /// The width of the cell of a host: it holds the number of a process, and a plus.
+    cell: usize,
+}
+
+impl Column {
+    /// Draws a cluster at `y`; its height.
+    fn cluster(
+        self,
+        svg: &mut String,
+        y: usize,
+        (index, cluster): (usize, &MachineCluster),
+        hosts: &Hosts<'_>,
+        has_cells: bool,
+    ) -> usize {
+        let Self { x, width, .. } = self;
+        let mut own: Vec<(usize, &str)> = hosts
+            .range((index, "")..(index + 1, ""))
+            .map(|((_, name), place)| (*place, *name))
+            .collect();
+        own.sort_unstable();
+        let per_line = ((width - GAP) / self.cell).max(1);
+        let lines = if has_cells {
+            own.len().div_ceil(per_line)
+        } else {
+            0
+        };
+        let idle = cluster.hosts.saturating_sub(own.len() as u64);
+        let height = HEADER + lines * (CELL_HEIGHT + 4) + if idle > 0 { 18 } else { 4 };
+        self.frame(svg, (y, height), (index, cluster));
+        if has_cells {
+            self.cells(svg, y + HEADER, per_line, &own);
+        }
+        if idle > 0 {
+            draw(
+                svg,
+                format_args!(
+                    "<text class=\"small\" x=\"{}\" y=\"{}\">{}</text>",
+                    x + 14,
+                    y + height - 6,
+                    unused(idle, own.is_empty())
+                ),
+            );
+        }
+        draw(svg, format_args!("</g>"));
+        height
+    }
+
+    /// Begins the group of a cluster: its box, name and size.
+    fn frame(
+        self,
+        svg: &mut String,
+        (y, height): (usize, usize),
+        (index, cluster): (usize, &MachineCluster),
+    ) {
+        let Self { x, width, .. } = self;
+        draw(
+            svg,
+            format_args!(
+                "<g class=\"cluster\" data-cluster=\"{index}\"><rect class=\"box\" x=\"{x}\" y=\"{y}\" width=\"{width}\" height=\"{height}\" rx=\"5\"/>"
+            ),
+        );
+        draw(
+            svg,
+            format_args!(
+                "<rect class=\"swatch\" x=\"{x}\" y=\"{y}\" width=\"6\" height=\"{height}\" rx=\"3\"/>"
+            ),
+        );
+        draw(
+            svg,
+            format_args!(
+                "<text class=\"name\" x=\"{}\" y=\"{}\">{}</text>",
+                x + 14,
+                y + 16,
+                escaped(&cluster.name)
+            ),
+        );
+        draw(
+            svg,
+            format_args!(
+                "<text class=\"count\" x=\"{}\" y=\"{}\"></text>",
+                x + width - 8,
+                y + 16
+            ),
+        );
+        draw(
+            svg,
+            format_args!(
+                "<text class=\"small\" x=\"{}\" y=\"{}\">{}</text>",
+                x + 14,
+                y + 31,
+                escaped(&described(cluster))
+            ),
+        );
+    }
+
+    /// Draws the hosts from `y` on: place in the facts of the page, and name.
+    fn cells(self, svg: &mut String, y: usize, per_line: usize, hosts: &[(usize, &str)]) {
+        let Self { x, cell, .. } = self;
+        for (at, (place, name)) in hosts.iter().enumerate() {
+            let (left, upper) = (
+                x + 12 + at % per_line * cell,
+                y + at / per_line * (CELL_HEIGHT + 4),
+            );
+            draw(
+                svg,
+                format_args!(
+                    "<g class=\"host\" data-host=\"{place}\"><title>{}</title><rect x=\"{left}\" y=\"{upper}\" width=\"{}\" height=\"{}\" rx=\"2\"/><text x=\"{}\" y=\"{}\"></text></g>",
+                    escaped(name),
+                    cell - 3,
+                    CELL_HEIGHT,
+                    left + (cell - 3) / 2,
+                    upper + 13
+                ),
+            );
+        }
+    }
+}
+
+/// Says how many hosts never have a process.
+fn unused(hosts: u64, is_whole: bool) -> String {
+    match (hosts, is_whole) {
+        (1, true) => "its host has no process".to_owned(),
+        (hosts, true) => format!("{hosts} hosts, never a process"),
+        (1, false) => "and 1 host that never has a process".to_owned(),
+        (hosts, false) => format!("and {hosts} hosts that never have a process"),
+    }
+}
+
+/// `20 hosts, 1.5 GHz, 1 Gbps`, as far as it is known.
+fn described(cluster: &MachineCluster) -> String {
+    let hosts = counted(cluster.hosts, "host");
+    let power = |(speed, cores): (f64, u32)| {
+        let speed = scaled(speed, &[(1e9, "G"), (1e6, "M"), (1e3, "k")], "instr/s");
+        match cores {
+            1 => speed,
+            _ => format!("{cores} x {speed}"),
+        }
+    };
+    let first = (cluster.speed_instructions_per_s, cluster.cores);
+    let kinds = cluster.groups.len();
+    let mut text = if kinds == 0 {
+        format!("{hosts}, {}", power(first))
+    } else {
+        let of = |group: &MachineGroup| (group.speed_instructions_per_s, group.cores);
+        let whole = |(speed, cores): (f64, u32)| speed * f64::from(cores);
+        let strongest = cluster.groups.iter().map(of).fold(first, |best, one| {
+            if whole(one) > whole(best) { one } else { best }
+        });
+        format!("{hosts} of {kinds} kinds, up to {}", power(strongest))
+    };
+    if let Some(access) = cluster.access_bytes_per_s {
+        text = format!("{text}, {}", bits(access));
+    }
+    text
+}
+
+/// A bandwidth as networks have it.
+fn bits(bytes_per_s: f64) -> String {
+    scaled(
+        8.0 * bytes_per_s,
+        &[(1e9, "G"), (1e6, "M"), (1e3, "k")],
+        "bps",
+    )
+}
+
+/// A duration in the unit that suits it.
+fn delay(seconds: f64) -> String {
+    scaled(seconds, &[(1.0, ""), (1e-3, "m"), (1e-6, "u")], "s")
+}
+
+/// A number with the first prefix that leaves something before the point.
+fn scaled(value: f64, prefixes: &[(f64, &str)], unit: &str) -> String {
+    let found = prefixes.iter().find(|(size, _)| value >= *size);
+    let (size, prefix) = found.or(prefixes.last()).copied().unwrap_or((1.0, ""));
+    let (size, prefix) = if value > 0.0 {
+        (size, prefix)
+    } else {
+        (1.0, "")
+    };
+    let shown = format!("{:.3}", value / size);
+    let shown = shown.trim_end_matches('0').trim_end_matches('.');
+    format!("{shown} {prefix}{unit}")
+}
+
+/// Routers (nodes) and the links between them.
+#[derive(Debug)]
+struct Network {
+    /// The nodes joined with each node; those of clusters come first.
+    joined: Vec<usize>,
+    /// The nodes at the ends of each link, as far as any path tells.
+    ends: Vec<Option<(usize, usize)>>,
+    clusters: usize,
+}
+
+impl Network {
+    fn of(machine: &Machine) -> Self {
+        let mut network = Self {
+            joined: (0..machine.clusters.len()).collect(),
+            ends: vec![None; machine.links.len()],
+            clusters: machine.clusters.len(),
+        };
+        let mut paths: Vec<_> = machine.paths.iter().collect();
+        paths.sort_by_key(|path| path.links.len());
+        for path in paths {
+            let mut at = path.from;
+            for (index, &link) in path.links.iter().enumerate() {
+                let is_last = index + 1 == path.links.len();
+                at = network.cross(link, at, is_last.then_some(path.to));
+            }
+            network.join(at, path.to);
+        }
+        network
+    }
+
+    /// Crosses a link that begins at `from`, and ends at `to` if that is known; where it ends.
+    fn cross(&mut self, link: usize, from: usize, to: Option<usize>) -> usize {
+        let from = self.find(from);
+        if let Some((a, b)) = self.ends[link] {
+            let (a, b) = (self.find(a), self.find(b));
+            if b == from {
+                return a;
+            }
+            self.join(a, from);
+            return b;
+        }
+        let to = to.unwrap_or_else(|| {
+            self.joined.push(self.joined.len());
+            self.joined.len() - 1
+        });
+        self.ends[link] = Some((from, to));
+        to
+    }
+
+    fn find(&self, mut node: usize) -> usize {
+        while self.joined[node] != node {
+            node = self.joined[node];
+        }
+        node
+    }
+
+    fn join(&mut self, a: usize, b: usize) {
+        let (a, b) = (self.find(a), self.find(b));
+        self.joined[a.max(b)] = a.min(b);
+    }
+
+    /// The node of a cluster.
+    fn node(&self, cluster: usize) -> usize {
+        self.find(cluster)
+    }
+
+    /// Links and the nodes at their ends; a link from a node to itself carries nothing that could be drawn.
+    fn edges(&self) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
+        let one = |(link, ends): (usize, &Option<(usize, usize)>)| {
+            let (a, b) = (*ends)?;
+            let (a, b) = (self.find(a), self.find(b));
+            (a != b).then_some((link, a, b))
+        };
+        self.ends.iter().enumerate().filter_map(one)
+    }
+
+    /// The nodes from left to right: neighbours close to each other, from one with few links on.
+    fn order(&self) -> Vec<usize> {
+        let nodes: BTreeSet<usize> = (0..self.clusters)
+            .map(|cluster| self.node(cluster))
+            .chain(self.edges().flat_map(|(_, a, b)| [a, b]))
+            .collect();
+        let degree = |node: usize| {
+            self.edges()
+                .filter(|(_, a, b)| *a == node || *b == node)
+                .count()
+        };
+        let mut starts: Vec<usize> = nodes.into_iter().collect();
+        starts.sort_by_key(|node| (degree(*node), *node));
+        let mut order: Vec<usize> = Vec::new();
+        for start in starts {
+            let mut next = vec![start];
+            while let Some(node) = next.pop() {
+                if order.contains(&node) {
+                    continue;
+                }
+                order.push(node);
+                let neighbours = self.edges().filter_map(|(_, a, b)| match () {
+                    () if a == node => Some(b),
+                    () if b == node => Some(a),
+                    () => None,
+                });
+                let mut neighbours: Vec<usize> = neighbours.collect();
+                neighbours.sort_unstable_by(|a, b| b.cmp(a));
+                next.extend(neighbours);
+            }
+        }
+        order
+    }
+}
+
+/// Links between columns: straight between neighbours, else arcs, each on a level where it covers no other.
+#[derive(Debug)]
+struct Arcs {
+    /// Link, left column, right column, level (0: straight).
+    arcs: Vec<(usize, usize, usize, usize)>,
+}
+
+impl Arcs {
+    fn of(network: &Network, columns: &[usize]) -> Self {
+        let column = |node: usize| columns.iter().position(|other| *other == node).unwrap_or(0);
+        let mut spans: Vec<(usize, usize, usize)> = network
+            .edges()
+            .map(|(link, a, b)| {
+                let (a, b) = (column(a), column(b));
+                (link, a.min(b), a.max(b))
+            })
+            .collect();
+        spans.sort_by_key(|(link, left, right)| (right - left, *left, *link));
+        let mut arcs: Vec<(usize, usize, usize, usize)> = Vec::new();
+        for (link, left, right) in spans {
+            let least = usize::from(right - left > 1);
+            let overlaps = |level: usize| {
+                arcs.iter()
+                    .any(|(_, l, r, other)| *other == level && *l < right && left < *r)
+            };
+            let mut level = least;
+            while overlaps(level) {
+                level += 1;
+            }
+            arcs.push((link, left, right, level));
+        }
+        Self { arcs }
+    }
+
+    fn height(&self) -> usize {
+        let levels = self.arcs.iter().map(|(.., level)| *level).max();
+        levels.unwrap_or(0) * LEVEL + LEVEL
+    }
+
+    fn draw(&self, svg: &mut String, machine: &Machine, width: usize, top: usize) {
+        for &(link, left, right, level) in &self.arcs {
+            let (x1, x2) = (left * width + width / 2, right * width + width / 2);
+            let y = top - level * LEVEL;
+            let link = &machine.links[link];
+            if level == 0 {
+                draw(
+                    svg,
+                    format_args!(
+                        "<line class=\"wire\" x1=\"{}\" y1=\"{y}\" x2=\"{}\" y2=\"{y}\"/>",
+                        x1 + 6,
+                        x2 - 6
+                    ),
+                );
+            } else {
+                draw(
+                    svg,
+                    format_args!(
+                        "<path class=\"wire\" d=\"M{x1} {} V{} Q{x1} {y} {} {y} H{} Q{x2} {y} {x2} {} V{}\"/>",
+                        top - 6,
+                        y + 8,
+                        x1 + 8,
+                        x2 - 8,
+                        y + 8,
+                        top - 6
+                    ),
+                );
+            }
+            draw(
+                svg,
+                format_args!(
+                    "<text class=\"link\" x=\"{}\" y=\"{}\">{}</text>",
+                    x1.midpoint(x2),
+                    y - 6,
+                    escaped(&format!(
+                        "{}: {}, {}",
+                        link.name,
+                        bits(link.bandwidth_bytes_per_s),
+                        delay(link.latency_s)
+                    ))
+                ),
+            );
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::machine::{MachineLink, MachinePath};
+    use super::*;
+
+    fn machine(clusters: usize, links: usize, paths: &[(usize, usize, &[usize])]) -> Machine {
+        let cluster = |index| MachineCluster {
+            name: format!("c{index}"),
+            hosts: 4,
+            speed_instructions_per_s: 1.5e9,
+            cores: 1,
+            access_bytes_per_s: Some(1.25e8),
+            groups: Vec::new(),
+        };
+        let link = |index| MachineLink {
+            name: format!("l{index}"),
+            bandwidth_bytes_per_s: 1.25e7,
+            latency_s: 4.05e-5,
+        };
+        let path = |(from, to, links): &(usize, usize, &[usize])| MachinePath {
+            from: *from,
+            to: *to,
+            links: links.to_vec(),
+            latency_s: 1e-4,
+        };
+        Machine {
+            schema: String::new(),
+            name: "m".into(),
+            clusters: (0..clusters).map(cluster).collect(),
+            links: (0..links).map(link).collect(),
+            paths: paths.iter().map(path).collect(),
+            placement: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn clusters_with_nothing_between_them_share_a_router() {
+        // c0 and c1 at one router, c2 at another one, c3 at a third one behind it.
+        let machine = machine(
+            4,
+            2,
+            &[
+                (0, 1, &[]),
+                (0, 2, &[0]),
+                (0, 3, &[0, 1]),
+                (1, 2, &[0]),
+                (1, 3, &[0, 1]),
+                (2, 3, &[1]),
+            ],
+        );
+        let network = Network::of(&machine);
+        assert_eq!(network.order(), [0, 2, 3]);
+        assert_eq!(network.edges().collect::<Vec<_>>(), [(0, 0, 2), (1, 2, 3)]);
+    }
+
+    #[test]
+    fn links_that_follow_each_other_meet_at_a_router_without_clusters() {
+        // A star: each cluster has a link to the same switch.
+        let machine = machine(3, 3, &[(0, 1, &[0, 1]), (0, 2, &[0, 2]), (1, 2, &[1, 2])]);
+        let network = Network::of(&machine);
+        let middle: BTreeSet<usize> = network.edges().map(|(_, a, b)| a.max(b)).collect();
+        assert_eq!((network.edges().count(), middle.len()), (3, 1));
+    }
+
+    #[test]
+    fn quantities_have_the_prefix_that_suits_them() {
+        assert_eq!(
+            [
+                bits(1.25e8),
+                bits(1.25e7),
+                delay(4.05e-5),
+                delay(0.0),
+                delay(2.0)
+            ],
+            ["1 Gbps", "100 Mbps", "40.5 us", "0 s", "2 s"]
+        );
+        assert_eq!(
+            described(&machine(1, 0, &[]).clusters[0]),
+            "4 hosts, 1.5 Ginstr/s, 1 Gbps"
+        );
+    }
+
+    #[test]
+    fn a_cluster_of_several_kinds_of_hosts_is_described_by_the_strongest() {
+        let kind = |hosts, speed, cores| MachineGroup {
+            hosts,
+            speed_instructions_per_s: speed,
+            cores,
+            access_bytes_per_s: Some(1.25e8),
+        };
+        let mut cluster = machine(1, 0, &[]).clusters.remove(0);
+        assert_eq!(described(&cluster), "4 hosts, 1.5 Ginstr/s, 1 Gbps");
+        // 2 x 1.5 is more than 2.4.
+        cluster.groups = vec![kind(1, 2.4e9, 1), kind(3, 1.5e9, 2)];
+        let text = described(&cluster);
+        assert_eq!(text, "4 hosts of 2 kinds, up to 2 x 1.5 Ginstr/s, 1 Gbps");
+    }
+}

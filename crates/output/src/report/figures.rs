@@ -1,0 +1,321 @@
+//! Figures of a run for articles: its times, its supersteps, where its processes are and what they do.
+
+use super::super::activity::{Activity, Whereabouts};
+use super::super::read::RunOfScenario;
+use super::page_data::Report;
+use crate::figure::{
+    Bar, Bars, Colour, Curve, Drawing, Figure, Meaning, SCENARIOS, Series, Style, chosen, scenario,
+    viridis,
+};
+use migsim_base::error::{Error, Problem};
+
+const COMPUTES: Colour = Colour(0, 74, 124);
+const COMMUNICATES: Colour = Colour(230, 159, 0);
+const MIGRATES: Colour = Colour(158, 60, 0);
+const WAITS: Colour = Colour(222, 222, 222);
+
+/// With more supersteps than this, colours tell shares of time instead of bars.
+const MOST_BARS: usize = 48;
+
+/// The most points of a curve, and columns of a chart.
+const MOST_POINTS: usize = 200;
+
+/// A figure: its name, a sentence about it, and its drawing.
+type Picture = (&'static str, &'static str, fn(&Report, &Style) -> Drawing);
+
+const PICTURES: [Picture; 4] = [
+    (
+        "gantt",
+        "when each process computes, communicates and waits; of more than 48 supersteps the share of time computing",
+        gantt,
+    ),
+    (
+        "makespan",
+        "the time of each scenario: supersteps, rescheduling calls, migrations",
+        makespan,
+    ),
+    (
+        "placement",
+        "the number of processes of each cluster, in the last scenario",
+        placement,
+    ),
+    (
+        "supersteps",
+        "the time of each superstep, scenario by scenario",
+        supersteps,
+    ),
+];
+
+impl Report {
+    /// The figure `wanted` of the run, or `all`.
+    ///
+    /// # Errors
+    /// There is no such figure, or the run was written without what it shows.
+    pub fn figures(&self, wanted: &str, style: &Style) -> Result<Vec<Figure>, Error> {
+        let known = PICTURES.map(|(name, _, _)| name);
+        let mut names = chosen(wanted, &known)?;
+        if self.activity.is_none() {
+            if wanted == "gantt" {
+                let problem = Problem::new("the run was written without what its processes did");
+                let hint = "run it with `migsim run ... --processes --out FOLDER`";
+                return Err(problem.hint(hint).into());
+            }
+            names.retain(|name| *name != "gantt");
+        }
+        let wanted = PICTURES.iter().filter(|(name, ..)| names.contains(name));
+        Ok(wanted
+            .map(|(name, _, draw)| Figure::new(*name, draw(self, style)))
+            .collect())
+    }
+
+    /// The names of the figures that the run has, and a sentence about each.
+    pub fn figure_list(&self) -> Vec<(&'static str, &'static str)> {
+        let has = |name: &str| name != "gantt" || self.activity.is_some();
+        let pictures = PICTURES.iter().filter(|(name, ..)| has(name));
+        pictures.map(|(name, about, _)| (*name, *about)).collect()
+    }
+
+    /// The last scenario, in which most happens.
+    fn last(&self) -> (usize, &RunOfScenario) {
+        let last = self.run.scenarios.iter().enumerate().next_back();
+        last.expect("a run has a scenario")
+    }
+}
+
+fn seconds(style: &Style) -> String {
+    style.say("time [s]", "tempo [s]").to_owned()
+}
+
+/// The activity of each process over time.
+fn gantt(report: &Report, style: &Style) -> Drawing {
+    let (index, run) = report.last();
+    let activity = report.activity.as_ref().map(|all| &all[index]);
+    let is_coarse = run.supersteps.len() > MOST_BARS;
+    let bars = |process: usize| {
+        let Some(activity) = activity else {
+            return Vec::new();
+        };
+        if is_coarse {
+            shares(run, activity, (process, report.processes()))
+        } else {
+            parts(run, activity, (process, report.processes()))
+        }
+    };
+    let rows = (0..report.processes()).map(|process| (format!("p{}", process + 1), bars(process)));
+    let meaning = if is_coarse {
+        let title = style.say(
+            "share of time computing [%]",
+            "parte do tempo em computação [%]",
+        );
+        Meaning::Scale(title.to_owned(), (0.0, 100.0))
+    } else {
+        Meaning::Keys(vec![
+            (style.say("computes", "computa").to_owned(), COMPUTES),
+            (
+                style.say("communicates", "comunica").to_owned(),
+                COMMUNICATES,
+            ),
+            (style.say("waits", "espera").to_owned(), WAITS),
+        ])
+    };
+    let title = style.say("process", "processo");
+    let chart = Bars {
+        name: format!("processes in scenario {}", run.scenario.name()),
+        axes: [seconds(style), title.to_owned()],
+        meaning,
+        rows: rows.collect(),
+    };
+    chart.draw(style)
+}
+
+/// The parts of each superstep of a process.
+fn parts(
+    run: &RunOfScenario,
+    activity: &Activity,
+    (process, processes): (usize, usize),
+) -> Vec<Bar> {
+    let mut bars = Vec::new();
+    for (superstep, row) in run.supersteps.iter().enumerate() {
+        let at = superstep * processes + process;
+        let list = [&activity.delay, &activity.compute, &activity.communication];
+        let [delay, compute, communication] = list.map(|list| f64::from(list[at]));
+        let begin = row.start_s + delay;
+        let (computed, sent) = (begin + compute, begin + compute + communication);
+        let ends = [begin, computed, sent.min(row.end_s), row.end_s];
+        let colours = [COMPUTES, COMMUNICATES, WAITS];
+        for (pair, colour) in ends.windows(2).zip(colours) {
+            if pair[1] > pair[0] {
+                bars.push(Bar {
+                    from: pair[0],
+                    to: pair[1],
+                    colour,
+                });
+            }
+        }
+    }
+    bars
+}
+
+/// The share of its time for which a process computes, a column for some supersteps each.
+fn shares(
+    run: &RunOfScenario,
+    activity: &Activity,
+    (process, processes): (usize, usize),
+) -> Vec<Bar> {
+    let size = run.supersteps.len().div_ceil(MOST_POINTS);
+    let columns = run.supersteps.chunks(size).enumerate();
+    let bar = |(column, rows): (usize, &[super::super::read::Superstep])| {
+        let (from, to) = (rows[0].start_s, rows[rows.len() - 1].end_s);
+        let own = (0..rows.len()).map(|row| (column * size + row) * processes + process);
+        let computed: f64 = own.map(|at| f64::from(activity.compute[at])).sum();
+        let share = if to > from {
+            computed / (to - from)
+        } else {
+            0.0
+        };
+        Bar {
+            from,
+            to,
+            colour: viridis(share),
+        }
+    };
+    columns.map(bar).collect()
+}
+
+/// The time of each scenario: supersteps, calls, migrations.
+fn makespan(report: &Report, style: &Style) -> Drawing {
+    let rows = report.run.scenarios.iter().map(|run| {
+        let ends = [
+            run.makespan_s - run.scheduling_s - run.migration_s,
+            run.makespan_s - run.migration_s,
+            run.makespan_s,
+        ];
+        let mut from = 0.0;
+        let bars = ends
+            .into_iter()
+            .zip([COMPUTES, COMMUNICATES, MIGRATES])
+            .map(|(to, colour)| {
+                let bar = Bar { from, to, colour };
+                from = to;
+                bar
+            });
+        (run.scenario.name().to_owned(), bars.collect())
+    });
+    let chart = Bars {
+        name: "makespan by scenario".to_owned(),
+        axes: [seconds(style), style.say("scenario", "cenário").to_owned()],
+        meaning: Meaning::Keys(vec![
+            (style.say("supersteps", "superpassos").to_owned(), COMPUTES),
+            (
+                style
+                    .say("rescheduling calls", "chamadas de reescalonamento")
+                    .to_owned(),
+                COMMUNICATES,
+            ),
+            (style.say("migrations", "migrações").to_owned(), MIGRATES),
+        ]),
+        rows: rows.collect(),
+    };
+    chart.draw(style)
+}
+
+/// The title of an axis of supersteps of which `size` are a point.
+fn superstep(style: &Style, size: usize) -> String {
+    let name = style.say("superstep", "superpasso");
+    if size == 1 {
+        return name.to_owned();
+    }
+    format!("{name} ({} {size})", style.say("mean of", "média de"))
+}
+
+/// The time of each superstep, in each scenario.
+fn supersteps(report: &Report, style: &Style) -> Drawing {
+    let size = match report.supersteps().div_ceil(MOST_POINTS) {
+        size @ (0 | 1) => size.max(1),
+        // Even, since many applications have two kinds of supersteps in turn.
+        size => size.next_multiple_of(2),
+    };
+    let curves = report.run.scenarios.iter().map(|run| {
+        let place = run.scenario.name().len() - 1;
+        let point = |(index, rows): (usize, &[super::super::read::Superstep])| {
+            let sum: f64 = rows.iter().map(|row| row.end_s - row.start_s).sum();
+            let middle = (index * size) as f64 + f64::midpoint(rows.len() as f64, 1.0);
+            (middle, sum / rows.len() as f64)
+        };
+        Curve {
+            name: scenario(style, run.scenario.name()),
+            colour: SCENARIOS[place].0,
+            points: run.supersteps.chunks(size).enumerate().map(point).collect(),
+        }
+    });
+    let chart = Series {
+        name: "durations of supersteps".to_owned(),
+        axes: [
+            superstep(style, size),
+            style
+                .say(
+                    "duration of a superstep [s]",
+                    "duração de um superpasso [s]",
+                )
+                .to_owned(),
+        ],
+        curves: curves.collect(),
+    };
+    chart.draw(style)
+}
+
+/// The number of processes in each cluster.
+fn placement(report: &Report, style: &Style) -> Drawing {
+    let (_, run) = report.last();
+    let mut places = Whereabouts::new(&report.machine, run);
+    let names: Vec<&str> = report
+        .machine
+        .clusters
+        .iter()
+        .map(|one| one.name.as_str())
+        .collect();
+    let mut points: Vec<Vec<(f64, f64)>> = vec![Vec::new(); names.len()];
+    for superstep in 1..=run.supersteps.len() {
+        places.advance(superstep as u64);
+        let at = superstep as f64;
+        for (name, points) in names.iter().zip(&mut points) {
+            let count = places
+                .now
+                .iter()
+                .filter(|place| place.cluster == *name)
+                .count() as f64;
+            // A curve of steps: what does not change needs its ends only.
+            match points.last().copied() {
+                Some((_, last)) if last == count => {}
+                Some((_, last)) => points.extend([(at, last), (at, count)]),
+                None => points.push((at, count)),
+            }
+        }
+    }
+    let end = run.supersteps.len() as f64;
+    let last = names.len().saturating_sub(1).max(1) as f64;
+    let curves = names
+        .iter()
+        .zip(points)
+        .enumerate()
+        .map(|(index, (name, mut points))| {
+            points.extend(points.last().map(|(_, count)| (end, *count)));
+            Curve {
+                name: (*name).to_owned(),
+                colour: viridis(0.9 * index as f64 / last),
+                points,
+            }
+        });
+    let used = curves.filter(|curve| curve.points.iter().any(|point| point.1 > 0.0));
+    let chart = Series {
+        name: format!("processes by cluster in scenario {}", run.scenario.name()),
+        axes: [
+            superstep(style, 1),
+            style
+                .say("processes by cluster", "processos por cluster")
+                .to_owned(),
+        ],
+        curves: used.collect(),
+    };
+    chart.draw(style)
+}

@@ -1,0 +1,176 @@
+//! The head of a report: the run, the scenarios, the ledger.
+
+use std::fmt::Write as _;
+
+use super::super::html::escaped;
+use super::super::read::{Difference, RunOfScenario};
+use super::super::records::describe;
+use super::super::starts;
+use super::super::table::{against_i, decimals, heading_of, straight_returns};
+use super::page_data::Report;
+use migsim_base::quantities::seconds;
+use migsim_bsp::Scenario;
+use migsim_experiment::{Basis, Term};
+
+/// The experiment in a line.
+pub(super) fn title(report: &Report) -> String {
+    heading_of(
+        &report.run.application,
+        &report.run.experiment,
+        report.processes(),
+        report.supersteps(),
+        &report.machine.name,
+    )
+}
+
+/// The origin of the settings, as a paragraph; empty for a run that does not say.
+pub(super) fn basis(report: &Report) -> String {
+    let told = report.run.experiment["basis"].clone();
+    serde_json::from_value(told).map_or_else(
+        |_| String::new(),
+        |basis: Basis| {
+            format!(
+                "<p class=\"note\">Run with {}.</p>\n",
+                escaped(&basis.text())
+            )
+        },
+    )
+}
+
+/// A number with its sign; what rounds to nothing is nothing.
+fn signed(value: f64, decimals: usize) -> String {
+    let text = format!("{value:+.decimals$}");
+    if text.contains(|digit| ('1'..='9').contains(&digit)) {
+        text
+    } else {
+        "0".to_owned()
+    }
+}
+
+/// The table of scenarios.
+pub(super) fn scenarios(report: &Report) -> String {
+    let mut html = String::from(
+        "<table data-name=\"scenarios\">\n<thead><tr><th scope=\"col\">scenario</th><th scope=\"col\">time [s]</th><th scope=\"col\">against i</th><th scope=\"col\">calls</th><th scope=\"col\">moved</th><th scope=\"col\">calls cost [s]</th><th scope=\"col\">moves cost [s]</th></tr></thead>\n<tbody>\n",
+    );
+    for run in &report.run.scenarios {
+        let against = match (run.scenario, run.relative_overhead) {
+            (Scenario::I, _) | (_, None) => String::new(),
+            (scenario, Some(relative_overhead)) => {
+                let (word, amount) = against_i(scenario, relative_overhead);
+                format!("{word} {amount}")
+            }
+        };
+        let has_calls = run.scenario != Scenario::I;
+        let cell = |text: String| if has_calls { text } else { String::new() };
+        let cells = [
+            seconds(run.makespan_s),
+            against,
+            cell(run.calls.len().to_string()),
+            cell(run.migrations.len().to_string()),
+            cell(seconds(run.scheduling_s)),
+            cell(seconds(run.migration_s)),
+        ];
+        row(
+            &mut html,
+            &format!("{} {}", run.scenario.name(), describe(run.scenario)),
+            &cells,
+        );
+    }
+    html.push_str("</tbody>\n</table>\n");
+    html
+}
+
+/// The static starts and the straight returns, as the page shows them below the scenarios; empty on the machines of the papers.
+pub(super) fn remarks(report: &Report) -> String {
+    let run = &report.run;
+    let mut html = String::new();
+    if !run.static_starts.is_empty() {
+        html += "<h3>Static starts: scenario i from each built-in mapping</h3>\n";
+        html += &starts::table(&run.static_starts).html(usize::MAX);
+    }
+    let fitted = &run.experiment["basis"]["is_calibrated"];
+    let moved = run.get(Scenario::Iii).filter(|_| *fitted != true);
+    let returned = moved.and_then(|moved| {
+        let decided = moved.migrations.iter().filter(|one| one.cause == "policy");
+        straight_returns(moved.straight_returns, decided.count())
+    });
+    if let Some(line) = returned {
+        writeln!(html, "<p class=\"note\">{}.</p>", escaped(&line))
+            .expect("a string can be written to");
+    }
+    html
+}
+
+fn row(html: &mut String, name: &str, cells: &[String]) {
+    write!(html, "<tr><th scope=\"row\">{}</th>", escaped(name))
+        .expect("a string can be written to");
+    for cell in cells {
+        write!(html, "<td>{}</td>", escaped(cell)).expect("a string can be written to");
+    }
+    html.push_str("</tr>\n");
+}
+
+/// The ledgers of ii and iii as one table, with bars; empty without scenario i.
+pub(super) fn ledger(report: &Report) -> String {
+    let ledgers: Vec<(&RunOfScenario, &Difference)> = report
+        .run
+        .scenarios
+        .iter()
+        .filter_map(|run| Some((run, run.ledger.as_ref()?)))
+        .collect();
+    if ledgers.is_empty() {
+        return "<p>Without scenario i there is nothing to compare with.</p>\n".to_owned();
+    }
+    let all = ledgers.iter().flat_map(|(_, ledger)| &ledger.terms);
+    let largest = all.map(|(_, seconds)| seconds.abs()).fold(0.0, f64::max);
+    let decimals = decimals(largest);
+    let mut html = String::from(
+        "<table class=\"ledger\" data-name=\"ledger\">\n<thead><tr><th scope=\"col\">term</th>",
+    );
+    for (run, _) in &ledgers {
+        write!(
+            html,
+            "<th scope=\"col\" colspan=\"2\">{} less i [s]</th>",
+            run.scenario.name()
+        )
+        .expect("a string can be written to");
+    }
+    html.push_str("</tr></thead>\n<tbody>\n");
+    let mut line = |name: &str, class: &str, values: &[f64]| {
+        write!(html, "<tr{class}><th scope=\"row\">{}</th>", escaped(name))
+            .expect("a string can be written to");
+        for value in values {
+            // Half of the bar for what is lost, half for what is gained.
+            let width = if largest > 0.0 {
+                50.0 * (value.abs() / largest).min(1.0)
+            } else {
+                0.0
+            };
+            let (left, kind) = if *value < 0.0 {
+                (50.0 - width, "gained")
+            } else {
+                (50.0, "lost")
+            };
+            write!(
+                html,
+                "<td>{}</td><td class=\"bar\"><span class=\"{kind}\" style=\"left:{left:.2}%;width:{width:.2}%\"></span></td>",
+                signed(*value, decimals)
+            )
+            .expect("a string can be written to");
+        }
+        html.push_str("</tr>\n");
+    };
+    for (at, term) in Term::ALL.into_iter().enumerate() {
+        let values: Vec<f64> = ledgers
+            .iter()
+            .map(|(_, ledger)| ledger.terms[at].1)
+            .collect();
+        if values.iter().any(|value| *value != 0.0) {
+            line(term.name(), "", &values);
+        }
+    }
+    let sums: Vec<f64> = ledgers.iter().map(|(_, ledger)| ledger.sum_s).collect();
+    line("sum", " class=\"sum\"", &sums);
+    html.push_str("</tbody>\n</table>\n");
+    html
+}

@@ -1,0 +1,203 @@
+//! The template of the page, and the data inserted into it.
+
+use serde_json::{Value, json};
+
+use super::super::earlier;
+use super::super::frame::{Page, fill, prose, script, settings};
+use super::super::records::describe;
+use super::compress::Pack;
+use super::drawing::{self, Hosts};
+use super::page_data::Report;
+use super::{decisions, gantt, head, notes, numbered, reasons, scores, series, usage};
+use migsim_experiment::policy_label;
+
+const BODY: &str = include_str!("report.html");
+
+/// The styles of the page, before and after those of its frame.
+const STYLES: [&str; 2] = [
+    include_str!("vendor/uPlot.min.css"),
+    include_str!("report.css"),
+];
+
+/// The library, its licence as a comment before it, and the scripts of the page in the order in which they need each other.
+const LIBRARY: &str = include_str!("vendor/uPlot.iife.min.js");
+const LICENCE: &str = include_str!("vendor/LICENSE");
+const SCRIPTS: [&str; 9] = [
+    include_str!("base.js"),
+    include_str!("export.js"),
+    include_str!("gantt_paint.js"),
+    include_str!("gantt.js"),
+    include_str!("lines.js"),
+    include_str!("usage.js"),
+    include_str!("platform.js"),
+    include_str!("decisions.js"),
+    include_str!("report.js"),
+];
+
+impl Report {
+    /// The report as one HTML file.
+    pub fn html(&self) -> String {
+        let hosts = hosts(self);
+        let mut pack = Pack::default();
+        let mut facts = facts(self, &hosts, &mut pack);
+        let (directory, block) = pack.finish();
+        let library = library();
+        let code: Vec<&str> = std::iter::once(&*library).chain(SCRIPTS).collect();
+        facts["arrays"] = directory;
+        let lead = format!(
+            "<p class=\"verdict\">{}</p>\n{}<noscript><p role=\"alert\">The charts and the table of decisions need scripts; this browser runs none.</p></noscript>\n",
+            prose(self.verdict().text()),
+            head::basis(self)
+        );
+        let lead = lead + &notes::notes(self);
+        let mark = format!(
+            "<meta name=\"migsim-settings\" content=\"{}\">\n",
+            earlier::mark(&self.run.experiment)
+        );
+        Page {
+            title: &head::title(self),
+            mark: &mark,
+            lead: &lead,
+            body: &self.body(&hosts),
+            styles: &STYLES,
+            scripts: Some(&scripts(&facts, &block, &library)),
+            code: &code,
+            footer: "Charts of lines: uPlot (MIT licence, &copy; Leon Sorokin).",
+        }
+        .html()
+    }
+
+    fn body(&self, hosts: &Hosts<'_>) -> String {
+        let drawing = drawing::drawing(&self.machine, hosts)
+            .unwrap_or_else(|| "<p>The platform has too many clusters to be drawn.</p>".to_owned());
+        fill(
+            BODY,
+            &[
+                ("scenarios", &head::scenarios(self)),
+                ("remarks", &head::remarks(self)),
+                ("ledger", &head::ledger(self)),
+                ("drawing", &drawing),
+                (
+                    "settings",
+                    &settings(
+                        "All settings of the experiment; `migsim run run.json` runs it again",
+                        &self.run.experiment,
+                    ),
+                ),
+            ],
+        )
+    }
+}
+
+/// The library with its licence.
+fn library() -> String {
+    format!("/*\n{}\n*/\n{LIBRARY}", LICENCE.trim())
+}
+
+/// Data, library and scripts as elements.
+fn scripts(facts: &Value, block: &str, library: &str) -> String {
+    let data = format!(
+        "<div id=\"tooltip\" role=\"tooltip\" hidden></div>\n<script type=\"application/json\" id=\"facts\">{}</script>\n<script type=\"application/octet-stream\" id=\"arrays\">{block}</script>",
+        in_script(facts)
+    );
+    let library = script(library);
+    let own = SCRIPTS.map(script);
+    [vec![data, library], own.to_vec()].concat().join("\n")
+}
+
+/// JSON that no text in it can end.
+fn in_script(value: &Value) -> String {
+    value
+        .to_string()
+        .replace('<', "\\u003c")
+        .replace('\u{2028}', "\\u2028")
+        .replace('\u{2029}', "\\u2029")
+}
+
+/// All hosts that any process is on at any time.
+fn hosts(report: &Report) -> Hosts<'_> {
+    let cluster = |name: &str| report.machine.cluster_named(name).unwrap_or(0);
+    let mut hosts = Hosts::new();
+    for place in &report.machine.placement {
+        hosts.insert((cluster(&place.cluster), place.host.as_str()), 0);
+    }
+    for moved in report.run.scenarios.iter().flat_map(|run| &run.migrations) {
+        hosts.insert((cluster(&moved.to_cluster), moved.to_host.as_str()), 0);
+    }
+    let mut order: Vec<(usize, &str)> = hosts.keys().copied().collect();
+    order.sort_by_key(|(cluster, name)| (*cluster, numbered(name)));
+    for (place, at) in order.into_iter().zip(0..) {
+        hosts.insert(place, at);
+    }
+    hosts
+}
+
+/// The hosts by their places.
+fn in_order<'a>(hosts: &Hosts<'a>) -> impl Iterator<Item = (usize, &'a str)> {
+    let mut order: Vec<_> = hosts.iter().map(|(name, place)| (*place, *name)).collect();
+    order.sort_unstable();
+    order.into_iter().map(|(_, name)| name)
+}
+
+/// Facts for the scripts, but for the arrays.
+fn facts(report: &Report, hosts: &Hosts<'_>, pack: &mut Pack) -> Value {
+    let unit = gantt::unit(report);
+    let bars = gantt::pack(report, unit, pack);
+    series::pack(report, unit, pack);
+    let cluster = |name: &str| report.machine.cluster_named(name).unwrap_or(0);
+    let homes: Vec<Option<&usize>> = report
+        .machine
+        .placement
+        .iter()
+        .map(|place| hosts.get(&(cluster(&place.cluster), place.host.as_str())))
+        .collect();
+    let scenarios: Vec<Value> = report
+        .run
+        .scenarios
+        .iter()
+        .map(|run| {
+            json!({
+                "name": run.scenario.name(),
+                "words": describe(run.scenario),
+                "makespan_s": run.makespan_s,
+                "moves": decisions::moves(run, hosts, report),
+            })
+        })
+        .collect();
+    let names = |list: &[super::super::machine::MachineCluster]| -> Vec<Value> {
+        list.iter().map(|one| one.name.as_str().into()).collect()
+    };
+    json!({
+        "policy": policy_label(&report.run.experiment["policy"]),
+        "supersteps": report.supersteps(),
+        "processes": report.processes(),
+        "unit": unit,
+        "clusters": names(&report.machine.clusters),
+        "hosts": in_order(hosts).map(|(cluster, name)| json!([name, cluster])).collect::<Vec<_>>(),
+        "homes": homes,
+        "scenarios": scenarios,
+        "bars": bars,
+        "intervals": series::intervals(report),
+        "host_usage": usage::hosts(report, pack),
+        "link_usage": usage::links(report, pack),
+        "scores": scores::pack(report, pack),
+        "decisions": decisions::facts(report),
+        "has_all_words": reasons::pack(report, pack),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_that_is_built_in_ends_its_element() {
+        for text in SCRIPTS.into_iter().chain([LIBRARY, LICENCE]) {
+            assert!(!text.to_lowercase().contains("</script") && !text.contains("<!--"));
+        }
+        for text in STYLES {
+            assert!(!text.to_lowercase().contains("</style"));
+        }
+        assert!(!LICENCE.contains("*/"));
+    }
+}

@@ -1,0 +1,155 @@
+//! The data of a report, from the files of a run folder or from a run in memory.
+
+use std::path::Path;
+
+use super::super::activity::{self, Activity};
+use super::super::inside::read_if_there;
+use super::super::machine::{Machine, SCHEMA};
+use super::super::read::{Run, damaged, rows};
+use super::super::traffic::{LinkTraffic, group_size, traffic};
+use migsim_base::document::read_text;
+use migsim_base::error::Error;
+use migsim_experiment::Registry;
+use migsim_experiment::{Experiment, Results};
+
+/// A run, ready to be shown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    pub(super) run: Run,
+    pub(super) machine: Machine,
+    /// The activity of the processes, scenario by scenario; only if that was written.
+    pub(super) activity: Option<Vec<Activity>>,
+    /// The traffic across the links; only if that was written.
+    pub(super) traffic: Option<Vec<LinkTraffic>>,
+}
+
+impl Report {
+    /// Reads a run folder.
+    ///
+    /// # Errors
+    /// It cannot be read, was written by another version, or is not as it was written.
+    pub fn read(registry: &Registry, folder: &Path) -> Result<Self, Error> {
+        let run = Run::read(registry, folder)?;
+        let machine = read_machine(&folder.join("platform.json"))?;
+        check_machine(&machine, &run)
+            .map_err(|what| damaged(what).source(name(&folder.join("platform.json"))))?;
+        let activity = activity::read(&folder.join("processes.csv"), &run, &machine)?;
+        let traffic = read_traffic(&folder.join("links.csv"), &run)?;
+        Ok(Self {
+            run,
+            machine,
+            activity,
+            traffic,
+        })
+    }
+
+    /// A run that has just been done, and what its processes did in each of its scenarios.
+    ///
+    /// # Errors
+    /// None, unless what is written cannot be read.
+    pub fn of(
+        experiment: &Experiment,
+        results: &Results,
+        activity: Vec<Activity>,
+    ) -> Result<Self, Error> {
+        Ok(Self {
+            run: Run::of(experiment, results)?,
+            machine: Machine::of(experiment),
+            activity: Some(activity),
+            traffic: Some(traffic(experiment, results)),
+        })
+    }
+
+    /// The number of processes.
+    pub(super) fn processes(&self) -> usize {
+        self.machine.placement.len()
+    }
+
+    /// The number of supersteps.
+    pub(super) fn supersteps(&self) -> usize {
+        self.run
+            .scenarios
+            .iter()
+            .map(|run| run.supersteps.len())
+            .max()
+            .unwrap_or(0)
+    }
+}
+
+fn name(path: &Path) -> String {
+    path.display().to_string()
+}
+
+/// A file that may be missing.
+fn text(path: &Path) -> Result<Option<String>, Error> {
+    Ok(read_if_there(path, read_text)?)
+}
+
+fn read_machine(path: &Path) -> Result<Machine, Error> {
+    let text = text(path)?.ok_or_else(|| damaged("the file is missing").source(name(path)))?;
+    let machine: Machine = serde_json::from_str(&text).map_err(|error| {
+        damaged(&error)
+            .source(name(path))
+            .at(error.line(), error.column())
+    })?;
+    if machine.schema != SCHEMA {
+        let what = format!("schema `{}` instead of `{SCHEMA}`", machine.schema);
+        return Err(damaged(what).source(name(path)).into());
+    }
+    Ok(machine)
+}
+
+/// Everything that is named must be there.
+fn check_machine(machine: &Machine, run: &Run) -> Result<(), String> {
+    if machine.placement.len() as u64 != run.processes {
+        return Err(format!(
+            "{} processes are placed instead of {}",
+            machine.placement.len(),
+            run.processes
+        ));
+    }
+    for path in &machine.paths {
+        let is_known = path.from < path.to
+            && path.to < machine.clusters.len()
+            && path.links.iter().all(|link| *link < machine.links.len());
+        if !is_known {
+            return Err("a path leads to what is not there".to_owned());
+        }
+    }
+    let placed = machine.placement.iter().map(|place| &place.cluster);
+    let moves = run.scenarios.iter().flat_map(|run| &run.migrations);
+    let named = placed.chain(moves.flat_map(|moved| [&moved.from_cluster, &moved.to_cluster]));
+    let mut last = None;
+    for cluster in named {
+        if last != Some(cluster) && machine.cluster_named(cluster).is_none() {
+            return Err(format!("there is no cluster `{cluster}`"));
+        }
+        last = Some(cluster);
+    }
+    Ok(())
+}
+
+fn read_traffic(path: &Path, run: &Run) -> Result<Option<Vec<LinkTraffic>>, Error> {
+    let Some(text) = text(path)? else {
+        return Ok(None);
+    };
+    let all: Vec<LinkTraffic> = rows(&text, &name(path))?;
+    for (row, line) in all.iter().zip(2..) {
+        let Some(scenario) = run.get(row.scenario) else {
+            let what = format!("scenario {} was not run", row.scenario.name());
+            return Err(damaged(what).source(name(path)).at(line, 1).into());
+        };
+        let count = scenario.supersteps.len();
+        let size = group_size(count) as u64;
+        let is_group = row.first_superstep % size == 1 % size
+            && row.first_superstep >= 1
+            && row.last_superstep == (row.first_superstep + size - 1).min(count as u64)
+            && row.first_superstep <= row.last_superstep;
+        let is_amount = |value: f64| value.is_finite() && value >= 0.0;
+        if !is_group || !is_amount(row.bytes) || !is_amount(row.bandwidth_bytes_per_s) {
+            let what = "the row is not as it was written";
+            return Err(damaged(what).source(name(path)).at(line, 1).into());
+        }
+    }
+    Ok(Some(all))
+}

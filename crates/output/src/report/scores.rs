@@ -1,0 +1,91 @@
+//! The scores of a policy and their terms, call by call, process by process, cluster by cluster.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::super::read::RunOfScenario;
+use super::compress::Pack;
+use super::page_data::Report;
+use migsim_policies::explain::Score;
+
+/// The most numbers of all scenarios.
+const MOST_NUMBERS: usize = 4_000_000;
+
+/// A call with scores: after which superstep, the scores, the threshold.
+type Scored<'a> = (u64, Vec<Score<'a>>, Option<f64>);
+
+/// Adds the scores; what the page has to know of them: their words, and their calls by scenario.
+pub(super) fn pack(report: &Report, pack: &mut Pack) -> Value {
+    let words = report.run.narrator.score_words();
+    let (processes, clusters) = (report.processes(), report.machine.clusters.len());
+    let mut left = MOST_NUMBERS;
+    let mut scenarios: Vec<Value> = report.run.scenarios.iter().map(|_| Value::Null).collect();
+    // The last scenario, in which processes move, comes first.
+    for (scenario, run) in report.run.scenarios.iter().enumerate().rev() {
+        let calls = scored(report, run);
+        let cells = calls.len() * processes * clusters;
+        if calls.is_empty() {
+            continue;
+        }
+        if cells * words.terms.len() > left {
+            scenarios[scenario] = json!({ "calls": [], "too_many": calls.len() });
+            continue;
+        }
+        left -= cells * words.terms.len();
+        for (term, numbers) in numbers(report, words.terms.len(), &calls)
+            .iter()
+            .enumerate()
+        {
+            pack.f32(&format!("score/{scenario}/{term}"), numbers);
+        }
+        let supersteps: Vec<u64> = calls.iter().map(|(superstep, ..)| *superstep).collect();
+        let thresholds: Vec<Option<f64>> = calls.iter().map(|(.., threshold)| *threshold).collect();
+        scenarios[scenario] = json!({ "calls": supersteps, "thresholds_s": thresholds });
+    }
+    json!({
+        "title": words.title,
+        "column": words.column,
+        "sum": words.sum,
+        "terms": words.terms,
+        "scenarios": scenarios,
+    })
+}
+
+/// The calls that tell scores.
+fn scored<'a>(report: &Report, run: &'a RunOfScenario) -> Vec<Scored<'a>> {
+    let of = |call: &'a super::super::read::Call| {
+        let (scores, threshold) = report.run.narrator.scores(&call.explanation);
+        (call.superstep, scores, threshold)
+    };
+    let all = run.calls.iter().map(of);
+    all.filter(|(_, scores, _)| !scores.is_empty()).collect()
+}
+
+/// Each term by call, process and cluster; NaN where the policy says nothing.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "seven digits are enough for pictures"
+)]
+fn numbers(report: &Report, terms: usize, calls: &[Scored<'_>]) -> Vec<Vec<f32>> {
+    let names = report.machine.clusters.iter().map(|one| one.name.as_str());
+    let clusters: BTreeMap<&str, usize> = names.zip(0..).collect();
+    let cells = calls.len() * report.processes() * clusters.len();
+    let mut numbers = vec![vec![f32::NAN; cells]; terms];
+    for (call, (_, scores, _)) in calls.iter().enumerate() {
+        for score in scores {
+            let process = usize::try_from(score.process).ok();
+            let process = process
+                .and_then(|process| process.checked_sub(1))
+                .filter(|process| *process < report.processes());
+            let (Some(process), Some(cluster)) = (process, clusters.get(score.cluster)) else {
+                continue;
+            };
+            let at = (call * report.processes() + process) * clusters.len() + cluster;
+            for (numbers, value) in numbers.iter_mut().zip(&score.terms) {
+                numbers[at] = *value as f32;
+            }
+        }
+    }
+    numbers
+}

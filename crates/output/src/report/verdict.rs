@@ -1,0 +1,164 @@
+//! The verdict of a report: whether migration pays, in a sentence with its quantities.
+
+use super::super::read::{Run, RunOfScenario};
+use super::super::starts;
+use super::page_data::Report;
+use migsim_base::quantities::seconds;
+use migsim_base::words::counted;
+use migsim_bsp::Scenario;
+use migsim_experiment::{StaticStart, best_of};
+use migsim_policies::explain::{Meaning, Quantity, Sentence, Unit, say};
+
+/// The number of calls.
+const CALLS: Meaning = Meaning::new("calls", Unit::Count, "the number of calls");
+/// The number of migrations.
+const MOVED: Meaning = Meaning::new(
+    "migrations_of_run",
+    Unit::Count,
+    "the number of migrations that happened",
+);
+/// The execution time.
+const MAKESPAN: Meaning = Meaning::new(
+    "makespan_s",
+    Unit::Seconds,
+    "the execution time of the scenario",
+);
+/// The overhead of scenario ii.
+const OVERHEAD: Meaning = Meaning::new(
+    "overhead_percent",
+    Unit::Percent,
+    "100 (T_ii - T_i) / T_i of scenario ii",
+);
+/// The gain of scenario iii.
+const GAIN: Meaning = Meaning::new(
+    "gain_percent",
+    Unit::Percent,
+    "100 (T_i - T_iii) / T_i of scenario iii",
+);
+/// The loss of scenario iii.
+const LOSS: Meaning = Meaning::new(
+    "loss_percent",
+    Unit::Percent,
+    "100 (T_iii - T_i) / T_i of scenario iii",
+);
+/// The price of the calls.
+const CALLS_COST: Meaning = Meaning::new(
+    "scheduling_s",
+    Unit::Seconds,
+    "the time for which the application waited for calls",
+);
+/// The price of calls and migrations.
+const COST: Meaning = Meaning::new(
+    "cost_s",
+    Unit::Seconds,
+    "the time of scheduling and migration: scheduling_s + migration_s",
+);
+
+/// A time of a table \[s\].
+fn time(meaning: &Meaning, value: f64) -> Quantity {
+    let shown = format!("{} s", seconds(value));
+    meaning.of(value).shown_as(shown)
+}
+
+fn makespan(run: &RunOfScenario) -> Quantity {
+    time(&MAKESPAN, run.makespan_s)
+}
+
+fn calls(run: &RunOfScenario) -> Quantity {
+    let count = run.calls.len() as u64;
+    CALLS.count(count).shown_as(counted(count, "call"))
+}
+
+fn moves(run: &RunOfScenario) -> Quantity {
+    let count = run.migrations.len() as u64;
+    MOVED.count(count).shown_as(counted(count, "migration"))
+}
+
+impl Report {
+    /// The verdict of the run, in a sentence.
+    pub fn verdict(&self) -> Sentence {
+        verdict(&self.run)
+    }
+}
+
+fn verdict(run: &Run) -> Sentence {
+    let moved = run.get(Scenario::Iii);
+    match (run.get(Scenario::I), moved, run.get(Scenario::Ii)) {
+        (Some(base), Some(moved), _) => judged(&run.static_starts, base, moved),
+        (Some(base), None, Some(decided)) => say!(
+            "The {} of scenario ii cost {}: {} instead of {}. Nothing moves there, so this run does not tell what migration gains.",
+            calls(decided),
+            OVERHEAD.of(100.0 * decided.relative_overhead.unwrap_or(0.0)),
+            makespan(decided),
+            makespan(base),
+        ),
+        (Some(base), None, None) => say!(
+            "The application alone takes {}; without scenarios ii and iii the run does not tell what rescheduling costs or gains.",
+            makespan(base)
+        ),
+        (None, Some(moved), _) => say!(
+            "With {} and {} the application takes {}; without scenario i there is nothing to compare it with.",
+            calls(moved),
+            moves(moved),
+            makespan(moved)
+        ),
+        (None, None, Some(decided)) => say!(
+            "With {} the application takes {}; without scenario i there is nothing to compare it with.",
+            calls(decided),
+            makespan(decided)
+        ),
+        (None, None, None) => "No scenario was run.".into(),
+    }
+}
+
+fn judged(starts: &[StaticStart], base: &RunOfScenario, moved: &RunOfScenario) -> Sentence {
+    let best = best_of(starts).filter(|best| !best.is_own);
+    // What a better start has for free is no gain of migration.
+    let is_beaten = best.is_some_and(|best| moved.makespan_s > 1.0005 * best.makespan_s);
+    let own = own_verdict(base, moved, is_beaten);
+    let sentences = [Some(own), starts::sentence(starts, moved.makespan_s)];
+    Sentence::joined(sentences.into_iter().flatten(), " ")
+}
+
+/// The verdict against scenario i from the same start; `is_beaten` by a better start that never migrates.
+fn own_verdict(base: &RunOfScenario, moved: &RunOfScenario, is_beaten: bool) -> Sentence {
+    let gain = 0.0 - 100.0 * moved.relative_overhead.unwrap_or(0.0);
+    let times = say!("{} instead of {}", makespan(moved), makespan(base));
+    let cost = time(&COST, moved.scheduling_s + moved.migration_s);
+    let paid = say!("{} and {} that cost {}", calls(moved), moves(moved), cost);
+    // What rounds to nothing is not called a gain.
+    if moved.migrations.iter().all(|one| one.cause != "policy") {
+        say!(
+            "The policy moved nothing in scenario iii; its {} cost {}, and it takes {}.",
+            calls(moved),
+            time(&CALLS_COST, moved.scheduling_s),
+            times
+        )
+    } else if gain >= 0.05 {
+        let pays = if is_beaten {
+            "Migration pays against the start of this run only"
+        } else {
+            "Migration pays"
+        };
+        say!(
+            "{}: scenario iii takes {}, a gain of {}, with {}.",
+            pays,
+            times,
+            GAIN.of(gain),
+            paid
+        )
+    } else if gain <= -0.05 {
+        say!(
+            "Migration does not pay: scenario iii takes {}, a loss of {}, with {}.",
+            times,
+            LOSS.of(-gain),
+            paid
+        )
+    } else {
+        say!(
+            "Migration neither gains nor loses: scenario iii takes {}, with {}.",
+            times,
+            paid
+        )
+    }
+}

@@ -1,0 +1,173 @@
+//! Static starts for people and programs: the best of them, and how scenario iii compares with it.
+
+use serde_json::{Value, json};
+
+use super::table_format::{Cell, Table, numbers, words};
+use migsim_base::quantities::seconds;
+use migsim_experiment::{StaticStart, best_of};
+use migsim_policies::explain::{Meaning, Sentence, Unit, say};
+
+/// The makespan of a static start.
+const MAKESPAN: Meaning = Meaning::new(
+    "best_static_makespan_s",
+    Unit::Seconds,
+    "the makespan of scenario i from the best static start",
+);
+
+/// The ratio of two makespans.
+const TIMES: Meaning = Meaning::new(
+    "times_best_static",
+    Unit::Number,
+    "the makespan of scenario iii divided by that of the best static start",
+);
+
+/// The excess over a static start.
+const LONGER: Meaning = Meaning::new(
+    "longer_than_best_static_percent",
+    Unit::Percent,
+    "100 (T - T_s) / T_s with the makespan T_s of the best static start",
+);
+
+/// The time that a static start takes more.
+const LESS: Meaning = Meaning::new(
+    "less_than_best_static_percent",
+    Unit::Percent,
+    "100 (T_s - T) / T_s with the makespan T_s of the best static start",
+);
+
+/// Minimum excess that is counted in times \[%\].
+const MANY: f64 = 95.0;
+
+/// The comparison of a makespan with another one: a verb with its object, and the word that leads to the other one.
+///
+/// ```text
+/// (takes 2.0 times as long, as)   (takes 5.6 % longer, than)   (takes 5.6 % less time, than)   (takes as long, as)
+/// ```
+pub fn compared(makespan_s: f64, with_s: f64) -> (Sentence, &'static str) {
+    let ratio = makespan_s / with_s;
+    let percent = 100.0 * (ratio - 1.0);
+    match percent {
+        MANY.. => {
+            let times = TIMES.of(ratio).shown_as(format!("{ratio:.1}"));
+            (say!("takes {} times as long", times), "as")
+        }
+        0.05.. => (say!("takes {} longer", LONGER.of(percent)), "than"),
+        ..-0.05 => (say!("takes {} less time", LESS.of(-percent)), "than"),
+        _ => ("takes as long".into(), "as"),
+    }
+}
+
+/// The best static start in a line; `iii` is the makespan of scenario iii \[s\].
+pub(super) fn line(starts: &[StaticStart], iii: Option<f64>) -> Option<String> {
+    let best = best_of(starts)?;
+    let name = best.rule.name();
+    let time = seconds(best.makespan_s);
+    let rest = match iii {
+        _ if best.is_own => ", the start of this run".to_owned(),
+        Some(iii) => format!("; scenario iii {}", compared(iii, best.makespan_s).0.text()),
+        None => String::new(),
+    };
+    Some(format!("best static start: {name} {time} s{rest}"))
+}
+
+/// The best static start in a sentence behind the verdict of a run.
+pub(super) fn sentence(starts: &[StaticStart], iii: f64) -> Option<Sentence> {
+    let best = best_of(starts)?;
+    if best.is_own {
+        return Some(
+            "No built-in start is faster without moves than the start of this run.".into(),
+        );
+    }
+    let (verb, joined) = compared(iii, best.makespan_s);
+    let time = format!("{} s", seconds(best.makespan_s));
+    Some(say!(
+        "Scenario iii {} {} {} that never migrates (`--mapping {}`, {}), the best of the built-in starts.",
+        verb,
+        joined,
+        best.words(),
+        best.rule.name(),
+        MAKESPAN.of(best.makespan_s).shown_as(time)
+    ))
+}
+
+/// All static starts as a table for programs.
+pub(super) fn table(starts: &[StaticStart]) -> Table {
+    let columns = [
+        words("static start", "rule"),
+        numbers("time [s]", "makespan_s"),
+        words("start of this run", "own"),
+    ];
+    let mut table = Table::new("static_starts", "", &columns);
+    for start in starts {
+        table.push([
+            Cell::text(start.rule.name()),
+            Cell::value(start.makespan_s, seconds(start.makespan_s)),
+            Cell::value(start.is_own, if start.is_own { "yes" } else { "" }),
+        ]);
+    }
+    table
+}
+
+/// The keys of a summary: all static starts, and the best one with the gain of scenario iii over it.
+pub(super) fn json(starts: &[StaticStart], iii: Option<f64>) -> Option<(Value, Value)> {
+    let of_one = |start: &StaticStart| {
+        json!({
+            "rule": start.rule.name(),
+            "makespan_s": start.makespan_s,
+            "own": start.is_own,
+        })
+    };
+    let best = best_of(starts)?;
+    let mut of_best = of_one(best);
+    if let Some(iii) = iii.filter(|_| best.makespan_s > 0.0) {
+        let gain = 100.0 * (best.makespan_s - iii) / best.makespan_s;
+        of_best["gain_percent"] = gain.into();
+    }
+    Some((starts.iter().map(of_one).collect(), of_best))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use migsim_platform::Rule;
+
+    #[test]
+    fn scenario_iii_is_compared_with_the_best_start() {
+        let starts = [
+            StaticStart::new(Rule::Contiguous, 33.91, true),
+            StaticStart::new(Rule::ByCore, 11.43, false),
+            StaticStart::new(Rule::FastFirst, 11.43, false),
+        ];
+        // 22.98 / 11.43 = 2.01
+        assert_eq!(
+            line(&starts, Some(22.98)).unwrap(),
+            "best static start: by-core 11.43 s; scenario iii takes 2.0 times as long"
+        );
+        assert_eq!(
+            sentence(&starts, 22.98).unwrap().text(),
+            "Scenario iii takes 2.0 times as long as a start by cores that never migrates (`--mapping by-core`, 11.43 s), the best of the built-in starts."
+        );
+        let (all, best) = json(&starts, Some(22.86)).unwrap();
+        assert_eq!(all.as_array().unwrap().len(), 3);
+        assert!((best["gain_percent"].as_f64().unwrap() + 100.0).abs() < 1e-9);
+        assert_eq!(
+            line(&starts, None).unwrap(),
+            "best static start: by-core 11.43 s"
+        );
+        let own = [StaticStart::new(Rule::ByCore, 11.43, true)];
+        assert_eq!(
+            line(&own, Some(10.0)).unwrap(),
+            "best static start: by-core 11.43 s, the start of this run"
+        );
+        assert_eq!(line(&[], Some(10.0)), None);
+    }
+
+    #[test]
+    fn small_differences_are_none_and_large_ones_are_counted_in_times() {
+        let verb = |makespan_s| compared(makespan_s, 10.0).0.text().to_owned();
+        assert_eq!(verb(10.004), "takes as long");
+        assert_eq!(verb(10.56), "takes 5.6 % longer");
+        assert_eq!(verb(9.0), "takes 10.0 % less time");
+        assert_eq!(verb(20.0), "takes 2.0 times as long");
+    }
+}

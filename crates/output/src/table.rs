@@ -1,0 +1,424 @@
+//! The result for people: the table of scenarios, and the migrations by call.
+
+use super::placed::Placed;
+use super::read::application;
+use super::records::{describe, number, place};
+use super::starts;
+use super::summary::process_supersteps;
+use super::table_format::{Cell, Sheet, Table, Tone, numbers, words};
+use migsim_base::quantities::{AGES, seconds};
+use migsim_base::units::ProcessId;
+use migsim_base::words::{counted, of_number};
+use migsim_bsp::{CallRecord, Cause, Scenario};
+use migsim_experiment::{Experiment, Results, ScenarioRun, Term, policy_label};
+
+/// The result as lines and tables.
+pub fn table(experiment: &Experiment, results: &Results) -> Sheet {
+    let mut sheet = Sheet::default();
+    sheet.line(heading(experiment));
+    sheet.line(Placed::of(experiment).line());
+    sheet.line("");
+    sheet.table(scenarios(results));
+    remarks(experiment, results, &mut sheet);
+    sheet.line("");
+    sheet.line(speed(experiment, results));
+    let readings = experiment.readings();
+    if !readings.is_empty() {
+        let policy = experiment.policy_name();
+        sheet.line(format!("readings of {policy}: {}", readings.join("; ")));
+    }
+    // What moved; without scenario iii, what would have.
+    let shown = results
+        .get(Scenario::Iii)
+        .or_else(|| results.get(Scenario::Ii));
+    if let Some(run) = shown {
+        if let Some(ledger) = ledger(results, run) {
+            sheet.line("");
+            sheet.table(ledger);
+        }
+        calls(experiment, run, &mut sheet);
+    }
+    let prescribed = results.runs.first().map_or(0, |run| {
+        run.outcome
+            .migrations
+            .iter()
+            .filter(|one| one.cause == Cause::Workload)
+            .count()
+    });
+    if prescribed > 0 {
+        sheet.line("");
+        sheet.line(format!(
+            "{} prescribed by the workload in every scenario",
+            counted(prescribed, "migration")
+        ));
+    }
+    sheet
+}
+
+/// Adds the best static start and the straight returns below the scenarios; nothing on the machines of the papers.
+fn remarks(experiment: &Experiment, results: &Results, sheet: &mut Sheet) {
+    if experiment.is_on_machine_of_paper() {
+        return;
+    }
+    let iii = results.get(Scenario::Iii).map(|run| &run.outcome);
+    let best = starts::line(
+        &results.static_starts,
+        iii.map(|outcome| outcome.makespan.get()),
+    );
+    let returned = iii.and_then(|outcome| {
+        let moves = outcome.migrations.iter();
+        let moves = moves.filter(|one| one.cause == Cause::Policy).count();
+        straight_returns(outcome.straight_returns(), moves)
+    });
+    let lines: Vec<String> = best.into_iter().chain(returned).collect();
+    if !lines.is_empty() {
+        sheet.line("");
+    }
+    for line in lines {
+        sheet.line(line);
+    }
+    if !results.static_starts.is_empty() {
+        sheet.data(starts::table(&results.static_starts));
+    }
+}
+
+/// The moves of the policy that go straight back, in a line; none if there are none.
+pub(super) fn straight_returns(returns: usize, moves: usize) -> Option<String> {
+    (returns > 0).then(|| {
+        let verb = of_number(returns as u64, ["goes", "go"]);
+        format!(
+            "{returns} of {} {verb} straight back to the host that the process left at its move before",
+            counted(moves, "move")
+        )
+    })
+}
+
+/// The experiment in a line.
+pub(super) fn heading(experiment: &Experiment) -> String {
+    let settings = &experiment.resolved;
+    let is_own = experiment.platform.built_in.is_none();
+    let note = if is_own && settings["library"].is_null() {
+        ", no library"
+    } else {
+        ""
+    };
+    let heading = heading_of(
+        &application(&experiment.registry, &settings["workload"]),
+        settings,
+        experiment.placement.len(),
+        experiment.workload.supersteps(),
+        &experiment.platform.platform.name,
+    );
+    // On a machine of the user the library decides how near the times are.
+    heading + note
+}
+
+/// The same: the settings say which policy and which network.
+pub(super) fn heading_of(
+    application: &str,
+    settings: &serde_json::Value,
+    processes: usize,
+    supersteps: usize,
+    platform: &str,
+) -> String {
+    let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+    let library = settings["library"].as_str();
+    let library = library.map_or_else(String::new, |name| format!(", library {name}"));
+    format!(
+        "{application}, {}, {} on {platform} ({}, {}{library})",
+        counted(processes, "process"),
+        counted(supersteps, "superstep"),
+        policy_label(&settings["policy"]),
+        text(&settings["network"]["model"]),
+    )
+}
+
+fn scenarios(results: &Results) -> Table {
+    let columns = [
+        words("scenario", "scenario"),
+        numbers("time [s]", "makespan_s"),
+        words("against i", "against_i_percent"),
+        numbers("calls", "calls"),
+        numbers("moved", "moved"),
+        numbers("calls cost [s]", "scheduling_s"),
+        numbers("moves cost [s]", "migration_s"),
+    ];
+    let mut table = Table::new("scenarios", "", &columns);
+    for run in &results.runs {
+        let outcome = &run.outcome;
+        let name = run.scenario.name();
+        let in_seconds = |value: f64| Cell::value(value, seconds(value));
+        let mut row = vec![
+            Cell::value(name, format!("{name:<4}{}", describe(run.scenario))),
+            in_seconds(outcome.makespan.get()),
+            against(results, run),
+        ];
+        if run.scenario == Scenario::I {
+            row.extend(std::iter::repeat_n(Cell::empty(), 4));
+        } else {
+            row.push(Cell::count(outcome.calls.len()));
+            row.push(Cell::count(outcome.migrations.len()));
+            row.push(in_seconds(outcome.scheduling.get()));
+            row.push(in_seconds(outcome.migration.get()));
+        }
+        table.push(row);
+    }
+    table
+}
+
+/// The time beyond that of scenario i.
+fn against(results: &Results, run: &ScenarioRun) -> Cell {
+    let relative_overhead = results.relative_overhead(run);
+    let Some(relative_overhead) = relative_overhead.filter(|_| run.scenario != Scenario::I) else {
+        return Cell::empty();
+    };
+    let (word, amount) = against_i(run.scenario, relative_overhead);
+    let shown = match word {
+        TAKES => format!("{word} {amount}"),
+        _ => format!("{word:<8} {amount:>6}"),
+    };
+    let cell = Cell::value(100.0 * relative_overhead, shown);
+    cell.in_tone(match relative_overhead {
+        _ if run.scenario != Scenario::Iii => Tone::Plain,
+        ..0.0 => Tone::Good,
+        0.0 => Tone::Plain,
+        _ => Tone::Bad,
+    })
+}
+
+/// Longer than so many times scenario i nobody counts in percent.
+const MANY_TIMES: f64 = 11.0;
+
+const TAKES: &str = "takes";
+
+/// The price or gain of a scenario against scenario i, given by its relative overhead: `gain`, `10.8 %`.
+pub(super) fn against_i(scenario: Scenario, relative_overhead: f64) -> (&'static str, String) {
+    // What rounds to nothing has no sign, and is not called a loss.
+    let percent = match 100.0 * relative_overhead {
+        -0.05..0.05 => 0.0,
+        other => other,
+    };
+    let (word, percent) = match scenario {
+        Scenario::I | Scenario::Ii => ("overhead", percent),
+        Scenario::Iii if percent > 0.0 => ("loss", percent),
+        Scenario::Iii => ("gain", 0.0 - percent),
+    };
+    match 1.0 + relative_overhead {
+        times @ MANY_TIMES.. => (TAKES, format!("{times:.1} times as long")),
+        _ => (word, format!("{percent:.1} %")),
+    }
+}
+
+fn speed(experiment: &Experiment, results: &Results) -> String {
+    let cpu: f64 = results
+        .runs
+        .iter()
+        .map(|run| run.loop_cpu.as_secs_f64())
+        .sum();
+    let messages: u64 = results.runs.iter().map(|run| run.outcome.flows).sum();
+    let steps: u64 = results
+        .runs
+        .iter()
+        .map(|run| process_supersteps(experiment, run))
+        .sum();
+    // The rest of the work of a few messages is none of theirs.
+    let per_message = if messages >= MANY_MESSAGES {
+        format!(" ({:.0} ns a message)", cpu * 1e9 / messages as f64)
+    } else {
+        String::new()
+    };
+    format!(
+        "simulated {} and {} in {cpu:.3} s of CPU{per_message}",
+        counted(messages, "message"),
+        counted(steps, "process-superstep")
+    )
+}
+
+/// So many messages tell what one takes.
+const MANY_MESSAGES: u64 = 1000;
+
+/// The decimals of a ledger: four digits of its largest term, two decimals at least.
+pub(super) fn decimals(largest: f64) -> usize {
+    (2_u8..12)
+        .find(|&decimals| largest * 10_f64.powi(decimals.into()) >= 1e3)
+        .unwrap_or(12)
+        .into()
+}
+
+/// The sources of the difference to scenario i; terms that would show as zero are left out.
+fn ledger(results: &Results, run: &ScenarioRun) -> Option<Table> {
+    let ledger = results.ledger(run).filter(|ledger| !ledger.is_empty())?;
+    let largest = ledger
+        .terms()
+        .map(|(_, seconds)| seconds.abs())
+        .fold(0.0, f64::max);
+    let decimals = decimals(largest);
+    let in_words = |seconds: f64| match seconds.abs() {
+        AGES.. => format!("{seconds:+.4e}"),
+        _ => format!("{seconds:+.decimals$}"),
+    };
+    let zero = in_words(0.0);
+    let is_shown = |(_, seconds): &(Term, f64)| in_words(seconds.abs()) != zero;
+    let title = format!("Scenario {} less i", run.scenario.name());
+    let columns = [words(title, "term"), numbers("[s]", "difference_s")];
+    let mut table = Table::new("ledger", "", &columns);
+    let mut push = |name: &str, seconds: f64| {
+        table.push([Cell::text(name), Cell::value(seconds, in_words(seconds))]);
+    };
+    for (term, seconds) in ledger.terms().filter(is_shown) {
+        push(term.name(), seconds);
+    }
+    push("sum", ledger.difference_s());
+    Some(table)
+}
+
+/// A row per origin and destination of each call that decided something, and a list of the other calls.
+fn calls(experiment: &Experiment, run: &ScenarioRun, sheet: &mut Sheet) {
+    let title = if run.scenario == Scenario::Iii {
+        "Migrations by call"
+    } else {
+        "Decisions by call (nothing moves in scenario ii)"
+    };
+    let (moving, quiet): (Vec<&CallRecord>, Vec<&CallRecord>) = run
+        .outcome
+        .calls
+        .iter()
+        .partition(|call| !call.decision.migrations.is_empty());
+    sheet.line("");
+    let columns = [
+        numbers("superstep", "superstep"),
+        numbers("candidates", "candidates"),
+        numbers("moved", "moved"),
+        words("from", "from"),
+        words("to", "to"),
+        words("processes", "processes"),
+    ];
+    let mut table = Table::new("calls", title, &columns);
+    for call in &moving {
+        for (line, group) in groups(experiment, call).into_iter().enumerate() {
+            // People read the first line of a call for all of them.
+            let of_call = |count: usize| match line {
+                0 => Cell::count(count),
+                _ => Cell::value(count, ""),
+            };
+            table.push([
+                of_call(call.superstep + 1),
+                of_call(call.decision.candidates.len()),
+                Cell::count(group.processes.len()),
+                Cell::text(group.from),
+                Cell::text(group.to),
+                Cell::text(ranges(&group.processes)),
+            ]);
+        }
+    }
+    if moving.is_empty() {
+        sheet.line(title);
+    } else {
+        sheet.table(table);
+    }
+    if !quiet.is_empty() {
+        let listed: Vec<String> = quiet
+            .iter()
+            .take(12)
+            .map(|call| (call.superstep + 1).to_string())
+            .collect();
+        let more = if quiet.len() > 12 { ", ..." } else { "" };
+        sheet.line(format!(
+            "{} without migration, after {} {}{more}",
+            counted(quiet.len(), "call"),
+            of_number(quiet.len() as u64, ["superstep", "supersteps"]),
+            listed.join(", ")
+        ));
+    }
+    if run.outcome.calls.is_empty() {
+        sheet.line("no call");
+    }
+}
+
+/// The processes that a call moves from one cluster to another.
+pub(super) struct Group<'a> {
+    pub(super) from: &'a str,
+    pub(super) to: &'a str,
+    /// Sorted.
+    pub(super) processes: Vec<ProcessId>,
+}
+
+/// The migrations of a call.
+fn groups<'a>(experiment: &'a Experiment, call: &CallRecord) -> Vec<Group<'a>> {
+    let decided = call.decision.migrations.iter().zip(&call.origins);
+    by_clusters(decided.map(|(wanted, &origin)| {
+        let (from, to) = (place(experiment, origin).0, place(experiment, wanted.to).0);
+        (from, to, wanted.process)
+    }))
+}
+
+/// Moves (origin, destination, process) by origin and destination, in the order in which these come first.
+pub(super) fn by_clusters<'a>(
+    moves: impl Iterator<Item = (&'a str, &'a str, ProcessId)>,
+) -> Vec<Group<'a>> {
+    let mut groups: Vec<Group<'a>> = Vec::new();
+    for (from, to, process) in moves {
+        let is_it = |group: &&mut Group<'_>| group.from == from && group.to == to;
+        match groups.iter_mut().find(is_it) {
+            Some(group) => group.processes.push(process),
+            None => groups.push(Group {
+                from,
+                to,
+                processes: vec![process],
+            }),
+        }
+    }
+    for group in &mut groups {
+        group.processes.sort_unstable();
+    }
+    groups
+}
+
+/// `p23-p36, p40` for a sorted list.
+pub(super) fn ranges(processes: &[ProcessId]) -> String {
+    let mut parts: Vec<(u64, u64)> = Vec::new();
+    for process in processes.iter().map(|&process| number(process)) {
+        match parts.last_mut() {
+            Some(last) if last.1 + 1 == process => last.1 = process,
+            _ => parts.push((process, process)),
+        }
+    }
+    let shown: Vec<String> = parts
+        .iter()
+        .map(|&(from, to)| {
+            if from == to {
+                format!("p{from}")
+            } else {
+                format!("p{from}-p{to}")
+            }
+        })
+        .collect();
+    shown.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_of_processes_are_shortened_and_count_from_one() {
+        let ids: Vec<ProcessId> = [0, 1, 2, 6, 8, 9].into_iter().map(ProcessId).collect();
+        assert_eq!(ranges(&ids), "p1-p3, p7, p9-p10");
+    }
+
+    #[test]
+    fn a_loss_is_called_a_loss_and_what_is_many_times_longer_so() {
+        let shown = |relative_overhead| {
+            let (word, amount) = against_i(Scenario::Iii, relative_overhead);
+            format!("{word} {amount}")
+        };
+        assert_eq!(shown(-0.108), "gain 10.8 %");
+        assert_eq!(shown(1.671), "loss 167.1 %");
+        assert_eq!(shown(1e-9), "gain 0.0 %");
+        assert_eq!(shown(21.685), "takes 22.7 times as long");
+        assert_eq!(
+            against_i(Scenario::Ii, 0.023),
+            ("overhead", "2.3 %".to_owned())
+        );
+    }
+}

@@ -1,0 +1,504 @@
+//! Tables and lines of text as aligned columns, Markdown, CSV or JSON.
+//!
+//! For people (columns, Markdown) a cell has a text, rounded and with its unit in the heading or beside it; for programs (CSV, JSON) it has
+//! a value, exact and with its unit in the name of the column. Colours are escape codes in aligned columns alone; whoever prints
+//! them takes them out where there is no terminal.
+
+use std::fmt::Write as _;
+
+use anstyle::{AnsiColor, Style};
+use serde_json::{Map, Value};
+
+use super::frame::prose;
+use super::guarded;
+use super::html::escaped;
+use migsim_base::error::visible;
+
+/// The form in which a sheet is rendered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Form {
+    /// Aligned columns.
+    #[default]
+    Table,
+    /// Markdown.
+    Markdown,
+    /// CSV (RFC 4180): tables only, an empty line between two.
+    Csv,
+    /// JSON: an object with an array per table.
+    Json,
+}
+
+/// Lines and tables, in order.
+#[derive(Clone, Debug, Default)]
+pub struct Sheet {
+    parts: Vec<Part>,
+}
+
+#[derive(Clone, Debug)]
+enum Part {
+    Line(String),
+    Table(Table),
+    /// For programs alone: people find it in a line.
+    Data(Table),
+}
+
+/// A table.
+#[derive(Clone, Debug)]
+pub struct Table {
+    key: &'static str,
+    title: String,
+    columns: Vec<Column>,
+    rows: Vec<Vec<Cell>>,
+    has_headings: bool,
+}
+
+/// A column of a table.
+#[derive(Clone, Debug)]
+pub struct Column {
+    heading: String,
+    key: &'static str,
+    is_number: bool,
+}
+
+/// A cell of a table.
+#[derive(Clone, Debug)]
+pub struct Cell {
+    shown: String,
+    value: Value,
+    tone: Tone,
+    /// The length of the bar behind it in a page, from 0 to 1.
+    bar: Option<f64>,
+}
+
+/// Whether a number is good or bad news.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Tone {
+    /// Neither.
+    #[default]
+    Plain,
+    /// Good.
+    Good,
+    /// Bad.
+    Bad,
+}
+
+/// A column of text: its heading, and its name for programs.
+pub fn words(heading: impl Into<String>, key: &'static str) -> Column {
+    Column {
+        heading: heading.into(),
+        key,
+        is_number: false,
+    }
+}
+
+/// A column of numbers.
+pub fn numbers(heading: impl Into<String>, key: &'static str) -> Column {
+    Column {
+        heading: heading.into(),
+        key,
+        is_number: true,
+    }
+}
+
+impl Cell {
+    /// A text.
+    pub fn text(text: impl Into<String>) -> Self {
+        let shown = text.into();
+        Self {
+            shown: visible(&shown).into_owned(),
+            value: Value::from(shown),
+            tone: Tone::Plain,
+            bar: None,
+        }
+    }
+
+    /// A value with another text for people.
+    pub fn value(value: impl Into<Value>, shown: impl Into<String>) -> Self {
+        Self {
+            shown: visible(&shown.into()).into_owned(),
+            value: value.into(),
+            tone: Tone::Plain,
+            bar: None,
+        }
+    }
+
+    /// A whole number.
+    pub fn count(count: usize) -> Self {
+        Self::value(count, count.to_string())
+    }
+
+    /// Nothing.
+    pub fn empty() -> Self {
+        Self::value(Value::Null, "")
+    }
+
+    /// The same in a colour, where there are colours.
+    #[must_use]
+    pub fn in_tone(mut self, tone: Tone) -> Self {
+        self.tone = tone;
+        self
+    }
+
+    /// The same with a bar behind it in a page; `length` is a share of the cell.
+    #[must_use]
+    pub fn with_bar(mut self, length: f64) -> Self {
+        self.bar = Some(length.clamp(0.0, 1.0));
+        self
+    }
+
+    fn html(&self, column: &Column) -> String {
+        let mut classes = Vec::new();
+        match self.tone {
+            Tone::Plain => {}
+            Tone::Good => classes.push("good"),
+            Tone::Bad => classes.push("bad"),
+        }
+        if !column.is_number {
+            classes.push("words");
+            if self.shown.chars().count() > LONG {
+                classes.push("long");
+            }
+        }
+        let shown = escaped(&self.shown);
+        let shown = match self.bar {
+            Some(length) => {
+                classes.push("barred");
+                format!(
+                    "<i style=\"width:{:.1}%\"></i><b>{shown}</b>",
+                    100.0 * length
+                )
+            }
+            None => shown,
+        };
+        let class = match &classes[..] {
+            [] => String::new(),
+            classes => format!(" class=\"{}\"", classes.join(" ")),
+        };
+        let value = match &self.value {
+            Value::Number(number) => format!(" data-value=\"{number}\""),
+            _ => String::new(),
+        };
+        format!("<td{class}{value}>{shown}</td>")
+    }
+}
+
+/// A text with more letters may be broken into lines in a page.
+const LONG: usize = 40;
+
+impl Table {
+    /// An empty table; `key` names it for programs, and a title that is empty is left out.
+    pub fn new(key: &'static str, title: impl Into<String>, columns: &[Column]) -> Self {
+        Self {
+            key,
+            title: visible(&title.into()).into_owned(),
+            columns: columns.to_vec(),
+            rows: Vec::new(),
+            has_headings: true,
+        }
+    }
+
+    /// The same, with no headings over aligned columns.
+    #[must_use]
+    pub fn without_headings(mut self) -> Self {
+        self.has_headings = false;
+        self
+    }
+
+    /// Adds a row: a cell per column.
+    pub fn push(&mut self, row: impl Into<Vec<Cell>>) {
+        let row = row.into();
+        debug_assert_eq!(row.len(), self.columns.len(), "a cell per column");
+        self.rows.push(row);
+    }
+
+    fn aligned(&self, text: &mut String) {
+        let heading = Style::new().bold();
+        if !self.title.is_empty() {
+            writeln!(text, "{heading}{}{heading:#}", self.title).expect("a string");
+        }
+        let widths: Vec<usize> = (self.columns.iter().enumerate())
+            .map(|(at, column)| {
+                let cells = self.rows.iter().map(|row| row[at].shown.chars().count());
+                let heading = if self.has_headings {
+                    column.heading.chars().count()
+                } else {
+                    0
+                };
+                cells.fold(heading, usize::max)
+            })
+            .collect();
+        let line = |cells: &mut dyn Iterator<Item = (&str, Style)>| {
+            let mut line = String::new();
+            let mut gap = 0;
+            for ((cell, style), (width, column)) in cells.zip(widths.iter().zip(&self.columns)) {
+                let rest = width - cell.chars().count();
+                gap += if column.is_number { rest } else { 0 };
+                if !cell.is_empty() {
+                    write!(line, "{:gap$}{style}{cell}{style:#}", "").expect("a string");
+                    gap = 0;
+                }
+                gap += 2 + if column.is_number { 0 } else { rest };
+            }
+            line
+        };
+        if self.has_headings {
+            let headings = self.columns.iter();
+            let mut headings = headings.map(|column| (column.heading.as_str(), heading));
+            writeln!(text, "{}", line(&mut headings)).expect("a string");
+        }
+        for row in &self.rows {
+            let mut cells = row
+                .iter()
+                .map(|cell| (cell.shown.as_str(), style(cell.tone)));
+            writeln!(text, "{}", line(&mut cells)).expect("a string");
+        }
+    }
+
+    fn markdown(&self, text: &mut String) {
+        if !self.title.is_empty() {
+            writeln!(text, "**{}**\n", plain(&self.title)).expect("a string");
+        }
+        let mut line = |cells: &mut dyn Iterator<Item = String>| {
+            text.push('|');
+            for cell in cells {
+                // Blanks that align something are none here.
+                let cell = cell.split_whitespace().collect::<Vec<_>>().join(" ");
+                write!(text, " {cell} |").expect("a string");
+            }
+            text.push('\n');
+        };
+        line(&mut self.columns.iter().map(|column| column.heading.clone()));
+        line(&mut self.columns.iter().map(|column| {
+            let rule = if column.is_number { "---:" } else { "---" };
+            rule.to_owned()
+        }));
+        for row in &self.rows {
+            line(&mut row.iter().map(|cell| plain(&cell.shown)));
+        }
+    }
+
+    /// The table as an element of a page: it can be sorted and saved; of a long one `shown` rows are shown at first.
+    pub fn html(&self, shown: usize) -> String {
+        let mut html = String::new();
+        if !self.title.is_empty() {
+            writeln!(html, "<h3>{}</h3>", escaped(&self.title)).expect("a string");
+        }
+        write!(
+            html,
+            "<div class=\"wide\"><table class=\"sortable\" data-name=\"{}\" data-shown=\"{shown}\">\n<thead><tr>",
+            self.key
+        )
+        .expect("a string");
+        for column in &self.columns {
+            let class = if column.is_number {
+                ""
+            } else {
+                " class=\"words\""
+            };
+            let heading = escaped(&column.heading);
+            write!(html, "<th scope=\"col\"{class}>{heading}</th>").expect("a string");
+        }
+        html.push_str("</tr></thead>\n<tbody>\n");
+        for row in &self.rows {
+            let cells = row.iter().zip(&self.columns);
+            let cells: String = cells.map(|(cell, column)| cell.html(column)).collect();
+            writeln!(html, "<tr>{cells}</tr>").expect("a string");
+        }
+        html.push_str("</tbody>\n</table></div>\n");
+        html
+    }
+
+    fn csv(&self) -> String {
+        let mut out = csv::Writer::from_writer(Vec::new());
+        let plain = |value: &Value| match value {
+            Value::Null => String::new(),
+            Value::String(text) => guarded(text).into_owned(),
+            other => other.to_string(),
+        };
+        let head = out.write_record(self.columns.iter().map(|column| column.key));
+        let rows = self
+            .rows
+            .iter()
+            .map(|row| row.iter().map(|cell| plain(&cell.value)));
+        let written = rows.fold(head, |done, row| done.and_then(|()| out.write_record(row)));
+        written.expect("memory can be written to");
+        let bytes = out.into_inner().expect("memory can be written to");
+        String::from_utf8(bytes).expect("it was text")
+    }
+
+    fn json(&self) -> Value {
+        let keys = || self.columns.iter().map(|column| column.key.to_owned());
+        let object = |row: &Vec<Cell>| {
+            let values = row.iter().map(|cell| cell.value.clone());
+            Value::Object(keys().zip(values).collect())
+        };
+        self.rows.iter().map(object).collect()
+    }
+}
+
+/// A text in which Markdown and HTML see no marks.
+fn plain(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '<' => plain.push_str("&lt;"),
+            '&' => plain.push_str("&amp;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' => plain.extend(['\\', letter]),
+            other => plain.push(other),
+        }
+    }
+    plain
+}
+
+fn style(tone: Tone) -> Style {
+    match tone {
+        Tone::Plain => Style::new(),
+        Tone::Good => AnsiColor::Green.on_default(),
+        Tone::Bad => AnsiColor::Red.on_default(),
+    }
+}
+
+impl Sheet {
+    /// Adds a line of text, which is left out of CSV and JSON.
+    pub fn line(&mut self, line: impl Into<String>) {
+        self.parts
+            .push(Part::Line(visible(&line.into()).into_owned()));
+    }
+
+    /// Adds a table.
+    pub fn table(&mut self, table: Table) {
+        self.parts.push(Part::Table(table));
+    }
+
+    /// Adds a table that is left out of columns and Markdown.
+    pub fn data(&mut self, table: Table) {
+        self.parts.push(Part::Data(table));
+    }
+
+    /// The text, with a line end.
+    pub fn render(&self, form: Form) -> String {
+        let tables = self.parts.iter().filter_map(|part| match part {
+            Part::Table(table) | Part::Data(table) => Some(table),
+            Part::Line(_) => None,
+        });
+        match form {
+            Form::Table | Form::Markdown => self.text(form),
+            Form::Csv => tables.map(Table::csv).collect::<Vec<_>>().join("\n"),
+            Form::Json => {
+                let tables = tables.map(|table| (table.key.to_owned(), table.json()));
+                format!("{:#}\n", Value::Object(tables.collect::<Map<_, _>>()))
+            }
+        }
+    }
+
+    /// The parts as elements of a page.
+    pub fn html(&self, shown: usize) -> String {
+        let html = self.parts.iter().map(|part| match part {
+            Part::Line(line) if line.trim().is_empty() => String::new(),
+            Part::Line(line) => {
+                let plain = uncoloured(line);
+                format!("<p>{}</p>\n", prose(plain.trim()))
+            }
+            Part::Table(table) => table.html(shown),
+            Part::Data(_) => String::new(),
+        });
+        html.collect()
+    }
+
+    fn text(&self, form: Form) -> String {
+        let mut text = String::new();
+        for part in &self.parts {
+            match part {
+                Part::Line(line) if form == Form::Markdown => {
+                    text.push_str(&plain(line.trim_end()));
+                    text.push('\n');
+                }
+                Part::Line(line) => {
+                    text.push_str(line.trim_end());
+                    text.push('\n');
+                }
+                Part::Table(table) if form == Form::Markdown => {
+                    // A table that follows a line at once would be taken for a part of it.
+                    if !text.is_empty() && !text.ends_with("\n\n") {
+                        text.push('\n');
+                    }
+                    table.markdown(&mut text);
+                    text.push('\n');
+                }
+                Part::Table(table) => table.aligned(&mut text),
+                Part::Data(_) => {}
+            }
+        }
+        if form == Form::Markdown {
+            while text.contains("\n\n\n") {
+                text = text.replace("\n\n\n", "\n\n");
+            }
+            text.truncate(text.trim_end().len());
+            text.push('\n');
+        }
+        text
+    }
+}
+
+/// Takes the colours of a terminal out of a text.
+pub fn uncoloured(text: &str) -> String {
+    anstream::adapter::strip_str(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sheet() -> Sheet {
+        let mut table = Table::new(
+            "hosts",
+            "Hosts",
+            &[
+                words("name", "name"),
+                numbers("speed [GHz]", "speed_hz"),
+                words("of", "owner"),
+            ],
+        );
+        table.push([
+            Cell::text("a|b"),
+            Cell::value(1.5e9, "1.5"),
+            Cell::text("x, y"),
+        ]);
+        table.push([Cell::text("longer ü"), Cell::empty(), Cell::text("z")]);
+        table.push([
+            Cell::text("c"),
+            Cell::value(0.1 + 0.2, "0.3").in_tone(Tone::Good),
+            Cell::empty(),
+        ]);
+        let mut sheet = Sheet::default();
+        sheet.line("A line");
+        sheet.table(table);
+        sheet
+    }
+
+    #[test]
+    fn columns_are_aligned_by_letters_and_lines_have_no_blanks_at_their_ends() {
+        let text = uncoloured(&sheet().render(Form::Table));
+        let expected = "A line\nHosts\nname      speed [GHz]  of\na|b               1.5  x, y\nlonger ü               z\nc                 0.3\n";
+        assert_eq!(text, expected);
+        assert!(sheet().render(Form::Table).contains("\u{1b}[32m0.3"));
+    }
+
+    #[test]
+    fn markdown_has_a_rule_and_no_stray_bars() {
+        let expected = "A line\n\n**Hosts**\n\n| name | speed [GHz] | of |\n| --- | ---: | --- |\n| a\\|b | 1.5 | x, y |\n| longer ü |  | z |\n| c | 0.3 |  |\n";
+        assert_eq!(sheet().render(Form::Markdown), expected);
+    }
+
+    #[test]
+    fn programs_get_exact_values_and_nothing_for_what_is_missing() {
+        let expected =
+            "name,speed_hz,owner\na|b,1500000000.0,\"x, y\"\nlonger ü,,z\nc,0.30000000000000004,\n";
+        assert_eq!(sheet().render(Form::Csv), expected);
+        let json: Value = serde_json::from_str(&sheet().render(Form::Json)).unwrap();
+        assert_eq!(json["hosts"][2]["speed_hz"], 0.1 + 0.2);
+        assert_eq!(json["hosts"][1]["speed_hz"], Value::Null);
+        assert_eq!(json["hosts"][0]["owner"], "x, y");
+    }
+}

@@ -1,0 +1,418 @@
+//! The format of Paje (Schnorr, *Paje trace file*, version 1.2.5), read by `ViTE`, `pj_dump` and others. Site, clusters, hosts and
+//! processes are containers, with a state per process, links for migrations, variables for supersteps, and counters.
+//!
+//! A container cannot move, and people look for a process where it runs: so a process that migrates ends on its old host and
+//! begins on the new one under another name, `p37.1` after the first migration of `p37`, and a link joins the two. (A container for the
+//! whole life of a process with its host as a second state would stay in one place, and totals by host would be wrong.)
+//!
+//! Dates are seconds that read back exactly, and they rise through the file: events wait until nothing earlier can come.
+
+use std::fmt::Write as _;
+
+use super::Traced;
+use super::lines::{Lines, Short, float_text};
+use super::timeline::{Counter, Sink, State};
+use migsim_base::units::{ClusterId, HostId, Time};
+use migsim_bsp::MigrationRecord;
+use migsim_platform::Platform;
+
+/// The events that occur, each with its number and the names and types of its fields.
+const EVENTS: [(&str, u8, &[[&str; 2]]); 10] = [
+    (
+        "PajeDefineContainerType",
+        0,
+        &[["Alias", "string"], ["Type", "string"], ["Name", "string"]],
+    ),
+    (
+        "PajeDefineStateType",
+        1,
+        &[["Alias", "string"], ["Type", "string"], ["Name", "string"]],
+    ),
+    (
+        "PajeDefineVariableType",
+        2,
+        &[
+            ["Alias", "string"],
+            ["Type", "string"],
+            ["Name", "string"],
+            ["Color", "color"],
+        ],
+    ),
+    (
+        "PajeDefineLinkType",
+        3,
+        &[
+            ["Alias", "string"],
+            ["Type", "string"],
+            ["StartContainerType", "string"],
+            ["EndContainerType", "string"],
+            ["Name", "string"],
+        ],
+    ),
+    (
+        "PajeDefineEntityValue",
+        4,
+        &[
+            ["Alias", "string"],
+            ["Type", "string"],
+            ["Name", "string"],
+            ["Color", "color"],
+        ],
+    ),
+    (
+        "PajeCreateContainer",
+        5,
+        &[
+            ["Time", "date"],
+            ["Alias", "string"],
+            ["Type", "string"],
+            ["Container", "string"],
+            ["Name", "string"],
+        ],
+    ),
+    (
+        "PajeDestroyContainer",
+        6,
+        &[["Time", "date"], ["Type", "string"], ["Name", "string"]],
+    ),
+    (
+        "PajeSetState",
+        7,
+        &[
+            ["Time", "date"],
+            ["Type", "string"],
+            ["Container", "string"],
+            ["Value", "string"],
+        ],
+    ),
+    (
+        "PajeSetVariable",
+        8,
+        &[
+            ["Time", "date"],
+            ["Type", "string"],
+            ["Container", "string"],
+            ["Value", "double"],
+        ],
+    ),
+    (
+        "PajeStartLink",
+        9,
+        &[
+            ["Time", "date"],
+            ["Type", "string"],
+            ["Container", "string"],
+            ["Value", "string"],
+            ["StartContainer", "string"],
+            ["Key", "string"],
+        ],
+    ),
+];
+
+/// The end of a link differs from its start in one field.
+const END_LINK: (&str, u8, &[[&str; 2]]) = (
+    "PajeEndLink",
+    10,
+    &[
+        ["Time", "date"],
+        ["Type", "string"],
+        ["Container", "string"],
+        ["Value", "string"],
+        ["EndContainer", "string"],
+        ["Key", "string"],
+    ],
+);
+
+/// Types of containers (A site, C cluster, H host, P process), of states, of variables and of links; then the values of states and
+/// links. Colours are those of Okabe and Ito, which colour-blind readers can tell apart.
+const TYPES: &str = r#"0 A 0 "Site"
+0 C A "Cluster"
+0 H C "Host"
+0 P H "Process"
+1 S P "State"
+2 V A "superstep" "0.34 0.71 0.91"
+3 L A P P "migration"
+4 m L "migration" "0.84 0.37 0.00"
+"#;
+
+#[derive(Debug)]
+pub(super) struct Paje<'a> {
+    lines: Lines,
+    platform: &'a Platform,
+    /// Per process: type and alias as they stand in its states, and how often it has moved.
+    processes: Vec<(Short<32>, u32)>,
+    is_known: Vec<bool>,
+    is_known_cluster: Vec<bool>,
+    /// Events still to be written: date (as bits, whose order is the same), and the index into `events`, in the order in which they came.
+    dates: Vec<(u64, u32)>,
+    events: Vec<What>,
+    migrations: Vec<MigrationRecord>,
+    /// The date that was written last \[s\], and as text.
+    last: f64,
+    text: Vec<u8>,
+    /// A lower bound of the dates that are not yet written \[s\].
+    written: f64,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum What {
+    State(u32, State),
+    /// A migration, by its number.
+    Leaves(u32),
+    Arrives(u32),
+    Superstep(f64),
+    Counter(Counter, f64),
+}
+
+impl<'a> Paje<'a> {
+    pub(super) fn new(lines: Lines, traced: Traced<'a>) -> Self {
+        let platform = traced.platform;
+        let mut sink = Self {
+            lines,
+            platform,
+            processes: Vec::with_capacity(traced.placement.len()),
+            is_known: vec![false; platform.hosts.len()],
+            is_known_cluster: vec![false; platform.clusters.len()],
+            dates: Vec::new(),
+            events: Vec::new(),
+            migrations: Vec::new(),
+            last: 0.0,
+            text: b"0.0".into(),
+            written: 0.0,
+        };
+        sink.lines.push(head().as_bytes());
+        sink.create("s", "A", "0", &traced.title());
+        for (process, &host) in traced.placement.iter().enumerate() {
+            let alias = format!("p{}", process + 1);
+            sink.processes.push((Short::new(b""), 0));
+            sink.settle(process, &alias, host);
+            let wait = What::State(
+                u32::try_from(process).expect("workloads have fewer than 2^32 processes"),
+                State::Wait,
+            );
+            sink.write(wait);
+        }
+        sink
+    }
+
+    pub(super) fn end(mut self, end: Time) -> Lines {
+        self.commit(f64::INFINITY);
+        self.reach(end.get());
+        for process in 0..self.processes.len() {
+            self.destroy("P", &self.alias(process));
+        }
+        for host in (0..self.is_known.len()).filter(|&host| self.is_known[host]) {
+            destroy(&mut self.lines, &self.text, "H", &format!("h{host}"));
+        }
+        for cluster in (0..self.is_known_cluster.len()).filter(|&one| self.is_known_cluster[one]) {
+            destroy(&mut self.lines, &self.text, "C", &format!("c{cluster}"));
+        }
+        self.destroy("A", "s");
+        self.lines
+    }
+
+    fn alias(&self, process: usize) -> String {
+        match self.processes[process].1 {
+            0 => format!("p{}", process + 1),
+            moves => format!("p{}.{moves}", process + 1),
+        }
+    }
+
+    /// A process begins on a host.
+    fn settle(&mut self, process: usize, alias: &str, host: HostId) {
+        let platform = self.platform;
+        let cluster: ClusterId = platform.cluster_of(host);
+        let (in_cluster, on_host) = (format!("c{}", cluster.0), format!("h{}", host.0));
+        if !std::mem::replace(&mut self.is_known_cluster[cluster.index()], true) {
+            let name = &platform.clusters[cluster.index()].name;
+            self.create(&in_cluster, "C", "s", name);
+        }
+        if !std::mem::replace(&mut self.is_known[host.index()], true) {
+            let name = &platform.hosts[host.index()].name;
+            self.create(&on_host, "H", &in_cluster, name);
+        }
+        self.create(alias, "P", &on_host, alias);
+        self.processes[process].0 = Short::new(format!(" S {alias} ").as_bytes()); // two numbers have at most 20 digits
+    }
+
+    fn create(&mut self, alias: &str, kind: &str, parent: &str, name: &str) {
+        self.lines.push(b"5 ").push(&self.text);
+        let rest = format!(" {alias} {kind} {parent} {}", quoted(name));
+        self.lines.push(rest.as_bytes()).end_line();
+    }
+
+    fn destroy(&mut self, kind: &str, alias: &str) {
+        destroy(&mut self.lines, &self.text, kind, alias);
+    }
+
+    /// Writes what nothing can come before, and keeps the rest.
+    fn add(&mut self, date: f64, what: What) {
+        if date <= self.written {
+            self.reach(date);
+            self.write(what);
+            return;
+        }
+        let order = u32::try_from(self.events.len()).expect("fewer than 2^32 events at a time");
+        self.dates.push((date.max(0.0).to_bits(), order));
+        self.events.push(what);
+    }
+
+    /// Goes to a date; never back.
+    fn reach(&mut self, date: f64) {
+        if date > self.last {
+            self.last = date;
+            float_text(date, &mut self.text);
+        }
+    }
+
+    fn write(&mut self, what: What) {
+        match what {
+            What::State(process, state) => {
+                let end = [state_letter(state), b'\n'];
+                self.lines
+                    .push_short(&const { Short::<2>::new(b"7 ") })
+                    .push(&self.text)
+                    .push_short(&self.processes[process as usize].0)
+                    .push_short(&Short::<2>::new(&end));
+            }
+            What::Superstep(number) => self.set_variable("V", number),
+            What::Counter(counter, value) => self.set_variable(counter_alias(counter), value),
+            What::Leaves(index) => {
+                let process = self.migrations[index as usize].process.index();
+                let alias = self.alias(process);
+                self.link("9", &alias, index);
+            }
+            What::Arrives(index) => {
+                let migration = self.migrations[index as usize];
+                let process = migration.process.index();
+                self.destroy("P", &self.alias(process));
+                self.processes[process].1 += 1;
+                let alias = self.alias(process);
+                self.settle(process, &alias, migration.to);
+                self.link("10", &alias, index);
+            }
+        }
+    }
+
+    fn set_variable(&mut self, kind: &str, value: f64) {
+        self.lines.push(b"8 ").push(&self.text);
+        let head = format!(" {kind} s ");
+        self.lines
+            .push(head.as_bytes())
+            .push_float(value)
+            .end_line();
+    }
+
+    fn link(&mut self, event: &str, alias: &str, key: u32) {
+        self.lines.push(event.as_bytes()).push(b" ");
+        self.lines.push(&self.text);
+        let rest = format!(" L s m {alias} m{key}");
+        self.lines.push(rest.as_bytes()).end_line();
+    }
+}
+
+impl Sink for Paje<'_> {
+    fn enter(&mut self, process: u32, state: State, date: f64) {
+        self.add(date, What::State(process, state));
+    }
+
+    fn moved(&mut self, migration: &MigrationRecord, start: f64, end: f64) {
+        let index = u32::try_from(self.migrations.len()).expect("fewer than 2^32 migrations");
+        self.migrations.push(*migration);
+        self.add(start, What::Leaves(index));
+        self.add(end, What::Arrives(index));
+    }
+
+    fn superstep(&mut self, superstep: usize, date: f64) {
+        self.add(date, What::Superstep((superstep + 1) as f64));
+    }
+
+    fn count(&mut self, counter: Counter, value: f64, date: f64) {
+        self.add(date, What::Counter(counter, value));
+    }
+
+    fn commit(&mut self, date: f64) {
+        self.dates.sort_unstable();
+        let ready = self
+            .dates
+            .partition_point(|(bits, _)| f64::from_bits(*bits) <= date);
+        for at in 0..ready {
+            let (bits, order) = self.dates[at];
+            self.reach(f64::from_bits(bits));
+            self.write(self.events[order as usize]);
+        }
+        if ready == self.dates.len() {
+            self.events.clear();
+        }
+        self.dates.drain(..ready);
+        self.written = date;
+    }
+}
+
+/// Definitions of events, types and values.
+fn head() -> String {
+    let mut text = String::new();
+    for (name, number, fields) in EVENTS.into_iter().chain([END_LINK]) {
+        writeln!(text, "%EventDef {name} {number}").expect("a string");
+        for [field, kind] in fields {
+            writeln!(text, "%  {field} {kind}").expect("a string");
+        }
+        text += "%EndEventDef\n";
+    }
+    text += TYPES;
+    for counter in Counter::ALL {
+        let (alias, name) = (counter_alias(counter), counter.name());
+        writeln!(text, "2 {alias} A \"{name}\" \"0.00 0.62 0.45\"").expect("a string");
+    }
+    for state in State::ALL {
+        let (letter, name, colour) = (
+            char::from(state_letter(state)),
+            state.name(),
+            state_colour(state),
+        );
+        writeln!(text, "4 {letter} S \"{name}\" \"{colour}\"").expect("a string");
+    }
+    text
+}
+
+const fn counter_alias(counter: Counter) -> &'static str {
+    match counter {
+        Counter::Imbalance => "I",
+        Counter::Interval => "N",
+    }
+}
+
+const fn state_letter(state: State) -> u8 {
+    match state {
+        State::Compute => b'c',
+        State::Communicate => b'o',
+        State::Wait => b'w',
+        State::Rescheduling => b'r',
+        State::Migrate => b'x',
+    }
+}
+
+const fn state_colour(state: State) -> &'static str {
+    match state {
+        State::Compute => "0.00 0.45 0.70",
+        State::Communicate => "0.90 0.62 0.00",
+        State::Wait => "0.85 0.85 0.85",
+        State::Rescheduling => "0.80 0.47 0.65",
+        State::Migrate => "0.84 0.37 0.00",
+    }
+}
+
+fn destroy(lines: &mut Lines, date: &[u8], kind: &str, alias: &str) {
+    lines.push(b"6 ").push(date);
+    lines.push(format!(" {kind} {alias}").as_bytes()).end_line();
+}
+
+/// A name in quotes; the format has no way to write a quote or a line end in it.
+fn quoted(name: &str) -> String {
+    let plain = |letter: char| match letter {
+        '"' => '\'',
+        letter if letter.is_control() => ' ',
+        letter => letter,
+    };
+    format!("\"{}\"", name.chars().map(plain).collect::<String>())
+}

@@ -1,0 +1,249 @@
+//! The JSON format of Chrome's trace viewer, read by Perfetto (`Trace Event Format`, Google): one object per slice.
+//!
+//! Each host is a process of the viewer, each BSP process a track in it; one that migrates goes on in a track of its new host, and an
+//! arrow leads there. A first group holds the supersteps and the counters. A process that waits has no slice, as viewers show who is
+//! idle: half of all slices would say so. Only what an arrow leads to is written, whatever it is.
+//!
+//! Dates are microseconds with three decimals, that is whole nanoseconds, which is what the viewers count in. Each date is rounded, never
+//! a duration, so that slices meet without gap or overlap. A decimal fraction may come out a little lower or higher as a binary one, and
+//! Perfetto drops slices that overlap by a nanosecond: a fourth decimal, always 2, keeps each date on its nanosecond whether a reader
+//! cuts or rounds what is below it.
+
+use super::Traced;
+use super::lines::{Lines, Short};
+use super::timeline::{Counter, Sink, State};
+use migsim_base::units::{HostId, Time};
+use migsim_bsp::MigrationRecord;
+use migsim_platform::Platform;
+
+/// The group of what is not of a host; hosts follow.
+const RUN: u64 = 1;
+/// The latest date that a viewer's 64 bits of nanoseconds hold, well rounded \[s\].
+const LATEST: f64 = 9e9;
+
+#[derive(Debug)]
+pub(super) struct Perfetto<'a> {
+    lines: Lines,
+    platform: &'a Platform,
+    tracks: Vec<Track>,
+    /// Per host: whether it has been introduced.
+    is_known: Vec<bool>,
+    arrows: u64,
+    /// The superstep at hand, counted from 1, and when it began.
+    superstep: Option<(u64, u64)>,
+}
+
+/// The track of a process: its place and activity.
+#[derive(Debug)]
+struct Track {
+    /// The common start of all its slices, up to the date.
+    head: Short<64>,
+    host: HostId,
+    state: State,
+    /// Since when \[ns\].
+    since: u64,
+    /// The number of the arrow that ends at its next slice; 0: none.
+    arrow: u64,
+}
+
+impl<'a> Perfetto<'a> {
+    pub(super) fn new(lines: Lines, traced: Traced<'a>) -> Self {
+        let mut sink = Self {
+            lines,
+            platform: traced.platform,
+            tracks: Vec::with_capacity(traced.placement.len()),
+            is_known: vec![false; traced.platform.hosts.len()],
+            arrows: 0,
+            superstep: None,
+        };
+        sink.lines
+            .push(b"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n");
+        sink.lines
+            .push(describe("process_name", RUN, 0, &traced.title()).as_bytes());
+        sink.follow(&describe("thread_name", RUN, 1, "supersteps"));
+        for (process, &host) in traced.placement.iter().enumerate() {
+            let track = sink.track(process, host);
+            sink.tracks.push(track);
+        }
+        sink
+    }
+
+    pub(super) fn end(mut self, end: Time) -> Lines {
+        let end = self.nanoseconds(end.get());
+        for process in 0..self.tracks.len() {
+            self.write_slice(process, end);
+        }
+        self.write_superstep(end);
+        self.lines.push(b"\n]}").end_line();
+        self.lines
+    }
+
+    /// A process comes to a host.
+    fn track(&mut self, process: usize, host: HostId) -> Track {
+        let pid = u64::from(host.0) + RUN + 1;
+        let tid = process as u64 + 1;
+        if !self.is_known[host.index()] {
+            self.is_known[host.index()] = true;
+            let place = &self.platform.hosts[host.index()];
+            let cluster = &self.platform.clusters[place.cluster.index()].name;
+            let name = format!("{} ({cluster})", place.name);
+            self.follow(&describe("process_name", pid, 0, &name));
+            let order = format!(
+                "{{\"ph\":\"M\",\"pid\":{pid},\"name\":\"process_sort_index\",\"args\":{{\"sort_index\":{pid}}}}}"
+            );
+            self.follow(&order);
+        }
+        self.follow(&describe("thread_name", pid, tid, &format!("p{tid}")));
+        let head = format!(",\n{{\"ph\":\"X\",\"pid\":{pid},\"tid\":{tid},\"ts\":");
+        Track {
+            head: Short::new(head.as_bytes()), // two numbers have at most 30 digits
+            host,
+            state: State::Wait,
+            since: 0,
+            arrow: 0,
+        }
+    }
+
+    /// Adds an event after another.
+    fn follow(&mut self, event: &str) {
+        self.lines.push(b",\n").push(event.as_bytes());
+    }
+
+    /// Writes the slice that a process is in, up to a date.
+    fn write_slice(&mut self, process: usize, until: u64) {
+        let track = &mut self.tracks[process];
+        let is_empty = until <= track.since && track.state != State::Migrate;
+        if is_empty || (track.state == State::Wait && track.arrow == 0) {
+            return;
+        }
+        self.lines.push_short(&track.head);
+        push_date(&mut self.lines, track.since);
+        self.lines
+            .push_short(&const { Short::<7>::new(b",\"dur\":") })
+            .push_thousandths(until.saturating_sub(track.since))
+            .push_short(&track.state.tail());
+        if track.arrow > 0 {
+            let (arrow, since) = (std::mem::take(&mut track.arrow), track.since);
+            self.write_arrow(process, "\"f\",\"bp\":\"e\"", arrow, since);
+        }
+    }
+
+    /// Writes an end of an arrow.
+    fn write_arrow(&mut self, process: usize, which: &str, arrow: u64, date: u64) {
+        let (host, tid) = (self.tracks[process].host, process + 1);
+        let pid = u64::from(host.0) + RUN + 1;
+        let event = format!(
+            "{{\"ph\":{which},\"id\":{arrow},\"pid\":{pid},\"tid\":{tid},\"cat\":\"migration\",\"name\":\"migration\",\"ts\":"
+        );
+        self.follow(&event);
+        push_date(&mut self.lines, date);
+        self.lines.push(b"}");
+    }
+
+    fn write_superstep(&mut self, until: u64) {
+        let Some((number, since)) = self.superstep else {
+            return;
+        };
+        let head =
+            format!(",\n{{\"ph\":\"X\",\"pid\":{RUN},\"tid\":1,\"name\":\"{number}\",\"ts\":");
+        self.lines.push(head.as_bytes());
+        push_date(&mut self.lines, since);
+        self.lines.push(b",\"dur\":");
+        self.lines
+            .push_thousandths(until.saturating_sub(since))
+            .push(b"}");
+    }
+
+    /// The nearest nanosecond.
+    fn nanoseconds(&mut self, date: f64) -> u64 {
+        if date > LATEST {
+            let what = format!(
+                "a date of {date} s is later than a trace for Perfetto can tell ({LATEST} s)"
+            );
+            self.lines
+                .fail(std::io::Error::new(std::io::ErrorKind::InvalidData, what));
+        }
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "dates are not negative; those that are too late have just been refused"
+        )]
+        let nanoseconds = (date * 1e9 + 0.5) as u64;
+        nanoseconds
+    }
+}
+
+impl State {
+    /// The end of its slices.
+    fn tail(self) -> Short<24> {
+        const TAILS: [Short<24>; 5] = [
+            Short::new(b",\"name\":\"compute\"}"),
+            Short::new(b",\"name\":\"communicate\"}"),
+            Short::new(b",\"name\":\"wait\"}"),
+            Short::new(b",\"name\":\"rescheduling\"}"),
+            Short::new(b",\"name\":\"migrate\"}"),
+        ];
+        TAILS[self as usize]
+    }
+}
+
+impl Sink for Perfetto<'_> {
+    fn enter(&mut self, process: u32, state: State, date: f64) {
+        let date = self.nanoseconds(date);
+        self.write_slice(process as usize, date);
+        let track = &mut self.tracks[process as usize];
+        track.state = state;
+        track.since = track.since.max(date);
+    }
+
+    fn moved(&mut self, migration: &MigrationRecord, start: f64, end: f64) {
+        let process = migration.process.index();
+        let (start, end) = (self.nanoseconds(start), self.nanoseconds(end));
+        self.write_slice(process, end);
+        self.arrows += 1;
+        let arrow = self.arrows;
+        self.write_arrow(process, "\"s\"", arrow, start);
+        let track = self.track(process, migration.to);
+        self.tracks[process] = Track {
+            since: end,
+            arrow,
+            ..track
+        };
+    }
+
+    fn superstep(&mut self, superstep: usize, date: f64) {
+        let date = self.nanoseconds(date);
+        self.write_superstep(date);
+        self.superstep = Some((superstep as u64 + 1, date));
+    }
+
+    fn count(&mut self, counter: Counter, value: f64, date: f64) {
+        let date = self.nanoseconds(date);
+        let head = format!(
+            ",\n{{\"ph\":\"C\",\"pid\":{RUN},\"name\":\"{}\",\"ts\":",
+            counter.name()
+        );
+        self.lines.push(head.as_bytes());
+        push_date(&mut self.lines, date);
+        self.lines.push(b",\"args\":{\"value\":");
+        self.lines.push_float(value).push(b"}}");
+    }
+
+    fn commit(&mut self, _: f64) {
+        // The order of events does not matter here.
+    }
+}
+
+/// A name of a group (`tid` 0) or a track.
+fn describe(what: &str, pid: u64, tid: u64, name: &str) -> String {
+    let name = serde_json::Value::from(name);
+    format!(
+        "{{\"ph\":\"M\",\"pid\":{pid},\"tid\":{tid},\"name\":\"{what}\",\"args\":{{\"name\":{name}}}}}"
+    )
+}
+
+/// A date: see the top of this file for the last digit.
+fn push_date(lines: &mut Lines, nanoseconds: u64) {
+    lines.push_thousandths(nanoseconds);
+    lines.push_short(&const { Short::<1>::new(b"2") });
+}

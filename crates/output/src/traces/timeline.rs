@@ -1,0 +1,250 @@
+//! The timeline of each process: converts the times of the runtime to changes of state, in order.
+//!
+//! ```text
+//! began(k)   computed(k)     arrived(k)                                   began(k+1)
+//!    |-compute-|-communicate---|-wait-|-rescheduling-|-migrate-|-wait--------|-compute-
+//!                                      what is known of calls and migrations since then
+//! ```
+//! `computed - began` and `arrived - computed` are the times of `processes.csv`. A process waits from its arrival until it begins the
+//! next superstep; of that, rescheduling is what everybody waits for a call, and migrate what its own migration takes. Waiting for the
+//! migrations of others, and between the last barrier and the end of the run, is waiting. A state of no length is left out, so that
+//! a process with nothing to do in a superstep goes on waiting. A superstep lasts from its first process's beginning to the next one's.
+
+use migsim_base::units::{HostId, ProcessId, Time};
+use migsim_bsp::{Beginnings, CallRecord, MigrationRecord, Recorder, Wait};
+use migsim_policies::{Measures, explain::Narrator};
+
+/// The activity of a process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    Compute,
+    Communicate,
+    Wait,
+    Rescheduling,
+    Migrate,
+}
+
+impl State {
+    pub(super) const ALL: [Self; 5] = [
+        Self::Compute,
+        Self::Communicate,
+        Self::Wait,
+        Self::Rescheduling,
+        Self::Migrate,
+    ];
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Compute => "compute",
+            Self::Communicate => "communicate",
+            Self::Wait => "wait",
+            Self::Rescheduling => "rescheduling",
+            Self::Migrate => "migrate",
+        }
+    }
+}
+
+/// A number that changes during the run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Counter {
+    /// The longest time of a process in the superstep over their mean, less 1.
+    Imbalance,
+    /// Supersteps until the next call.
+    Interval,
+}
+
+impl Counter {
+    pub(super) const ALL: [Self; 2] = [Self::Imbalance, Self::Interval];
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Imbalance => "imbalance (longest / mean - 1)",
+            Self::Interval => "interval (supersteps to the next call)",
+        }
+    }
+}
+
+/// A writer of a trace file. Dates are in seconds, not before 0, and rise for each process.
+pub(super) trait Sink {
+    /// A process is in `state` from `date` on; at first it waits.
+    fn enter(&mut self, process: u32, state: State, date: f64);
+
+    /// A process that is in state migrate is in its new place.
+    fn moved(&mut self, migration: &MigrationRecord, start: f64, end: f64);
+
+    /// A superstep, counted from 0, begins.
+    fn superstep(&mut self, superstep: usize, date: f64);
+
+    /// A counter has another value.
+    fn count(&mut self, counter: Counter, value: f64, date: f64);
+
+    /// Promises that no event before `date` follows.
+    fn commit(&mut self, date: f64);
+}
+
+/// The states of all processes.
+#[derive(Debug)]
+pub(super) struct Timeline<S> {
+    sink: S,
+    origin: f64,
+    /// The beginning of each process, after that; empty: all there.
+    after: Vec<f64>,
+    now: f64,
+    /// Per process: when it had arrived at the barrier of the superstep before.
+    arrived: Vec<f64>,
+    /// Per process: whether it has been said that it waits since then.
+    waits: Vec<bool>,
+    /// The waits after that barrier.
+    calls: Vec<Wait>,
+    moves: Vec<MigrationRecord>, // by process when they are looked at
+    /// The counters that follow from the calls.
+    intervals: Vec<(f64, Time)>,
+    narrator: &'static dyn Narrator,
+}
+
+impl<S: Sink> Timeline<S> {
+    pub(super) fn new(sink: S, processes: usize, narrator: &'static dyn Narrator) -> Self {
+        Self {
+            sink,
+            origin: 0.0,
+            after: Vec::new(),
+            now: 0.0,
+            arrived: vec![0.0; processes],
+            waits: vec![true; processes],
+            calls: Vec::new(),
+            moves: Vec::new(),
+            intervals: Vec::new(),
+            narrator,
+        }
+    }
+
+    /// Ends all states with the run.
+    pub(super) fn end(mut self, makespan: Time) -> S {
+        self.moves.sort_by_key(|one| one.process);
+        self.tell_intervals();
+        for process in 0..self.arrived.len() {
+            self.wait_until(process, makespan.get());
+        }
+        self.sink.commit(makespan.get());
+        self.sink
+    }
+
+    /// A process goes on at `until`: what it has done since it arrived at the barrier.
+    fn wait_until(&mut self, process: usize, until: f64) {
+        let id = ProcessId::from_index(process);
+        let mut at = self.arrived[process].min(until);
+        if !self.waits[process] && at < until {
+            self.enter_wait(process, at);
+        }
+        let first = self.moves.partition_point(|one| one.process < id);
+        let past = self.moves.partition_point(|one| one.process <= id);
+        if self.calls.is_empty() && first == past {
+            return;
+        }
+        let calls = self.calls.iter().map(|call| (*call, None));
+        let moves = self.moves[first..past].iter().map(|one| {
+            let wait = Wait {
+                from: one.start,
+                until: one.end,
+            };
+            (wait, Some(*one))
+        });
+        let mut parts: Vec<(Wait, Option<MigrationRecord>)> = calls.chain(moves).collect();
+        parts.sort_by(|a, b| a.0.from.get().total_cmp(&b.0.from.get()));
+        for (wait, migration) in parts {
+            let start = wait.from.get().clamp(at, until);
+            let end = wait.until.get().clamp(start, until);
+            at = end;
+            if let Some(migration) = migration {
+                self.sink.enter(id.0, State::Migrate, start);
+                self.sink.moved(&migration, start, end);
+            } else if start < end {
+                self.sink.enter(id.0, State::Rescheduling, start);
+            } else {
+                continue;
+            }
+            self.waits[process] = false;
+            if end < until {
+                self.enter_wait(process, end);
+            }
+        }
+        self.arrived[process] = at;
+    }
+
+    fn enter_wait(&mut self, process: usize, date: f64) {
+        let id = ProcessId::from_index(process).0;
+        self.sink.enter(id, State::Wait, date);
+        self.waits[process] = true;
+    }
+
+    fn tell_intervals(&mut self) {
+        for (interval, date) in self.intervals.drain(..) {
+            self.sink.count(Counter::Interval, interval, date.get());
+        }
+    }
+}
+
+impl<S: Sink> Recorder for Timeline<S> {
+    fn began(&mut self, beginnings: Beginnings<'_>) {
+        self.origin = beginnings.origin.get();
+        self.now = beginnings.now.get();
+        self.after.clear();
+        self.after.extend_from_slice(beginnings.after);
+    }
+
+    fn superstep(&mut self, superstep: usize, measures: &Measures, _: &[HostId]) {
+        let (origin, now) = (self.origin, self.now);
+        let mut first = if self.after.is_empty() { origin } else { now };
+        let (mut longest, mut sum) = (0.0_f64, 0.0);
+        self.tell_intervals();
+        self.moves.sort_by_key(|one| one.process);
+        let times = measures.compute.iter().zip(&measures.communication);
+        for (process, (compute, communication)) in times.enumerate() {
+            let id = ProcessId::from_index(process).0;
+            let after = self.after.get(process).copied().unwrap_or(0.0);
+            let began = (origin + after).min(now);
+            first = first.min(began);
+            self.wait_until(process, began);
+            let (compute, communication) = (compute.get(), communication.get());
+            // The local dates are added up before they are moved to the origin, as in the runtime.
+            let computed = (origin + (after + compute)).clamp(began, now);
+            // Who pays for the barrier may come to an end after the first ones have left it.
+            let arrived = (origin + (after + compute + communication)).max(computed);
+            if computed > began {
+                self.sink.enter(id, State::Compute, began);
+            }
+            if arrived > computed {
+                self.sink.enter(id, State::Communicate, computed);
+            }
+            self.arrived[process] = arrived;
+            self.waits[process] &= arrived == began;
+            if !self.waits[process] && arrived <= now {
+                self.enter_wait(process, arrived);
+            }
+            longest = longest.max(compute + communication);
+            sum += compute + communication;
+        }
+        self.calls.clear();
+        self.moves.clear();
+        self.sink.superstep(superstep, first);
+        if sum > 0.0 {
+            let mean = sum / measures.compute.len() as f64;
+            let imbalance = (longest / mean - 1.0).max(0.0); // not less but by rounding
+            self.sink.count(Counter::Imbalance, imbalance, first);
+        }
+        self.sink.commit(now);
+    }
+
+    fn call(&mut self, call: &CallRecord) {
+        if call.wait.from < call.wait.until {
+            self.calls.push(call.wait);
+        }
+        if let Some(interval) = self.narrator.interval(&call.decision.outlined()) {
+            self.intervals.push((interval.next as f64, call.wait.until));
+        }
+    }
+
+    fn migration(&mut self, migration: &MigrationRecord) {
+        self.moves.push(*migration);
+    }
+}

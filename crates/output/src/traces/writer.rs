@@ -1,0 +1,96 @@
+//! Writes the trace of one scenario: the records of the runtime, in the requested format.
+
+use super::lines::Lines;
+use super::paje::Paje;
+use super::perfetto::Perfetto;
+use super::timeline::Timeline;
+use super::{TraceFormat, Traced};
+use crate::{Draft, RunFolder};
+use migsim_base::error::Error;
+use migsim_base::units::HostId;
+use migsim_bsp::{Beginnings, CallRecord, MigrationRecord, Outcome, Recorder};
+use migsim_policies::Measures;
+
+/// The trace of one scenario, being written.
+#[derive(Debug)]
+pub struct Trace<'a> {
+    draft: Draft,
+    timeline: Format<'a>,
+}
+
+#[derive(Debug)]
+enum Format<'a> {
+    Perfetto(Box<Timeline<Perfetto<'a>>>),
+    Paje(Box<Timeline<Paje<'a>>>),
+}
+
+impl<'a> Trace<'a> {
+    /// Starts the trace in a folder.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub fn create(
+        folder: &RunFolder,
+        format: TraceFormat,
+        traced: Traced<'a>,
+    ) -> Result<Self, Error> {
+        let (draft, file) = folder.draft(&format.file(traced.scenario))?;
+        let lines = Lines::into(file);
+        let processes = traced.placement.len();
+        let timeline = match format {
+            TraceFormat::Perfetto => {
+                let sink = Perfetto::new(lines, traced);
+                Format::Perfetto(Box::new(Timeline::new(sink, processes, traced.narrator)))
+            }
+            TraceFormat::Paje => {
+                let sink = Paje::new(lines, traced);
+                Format::Paje(Box::new(Timeline::new(sink, processes, traced.narrator)))
+            }
+        };
+        Ok(Self { draft, timeline })
+    }
+
+    /// Ends the trace of a run that came to `outcome`.
+    ///
+    /// # Errors
+    /// Something could not be written.
+    pub fn finish(self, outcome: &Outcome) -> Result<Draft, Error> {
+        let end = outcome.makespan;
+        let lines = match self.timeline {
+            Format::Perfetto(timeline) => timeline.end(end).end(end),
+            Format::Paje(timeline) => timeline.end(end).end(end),
+        };
+        lines.finish().map_err(|error| self.draft.failed(&error))?;
+        Ok(self.draft)
+    }
+}
+
+impl Recorder for Trace<'_> {
+    fn superstep(&mut self, superstep: usize, measures: &Measures, placement: &[HostId]) {
+        match &mut self.timeline {
+            Format::Perfetto(timeline) => timeline.superstep(superstep, measures, placement),
+            Format::Paje(timeline) => timeline.superstep(superstep, measures, placement),
+        }
+    }
+
+    fn began(&mut self, beginnings: Beginnings<'_>) {
+        match &mut self.timeline {
+            Format::Perfetto(timeline) => timeline.began(beginnings),
+            Format::Paje(timeline) => timeline.began(beginnings),
+        }
+    }
+
+    fn call(&mut self, call: &CallRecord) {
+        match &mut self.timeline {
+            Format::Perfetto(timeline) => timeline.call(call),
+            Format::Paje(timeline) => timeline.call(call),
+        }
+    }
+
+    fn migration(&mut self, migration: &MigrationRecord) {
+        match &mut self.timeline {
+            Format::Perfetto(timeline) => timeline.migration(migration),
+            Format::Paje(timeline) => timeline.migration(migration),
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! `links.csv`: the traffic of each link, computed after the run from plan, places and routes.
+//!
+//! Counted are the messages of the application and the images of migrations that travel as flows; those of barriers and rescheduling
+//! calls are not. Supersteps are taken in groups of equal size, at most [`MOST_GROUPS`] of them.
+
+use std::io::{self, Write};
+
+use serde::Deserialize;
+
+use super::csv_guard::{guarded, unguarded};
+use migsim_base::units::{HostId, LinkId};
+use migsim_bsp::{Scenario, Transfer};
+use migsim_experiment::{Experiment, Results, ScenarioRun};
+use migsim_workloads::Plan;
+
+/// The most groups of supersteps.
+pub(super) const MOST_GROUPS: usize = 256;
+
+/// A row of `links.csv`: what crossed a link in some supersteps, if anything did.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LinkTraffic {
+    /// Of which scenario.
+    pub scenario: Scenario,
+    /// From which superstep on, counted from 1.
+    pub first_superstep: u64,
+    /// Up to which superstep; what follows it before the next one is counted with it.
+    pub last_superstep: u64,
+    /// The name of the link.
+    #[serde(deserialize_with = "unguarded")]
+    pub link: String,
+    /// Its nominal capacity.
+    pub bandwidth_bytes_per_s: f64,
+    /// The traffic across it, in both directions \[B\].
+    pub bytes: f64,
+    /// In how many messages and images.
+    pub flows: u64,
+}
+
+/// The traffic across each link: dense, with a list of the entries that are not zero.
+#[derive(Debug, Default)]
+struct Sums {
+    of: Vec<(f64, u64)>,
+    used: Vec<LinkId>,
+}
+
+impl Sums {
+    fn add(&mut self, link: LinkId, bytes: f64, flows: u64) {
+        let at = link.index();
+        if self.of.len() <= at {
+            self.of.resize(at + 1, (0.0, 0));
+        }
+        let sum = &mut self.of[at];
+        if sum.1 == 0 {
+            self.used.push(link);
+        }
+        *sum = (sum.0 + bytes, sum.1 + flows);
+    }
+
+    fn add_all(&mut self, other: &Self) {
+        for &link in &other.used {
+            let (bytes, flows) = other.of[link.index()];
+            self.add(link, bytes, flows);
+        }
+    }
+
+    fn clear(&mut self) {
+        for link in self.used.drain(..) {
+            self.of[link.index()] = (0.0, 0);
+        }
+    }
+}
+
+/// The number of supersteps in a group.
+pub(super) fn group_size(supersteps: usize) -> usize {
+    supersteps.div_ceil(MOST_GROUPS).max(1)
+}
+
+/// The traffic across the links in all scenarios.
+pub fn traffic(experiment: &Experiment, results: &Results) -> Vec<LinkTraffic> {
+    let supersteps = experiment.workload.supersteps();
+    let size = group_size(supersteps);
+    let mut walks: Vec<Walk<'_>> = results
+        .runs
+        .iter()
+        .map(|run| Walk::new(experiment, run))
+        .collect();
+    let mut plan = Plan::default();
+    for superstep in 0..supersteps {
+        if superstep == 0 || !experiment.workload.repeats(superstep) {
+            plan.clear(experiment.placement.len());
+            experiment.workload.fill(superstep, &mut plan);
+        }
+        for at in 0..walks.len() {
+            let (before, rest) = walks.split_at_mut(at);
+            let walk = &mut rest[0];
+            // Where everybody is where they are in another scenario, the same crosses the same links.
+            let same = before
+                .iter()
+                .find(|other| !other.follows && other.placement == walk.placement);
+            walk.messages(&plan, same);
+        }
+        for walk in &mut walks {
+            walk.images(superstep);
+        }
+        if (superstep + 1) % size == 0 || superstep + 1 == supersteps {
+            for walk in &mut walks {
+                walk.close(superstep / size * size, superstep);
+            }
+        }
+    }
+    walks.into_iter().flat_map(|walk| walk.rows).collect()
+}
+
+/// Follows the processes of a scenario.
+struct Walk<'a> {
+    experiment: &'a Experiment,
+    run: &'a ScenarioRun,
+    placement: Vec<HostId>,
+    /// Its migrations in the order of supersteps, and how many of them have happened.
+    order: Vec<usize>,
+    moved: usize,
+    /// The traffic that messages of the current superstep add, and whether an earlier scenario has it already.
+    messages: Sums,
+    follows: bool,
+    group: Sums,
+    rows: Vec<LinkTraffic>,
+}
+
+impl<'a> Walk<'a> {
+    fn new(experiment: &'a Experiment, run: &'a ScenarioRun) -> Self {
+        let mut order: Vec<usize> = (0..run.outcome.migrations.len()).collect();
+        order.sort_by_key(|&at| run.outcome.migrations[at].superstep);
+        Self {
+            experiment,
+            run,
+            placement: experiment.placement.clone(),
+            order,
+            moved: 0,
+            messages: Sums::default(),
+            follows: false,
+            group: Sums::default(),
+            rows: Vec::new(),
+        }
+    }
+
+    fn messages(&mut self, plan: &Plan, same: Option<&Self>) {
+        self.follows = same.is_some();
+        if let Some(same) = same {
+            self.group.add_all(&same.messages);
+            return;
+        }
+        self.messages.clear();
+        for message in &plan.messages {
+            let from = self.placement[message.from.index()];
+            let to = self.placement[message.to.index()];
+            for link in self.links(from, to) {
+                self.messages.add(link, message.size.get(), 1);
+            }
+        }
+        self.group.add_all(&self.messages);
+    }
+
+    /// The links between two hosts.
+    fn links(&self, from: HostId, to: HostId) -> impl Iterator<Item = LinkId> + use<'a> {
+        let platform = &self.experiment.platform.platform;
+        let route = platform.route(from, to);
+        let links = route.map_or_else(Vec::new, |route| route.links().collect());
+        links.into_iter()
+    }
+
+    /// The migrations after a superstep, which are counted with it.
+    fn images(&mut self, superstep: usize) {
+        let is_flow = self.experiment.config.costs.migration.transfer == Transfer::Flow;
+        while let Some(&at) = self.order.get(self.moved) {
+            let moved = &self.run.outcome.migrations[at];
+            if moved.superstep > superstep {
+                break;
+            }
+            if is_flow {
+                for link in self.links(moved.from, moved.to) {
+                    self.group.add(link, moved.size.get(), 1);
+                }
+            }
+            self.placement[moved.process.index()] = moved.to;
+            self.moved += 1;
+        }
+    }
+
+    fn close(&mut self, first: usize, last: usize) {
+        let platform = &self.experiment.platform.platform;
+        self.group.used.sort_unstable();
+        for link in &self.group.used {
+            let (bytes, flows) = self.group.of[link.index()];
+            let link = &platform.links[link.index()];
+            self.rows.push(LinkTraffic {
+                scenario: self.run.scenario,
+                first_superstep: first as u64 + 1,
+                last_superstep: last as u64 + 1,
+                link: link.name.clone(),
+                bandwidth_bytes_per_s: link.bandwidth.get(),
+                bytes,
+                flows,
+            });
+        }
+        self.group.clear();
+    }
+}
+
+/// `links.csv`.
+pub(super) fn write(rows: &[LinkTraffic], out: &mut dyn Write) -> io::Result<()> {
+    let mut table = csv::Writer::from_writer(out);
+    table.write_record([
+        "scenario",
+        "first_superstep",
+        "last_superstep",
+        "link",
+        "bandwidth_bytes_per_s",
+        "bytes",
+        "flows",
+    ])?;
+    for row in rows {
+        table.write_record([
+            row.scenario.name(),
+            &row.first_superstep.to_string(),
+            &row.last_superstep.to_string(),
+            &guarded(&row.link),
+            &row.bandwidth_bytes_per_s.to_string(),
+            &row.bytes.to_string(),
+            &row.flows.to_string(),
+        ])?;
+    }
+    table.flush()
+}

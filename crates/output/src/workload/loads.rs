@@ -1,0 +1,102 @@
+//! The computation and messages of each superstep of an application.
+
+use migsim_experiment::Experiment;
+use migsim_workloads::Plan;
+
+/// One superstep.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Load {
+    /// \[instr\]
+    pub work: f64,
+    /// The largest work of a process over the mean, less 1; 0 if nobody works.
+    pub imbalance: f64,
+    /// The number of messages.
+    pub messages: usize,
+    /// \[B\]
+    pub volume: f64,
+    /// \[B\]
+    pub h: f64,
+}
+
+/// All supersteps of the application of an experiment.
+pub fn loads(experiment: &Experiment) -> Vec<Load> {
+    let workload = &experiment.workload;
+    let processes = workload.processes();
+    let mut plan = Plan::default();
+    let (mut sent, mut received) = (vec![0.0; processes], vec![0.0; processes]);
+    let mut loads: Vec<Load> = Vec::with_capacity(workload.supersteps());
+    for superstep in 0..workload.supersteps() {
+        let last = loads.last().copied();
+        if let Some(last) = last.filter(|_| workload.repeats(superstep)) {
+            loads.push(last);
+            continue;
+        }
+        plan.clear(processes);
+        workload.fill(superstep, &mut plan);
+        loads.push(load(&plan, &mut sent, &mut received));
+    }
+    loads
+}
+
+/// Sums up a plan; `sent` and `received` are filled for each process.
+fn load(plan: &Plan, sent: &mut [f64], received: &mut [f64]) -> Load {
+    sent.fill(0.0);
+    received.fill(0.0);
+    let mut volume = 0.0;
+    for message in &plan.messages {
+        let size = message.size.get();
+        sent[message.from.index()] += size;
+        received[message.to.index()] += size;
+        volume += size;
+    }
+    let works = plan.work.iter().map(|work| work.get());
+    let (sum, largest) = works.fold((0.0, 0.0_f64), |(sum, most), work| {
+        (sum + work, most.max(work))
+    });
+    let mean = sum / plan.work.len() as f64;
+    Load {
+        work: sum,
+        imbalance: if mean > 0.0 {
+            (largest / mean - 1.0).max(0.0)
+        } else {
+            0.0
+        },
+        messages: plan.messages.len(),
+        volume,
+        h: sent.iter().chain(&*received).copied().fold(0.0, f64::max),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use migsim_base::units::{Bytes, Instructions, ProcessId};
+    use migsim_workloads::Message;
+
+    #[test]
+    fn a_plan_is_summed_up() {
+        let message = |from, to, size| Message {
+            from: ProcessId(from),
+            to: ProcessId(to),
+            size: Bytes::of(size),
+        };
+        let plan = Plan {
+            work: [6.0, 2.0, 1.0].map(Instructions::of).to_vec(),
+            messages: vec![message(0, 1, 10.0), message(0, 2, 5.0), message(1, 2, 12.0)],
+        };
+        // p1 sends 15, p3 receives 17; the mean work is 3.
+        let expected = Load {
+            work: 9.0,
+            imbalance: 1.0,
+            messages: 3,
+            volume: 27.0,
+            h: 17.0,
+        };
+        assert_eq!(load(&plan, &mut [0.0; 3], &mut [0.0; 3]), expected);
+        let idle = Plan {
+            work: vec![Instructions::default(); 3],
+            messages: Vec::new(),
+        };
+        assert_eq!(load(&idle, &mut [9.0; 3], &mut [9.0; 3]), Load::default());
+    }
+}

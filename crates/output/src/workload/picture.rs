@@ -1,0 +1,90 @@
+//! The course of an application as SVG: work, imbalance, messages and h over the supersteps.
+
+use std::fmt::Write as _;
+
+use super::super::svg::{escaped, open};
+use super::Load;
+use super::table::parts;
+use migsim_base::quantities::{digits, size, work};
+
+const PANEL: (f64, f64) = (560.0, 110.0);
+const LEFT: f64 = 110.0;
+const TOP: f64 = 48.0;
+/// The space between two panels \[px\].
+const GAP: f64 = 34.0;
+/// The most points of a line: finer ones are not seen.
+const MOST_POINTS: usize = 560;
+
+/// A panel: its name, its value, and how that is written.
+type Row = (&'static str, fn(&Load) -> f64, fn(f64) -> String);
+
+/// The picture.
+pub fn picture(title: &str, loads: &[Load]) -> String {
+    let panels: [Row; 4] = [
+        ("work [instr]", |load| load.work, work),
+        (
+            "imbalance (largest / mean - 1)",
+            |load| load.imbalance,
+            digits,
+        ),
+        ("messages", |load| load.messages as f64, digits),
+        ("h-relation [B]", |load| load.h, size),
+    ];
+    let (width, height) = (
+        LEFT + PANEL.0 + 30.0,
+        TOP + panels.len() as f64 * (PANEL.1 + GAP) + 24.0,
+    );
+    let mut svg = open(width, height, title);
+    writeln!(
+        svg,
+        "<text x=\"20\" y=\"26\" font-size=\"15\" font-weight=\"bold\">{}</text>",
+        escaped(title)
+    )
+    .expect("a string can be written to");
+    for (index, (name, of, shown)) in panels.into_iter().enumerate() {
+        let top = TOP + index as f64 * (PANEL.1 + GAP) + 16.0;
+        let values: Vec<f64> = loads.iter().map(of).collect();
+        panel(&mut svg, top, name, &parts(&values, MOST_POINTS), shown);
+    }
+    writeln!(
+        svg,
+        "<text x=\"{:.1}\" y=\"{:.1}\" font-size=\"12\" text-anchor=\"middle\">superstep 1 to {}</text>\n</svg>",
+        LEFT + PANEL.0 / 2.0,
+        height - 10.0,
+        loads.len()
+    )
+    .expect("a string can be written to");
+    svg
+}
+
+fn panel(svg: &mut String, top: f64, name: &str, values: &[f64], shown: fn(f64) -> String) {
+    let highest = values.iter().copied().fold(0.0, f64::max);
+    let bottom = top + PANEL.1;
+    writeln!(
+        svg,
+        "<text x=\"{LEFT}\" y=\"{:.1}\" font-size=\"12\">{name}</text>\n\
+        <path class=\"axis\" fill=\"none\" d=\"M{LEFT} {top:.1}V{bottom:.1}h{}\"/>\n\
+        <text x=\"{:.1}\" y=\"{:.1}\" font-size=\"11\" text-anchor=\"end\">{}</text>\n\
+        <text x=\"{:.1}\" y=\"{bottom:.1}\" font-size=\"11\" text-anchor=\"end\">0</text>",
+        top - 6.0,
+        PANEL.0,
+        LEFT - 6.0,
+        top + 9.0,
+        escaped(&shown(highest)),
+        LEFT - 6.0,
+    )
+    .expect("a string can be written to");
+    let mut path = String::new();
+    for (index, value) in values.iter().enumerate() {
+        let x = LEFT + PANEL.0 * (index as f64 + 0.5) / values.len() as f64;
+        let share = if highest > 0.0 { value / highest } else { 0.0 };
+        let letter = if index == 0 { 'M' } else { 'L' };
+        write!(path, "{letter}{x:.1} {:.1}", bottom - PANEL.1 * share)
+            .expect("a string can be written to");
+    }
+    writeln!(
+        svg,
+        "<path fill=\"none\" stroke=\"#0072b2\" stroke-width=\"1.4\" d=\"{path}\"/>"
+    )
+    .expect("a string can be written to");
+}

@@ -1,0 +1,140 @@
+//! An application as lines of letters and a table.
+
+use super::Load;
+use crate::placed::Placed;
+use crate::table::heading;
+use crate::table_format::{Cell, Sheet, Table, numbers, words};
+use migsim_base::quantities::{digits, size, work};
+use migsim_base::words::counted;
+use migsim_experiment::Experiment;
+
+/// A line of letters: its name, its value, and how that is written.
+type Line = (&'static str, fn(&Load) -> f64, fn(f64) -> String);
+
+/// The application as lines and a table of at most `rows` rows.
+pub fn workload_sheet(experiment: &Experiment, loads: &[Load], rows: usize) -> Sheet {
+    let mut sheet = Sheet::default();
+    let placed = Placed::of(experiment);
+    sheet.line(heading(experiment));
+    sheet.line(placed.line());
+    sheet.line("");
+    let lines: [Line; 3] = [
+        ("work", |load| load.work, work),
+        ("messages", |load| load.messages as f64, digits),
+        ("h", |load| load.h, size),
+    ];
+    for (name, of, shown) in lines {
+        let values: Vec<f64> = loads.iter().map(of).collect();
+        let highest = values.iter().copied().fold(0.0, f64::max);
+        let course = sparkline(&values);
+        sheet.line(format!("{name:<8}  {course}  up to {}", shown(highest)));
+    }
+    sheet.line("");
+    sheet.table(means(loads, rows));
+    sheet.data(placed.table());
+    let total = |of: fn(&Load) -> f64| loads.iter().map(of).sum::<f64>();
+    sheet.line("");
+    let memory: f64 = (0..experiment.workload.processes())
+        .map(|process| {
+            let process = migsim_base::units::ProcessId::from_index(process);
+            experiment.workload.memory(process).get()
+        })
+        .sum();
+    sheet.line(format!(
+        "in all {}, {} with {}; the memory of all processes is {}",
+        work(total(|load| load.work)),
+        counted(
+            loads.iter().map(|load| load.messages).sum::<usize>(),
+            "message"
+        ),
+        size(total(|load| load.volume)),
+        size(memory)
+    ));
+    sheet
+}
+
+/// The means over at most `rows` ranges of supersteps, and over all.
+fn means(loads: &[Load], rows: usize) -> Table {
+    let columns = [
+        words("supersteps", "supersteps"),
+        numbers("work", "work_instructions"),
+        numbers("imbalance", "imbalance"),
+        numbers("messages", "messages"),
+        numbers("volume", "volume_bytes"),
+        numbers("largest h", "largest_h_bytes"),
+    ];
+    let title = "Means over ranges of supersteps";
+    let is_single = loads.len() <= rows;
+    let mut table = Table::new("supersteps", if is_single { "" } else { title }, &columns);
+    let count = rows.clamp(1, loads.len().max(1));
+    for part in 0..count {
+        let range = part * loads.len() / count..(part + 1) * loads.len() / count;
+        let name = match range.len() {
+            0 => continue,
+            1 => (range.start + 1).to_string(),
+            _ => format!("{} to {}", range.start + 1, range.end),
+        };
+        table.push(row(&name, &loads[range]));
+    }
+    if !loads.is_empty() {
+        table.push(row("all", loads));
+    }
+    table
+}
+
+/// The means of some supersteps.
+fn row(name: &str, loads: &[Load]) -> [Cell; 6] {
+    let mean = |of: fn(&Load) -> f64| loads.iter().map(of).sum::<f64>() / loads.len() as f64;
+    let (mean_work, imbalance) = (mean(|load| load.work), mean(|load| load.imbalance));
+    let (messages, volume) = (mean(|load| load.messages as f64), mean(|load| load.volume));
+    let h = loads.iter().map(|load| load.h).fold(0.0, f64::max);
+    [
+        Cell::text(name),
+        Cell::value(mean_work, work(mean_work)),
+        Cell::value(imbalance, digits(imbalance)),
+        Cell::value(messages, digits(messages)),
+        Cell::value(volume, size(volume)),
+        Cell::value(h, size(h)),
+    ]
+}
+
+/// The course of some values, drawn with letters: the mean of each part, from nothing to the highest.
+pub(super) fn sparkline(values: &[f64]) -> String {
+    const LETTERS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+    let means = parts(values, 60);
+    let highest = means.iter().copied().fold(0.0, f64::max);
+    let letter = |mean: &f64| {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "from 0 to 8, since no mean is negative or above the highest"
+        )]
+        let step = (mean / highest * 8.0) as usize; // of 0/0, which is no number, it makes 0
+        LETTERS[step.min(7)]
+    };
+    means.iter().map(letter).collect()
+}
+
+/// The means of at most `most` parts of some values.
+pub(super) fn parts(values: &[f64], most: usize) -> Vec<f64> {
+    let count = values.len().min(most);
+    let part = |index: usize| {
+        let range = index * values.len() / count..(index + 1) * values.len() / count;
+        let length = range.len() as f64;
+        values[range].iter().sum::<f64>() / length
+    };
+    (0..count).map(part).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sparklines_go_from_nothing_to_the_highest() {
+        assert_eq!(sparkline(&[0.0, 1.0, 4.0, 8.0]), "▁▂▅█");
+        assert_eq!(sparkline(&[0.0, 0.0]), "▁▁");
+        assert_eq!(sparkline(&[]), "");
+        assert_eq!(sparkline(&vec![1.0; 1000]).chars().count(), 60);
+    }
+}

@@ -1,0 +1,131 @@
+//! The ambiguities of the papers, A1 to A37, and the reading of each experiment.
+//!
+//! `ambiguities.json` has the question, the settings that answer it, and why their defaults are what they are. An experiment that answers
+//! in another way says why in its `origins`.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use migsim_base::error::{Error, Problem};
+use migsim_experiment::{Experiment, lookup};
+
+/// An open question of the papers.
+#[derive(Clone, Debug, Deserialize)]
+struct Ambiguity {
+    id: String,
+    question: String,
+    keys: Vec<String>,
+    usual: String,
+}
+
+/// An experiment's answer to an open question.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Answer {
+    /// `A1` to `A37`.
+    pub id: String,
+    /// The open question.
+    pub question: String,
+    /// The settings that answer it, with their values; none where the simulator has one way only, or where the paper has no such thing.
+    pub settings: Vec<(String, Value)>,
+    /// The origins of the answers, without repetition.
+    pub origins: Vec<String>,
+}
+
+/// The answers of an experiment to all open questions.
+///
+/// # Errors
+/// The list cannot be read: a fault of the program, which holds it.
+pub(super) fn answers(experiment: &Experiment) -> Result<Vec<Answer>, Error> {
+    let all: Vec<Ambiguity> = serde_json::from_str(include_str!("ambiguities.json"))
+        .map_err(|error| Problem::new(format!("the ambiguities cannot be read: {error}")))?;
+    Ok(all.into_iter().map(|one| answer(one, experiment)).collect())
+}
+
+fn answer(one: Ambiguity, experiment: &Experiment) -> Answer {
+    let mut answer = Answer {
+        id: one.id,
+        question: one.question,
+        settings: Vec::new(),
+        origins: Vec::new(),
+    };
+    let mut tell = |origin: &String| {
+        if !answer.origins.contains(origin) {
+            answer.origins.push(origin.clone());
+        }
+    };
+    if one.keys.is_empty() {
+        tell(&one.usual);
+    }
+    for key in one.keys {
+        let (value, origin) = match key.strip_prefix("platform:") {
+            // The value stands in the platform's file, beside its origin.
+            Some(key) => (
+                Some(Value::Null),
+                experiment.platform.origins.get(key).cloned(),
+            ),
+            None => (
+                lookup(&experiment.resolved, &key).cloned(),
+                experiment.config.origins.get(&key).cloned(),
+            ),
+        };
+        let Some(value) = value else {
+            continue;
+        };
+        tell(&origin.unwrap_or_else(|| one.usual.clone()));
+        answer.settings.push((key, value));
+    }
+    answer
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::changes::source_of;
+    use crate::{PAPERS, Paper};
+    use migsim_experiment::{Layers, Limits};
+
+    fn experiment(paper: &Paper) -> Option<Experiment> {
+        let mut layers = Layers::default();
+        layers.push_file(source_of(paper.experiment?).unwrap());
+        Some(Experiment::load(&layers, Limits::default()).unwrap())
+    }
+
+    #[test]
+    fn every_answer_of_every_paper_says_where_it_comes_from() {
+        for experiment in PAPERS.iter().filter_map(experiment) {
+            let answers = answers(&experiment).unwrap();
+            let ids: Vec<String> = answers.iter().map(|answer| answer.id.clone()).collect();
+            let wanted: Vec<String> = (1..=37).map(|number| format!("A{number}")).collect();
+            assert_eq!(ids, wanted);
+            for answer in &answers {
+                for origin in &answer.origins {
+                    let kind = origin.split(':').next().unwrap_or_default();
+                    let is_known = ["stated", "inferred", "fitted"].contains(&kind);
+                    assert!(is_known, "{}: {origin}", answer.id);
+                }
+            }
+        }
+    }
+
+    /// A value that is not the default is a choice, and a choice has a reason of its own.
+    #[test]
+    fn an_answer_that_is_not_the_default_has_its_own_origin() {
+        let policy = *migsim_experiment::Registry::standard()
+            .policies()
+            .find("migbsp")
+            .unwrap();
+        let usual = policy.resolve(&serde_json::json!({})).unwrap();
+        for experiment in PAPERS.iter().filter_map(experiment) {
+            for answer in answers(&experiment).unwrap() {
+                for (key, value) in &answer.settings {
+                    let Some(option) = key.strip_prefix("policy.migbsp.") else {
+                        continue;
+                    };
+                    let is_usual = usual.get(option).unwrap_or(&Value::Null) == value;
+                    let has_origin = experiment.config.origins.contains_key(key);
+                    assert!(is_usual || has_origin, "{}: {key} = {value}", answer.id);
+                }
+            }
+        }
+    }
+}

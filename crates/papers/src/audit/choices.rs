@@ -1,0 +1,256 @@
+//! The alternatives of an option: every other value that the format knows, or a value listed here.
+
+use std::sync::OnceLock;
+
+use serde_json::{Value, json};
+
+use migsim_experiment as experiment;
+use migsim_experiment::Registry;
+use migsim_platform as platform;
+
+/// Values to try for keys of which the format knows no list, by the end of the key.
+const LISTED: &[(&str, &[&str])] = &[
+    // With contention, without it, and as SimGrid is now.
+    ("network.model", &["cm02", "ideal", "lv08"]),
+    ("workload.bytes_per_element", &["8 B"]),
+    // As large as those that the LU paper asks for.
+    ("link.latency", &["50 us"]),
+    ("latencies.latency", &["50 us"]),
+    ("links.latency", &["50 us"]),
+];
+
+/// Keys without another value, and why.
+const WITHOUT: &[(&str, &str)] = &[
+    (
+        "mapping",
+        "the hosts of the processes are stated; another mapping is another experiment",
+    ),
+    (
+        "platform",
+        "another machine is another experiment; its values have rows of their own",
+    ),
+    ("workload.app", "another application is another experiment"),
+    ("policy.name", "another policy is another experiment"),
+];
+
+/// The alternatives to an option.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Alternatives {
+    /// These values; the one that a file need not give is marked.
+    Values(Vec<(Value, bool)>),
+    /// Nothing, for this reason.
+    Without(&'static str),
+    /// Nothing, and nobody has said why: a fault of [`LISTED`] and [`WITHOUT`].
+    Unknown,
+}
+
+/// The other values of an option, by its key and value.
+pub(super) fn alternatives(key: &str, value: &Value) -> Alternatives {
+    if let Some((_, reason)) = WITHOUT.iter().find(|(known, _)| *known == plain(key)) {
+        return Alternatives::Without(reason);
+    }
+    let node = node_of(key);
+    let default = node.as_ref().and_then(|node| node.get("default"));
+    let mut values = node.as_ref().map(choices).unwrap_or_default();
+    if let Some(count) = value.as_u64() {
+        values = [count.saturating_sub(1), count + 1].map(Value::from).into();
+        values.retain(|value| *value != json!(0));
+    }
+    if values.is_empty() {
+        let plain = without_places(plain(key));
+        let listed = LISTED.iter().find(|(end, _)| plain.ends_with(end));
+        values = listed.map_or(Vec::new(), |(_, values)| {
+            values.iter().map(|&value| value.into()).collect()
+        });
+    }
+    values.retain(|other| other != value);
+    if values.is_empty() {
+        return Alternatives::Unknown;
+    }
+    let marked = values.into_iter().map(|value| {
+        let is_default = default == Some(&value);
+        (value, is_default)
+    });
+    Alternatives::Values(marked.collect())
+}
+
+/// Whether a value is a choice of ours: a word or a switch.
+pub(super) fn is_choice(key: &str, value: &Value) -> bool {
+    let is_named = |known: &str| plain(key) == known;
+    let is_word = value
+        .as_str()
+        .is_some_and(|text| !text.contains(' ') && text.parse::<f64>().is_err());
+    (is_word || value.is_boolean()) && !WITHOUT.iter().any(|(known, _)| is_named(known))
+}
+
+/// The first sentence that the format says of a key.
+pub(super) fn description(key: &str) -> String {
+    let node = node_of(key);
+    let text = node
+        .as_ref()
+        .and_then(|node| node["description"].as_str())
+        .unwrap_or_else(|| key.rsplit('.').next().unwrap_or(key));
+    let line = text.split("\n\n").next().unwrap_or(text).replace('\n', " ");
+    let sentence = line.split(". ").next().unwrap_or(&line);
+    let sentence = sentence.trim_end_matches('.');
+    // Within a sentence of ours: "policy: the own cluster competes".
+    let mut letters = sentence.chars();
+    let first = letters
+        .next()
+        .map(|letter| letter.to_lowercase().to_string());
+    let is_word = letters.clone().next().is_some_and(char::is_lowercase);
+    match first {
+        Some(first) if is_word => first + letters.as_str(),
+        _ => sentence.to_owned(),
+    }
+}
+
+/// A key without the experiment that it belongs to.
+fn plain(key: &str) -> &str {
+    key.split_once(':').map_or(key, |(_, key)| key)
+}
+
+/// `clusters[2].speed` as `clusters.speed`.
+fn without_places(key: &str) -> String {
+    let parts = key.split('.').map(|part| part.split('[').next());
+    let parts: Vec<&str> = parts.map(Option::unwrap_or_default).collect();
+    parts.join(".")
+}
+
+fn schema_of(key: &str) -> &'static Value {
+    static EXPERIMENT: OnceLock<Value> = OnceLock::new();
+    static PLATFORM: OnceLock<Value> = OnceLock::new();
+    let read = |text: String| serde_json::from_str(&text).unwrap_or_default();
+    if key.starts_with("platform:") {
+        PLATFORM.get_or_init(|| read(platform::schema()))
+    } else {
+        EXPERIMENT.get_or_init(|| read(experiment::schema(&Registry::standard())))
+    }
+}
+
+/// The format's account of a key: its own description and default, with the choices of its type.
+fn node_of(key: &str) -> Option<Value> {
+    let schema = schema_of(key);
+    let mut node = schema.clone();
+    for part in plain(key).split('.') {
+        let (name, is_list) = part
+            .split_once('[')
+            .map_or((part, false), |(name, _)| (name, true));
+        node = member(schema, &node, name)?;
+        if is_list {
+            node = typed(schema, node["items"].clone());
+        }
+    }
+    Some(node)
+}
+
+fn member(schema: &Value, node: &Value, name: &str) -> Option<Value> {
+    if let Some(found) = node["properties"].get(name) {
+        return Some(typed(schema, found.clone()));
+    }
+    let variants = ["anyOf", "allOf"]
+        .into_iter()
+        .filter_map(|kind| node[kind].as_array());
+    variants
+        .flatten()
+        .find_map(|variant| member(schema, &typed(schema, variant.clone()), name))
+}
+
+/// A node with what its type says, its own words first.
+fn typed(schema: &Value, node: Value) -> Value {
+    let reference = node["$ref"]
+        .as_str()
+        .and_then(|path| path.strip_prefix('#'));
+    let optional = || {
+        let variants = node["anyOf"].as_array()?;
+        let is_reference = |variant: &&Value| variant["$ref"].is_string();
+        let one = variants.iter().find(is_reference)?;
+        (variants.len() == 2).then(|| one["$ref"].as_str()?.strip_prefix('#'))?
+    };
+    let Some(target) = reference
+        .or_else(optional)
+        .and_then(|path| schema.pointer(path))
+    else {
+        return node;
+    };
+    let mut whole = target.clone();
+    if let (Some(whole), Some(own)) = (whole.as_object_mut(), node.as_object()) {
+        let own = own
+            .iter()
+            .filter(|(key, _)| *key != "$ref" && *key != "anyOf");
+        whole.extend(own.map(|(key, value)| (key.clone(), value.clone())));
+    }
+    whole
+}
+
+/// The values of a node that is a choice or a switch.
+fn choices(node: &Value) -> Vec<Value> {
+    if node["type"] == "boolean" {
+        return vec![json!(false), json!(true)];
+    }
+    if let Some(values) = node["enum"].as_array() {
+        return values.clone();
+    }
+    let lists = ["oneOf", "anyOf"].into_iter();
+    let all = lists.filter_map(|kind| node[kind].as_array()).flatten();
+    let values = all.flat_map(|one| match one["enum"].as_array() {
+        Some(values) => values.clone(),
+        None => one.get("const").cloned().into_iter().collect(),
+    });
+    values.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::facts::Facts;
+    use super::super::settings::{papers, settings};
+    use super::*;
+
+    #[test]
+    fn every_option_has_another_value_or_a_reason() {
+        let (mut with, mut missing) = (0, Vec::new());
+        for paper in papers() {
+            let facts = Facts::parse(paper.name, paper.facts).unwrap();
+            for setting in settings(paper, &facts).unwrap() {
+                if setting.is_number() {
+                    continue;
+                }
+                match alternatives(&setting.keys[0], &setting.values[0]) {
+                    Alternatives::Values(_) => with += 1,
+                    Alternatives::Without(_) => {}
+                    Alternatives::Unknown => {
+                        missing.push(format!("{}: {:?}", paper.name, setting.keys));
+                    }
+                }
+            }
+        }
+        assert!(
+            missing.is_empty(),
+            "no other value is known, and no reason is listed: {missing:#?}"
+        );
+        assert!(with > 60, "{with}");
+    }
+
+    #[test]
+    fn the_values_of_an_option_are_those_of_the_format() {
+        let names = |key: &str| {
+            let all = choices(&node_of(key).unwrap());
+            all.iter()
+                .filter_map(|value| value.as_str().map(str::to_owned))
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(names("policy.migbsp.floor"), ["one", "initial"]);
+        assert_eq!(names("runtime.receives"), ["early", "late"]);
+        assert_eq!(
+            names("platform:clusters[1].network"),
+            ["switch", "unshared", "shared-medium"]
+        );
+        assert_eq!(names("workload.blocks").len(), 2);
+        let default = &node_of("costs.call.waiting").unwrap()["default"];
+        assert_eq!(*default, json!("blocking"));
+        assert_eq!(
+            description("policy.migbsp.own_cluster"),
+            "whether the own cluster competes (A31)"
+        );
+    }
+}

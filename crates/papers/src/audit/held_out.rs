@@ -1,0 +1,279 @@
+//! Held-out prediction: fits the constants to all cells but some, and predicts the left-out ones.
+//!
+//! Options stay as they are, and they were chosen while looking at all cells: their selection is not held out. The simulator enters as a
+//! linear model ([`super::linear`]), whose slopes are the differences of two runs with a constant moved by [`STEP`] to either side. The
+//! smaller of the two slopes counts: where a decision turns, one of them is a jump.
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::super::Paper;
+use super::super::cells::{CellResult, median};
+use super::super::changes::Changes;
+use super::super::facts::Config;
+use super::linear::{Row, fit};
+use super::score::{Achieved, TIGHT, WIDE};
+use super::sensitivity::score;
+use super::settings::Setting;
+use migsim_base::error::{Error, Problem};
+use migsim_experiment::Progress;
+
+/// The relative change of a constant for its slopes.
+const STEP: f64 = 1e-3;
+
+/// The quality of the prediction of cells.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HeldOut {
+    /// The paper.
+    pub paper: String,
+    /// The cells that are looked at: all of them, or those of scenario i.
+    pub scope: String,
+    /// The part that is left out at a time.
+    pub left_out: String,
+    /// The number of parts left out in turn.
+    pub times: usize,
+    /// Constants that are fitted again.
+    pub constants: usize,
+    /// The most of them that stayed as they were, because the cells that were left did not fix them.
+    pub unfixed: usize,
+    /// Cells that are predicted.
+    pub cells: usize,
+    /// The cells within 2.5 %.
+    pub within: usize,
+    /// The cells within 5 %.
+    pub wide: usize,
+    /// The median error without sign.
+    pub median: f64,
+}
+
+/// A constant fitted again to all cells.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Refitted {
+    /// The paper.
+    pub paper: String,
+    /// The constant.
+    pub what: String,
+    /// Its value in the experiment.
+    pub value: String,
+    /// By how much the fit to all cells changes it, relatively; none if the cells do not fix it.
+    pub change: Option<f64>,
+}
+
+/// Predictions of a paper, with its constants fitted again.
+pub(super) fn held_out(
+    paper: &'static Paper,
+    settings: &[Setting],
+    (cells, base): (&[&CellResult], &Achieved),
+    progress: &Progress,
+) -> Result<(Vec<HeldOut>, Vec<Refitted>), Error> {
+    let constants = settings
+        .iter()
+        .filter(|one| one.is_counted && one.is_number());
+    let constants: Vec<&Setting> = constants.collect();
+    let slopes: Vec<Vec<f64>> = constants
+        .par_iter()
+        .map(|constant| slopes_of(constant, base, progress))
+        .collect::<Result<_, _>>()?;
+    let rows = base.errors.iter().enumerate().map(|(cell, &error)| Row {
+        error,
+        slopes: slopes.iter().map(|all| all[cell]).collect(),
+    });
+    let rows: Vec<Row> = rows.collect();
+    let every: Vec<&Row> = rows.iter().collect();
+    let change = fit(&every, constants.len());
+    let refitted = constants
+        .iter()
+        .zip(&change)
+        .map(|(constant, change)| Refitted {
+            paper: paper.name.into(),
+            what: constant.what.clone(),
+            value: constant.value(),
+            change: *change,
+        });
+    let refitted = refitted.collect();
+
+    let mut all = Vec::new();
+    for (scope, is_inside) in SCOPES {
+        let inside: Vec<usize> = (0..cells.len())
+            .filter(|&cell| is_inside(cells[cell]))
+            .collect();
+        let context = Scope {
+            paper,
+            name: scope,
+            cells: inside.iter().map(|&cell| cells[cell]).collect(),
+            rows: inside.iter().map(|&cell| &rows[cell]).collect(),
+            constants: constants.len(),
+        };
+        all.push(context.row("nothing; constants as they are", (0, 0), &context.errors()));
+        let fitted = fit(&context.rows, constants.len());
+        let predicted: Vec<f64> = context
+            .rows
+            .iter()
+            .map(|row| row.after(&plain(&fitted)))
+            .collect();
+        let unfixed = count_unfixed(&fitted);
+        all.push(context.row("nothing; fitted to all of them", (1, unfixed), &predicted));
+        if scope == ALL {
+            let mut changes = Changes::default();
+            for (constant, change) in constants.iter().zip(plain(&fitted)) {
+                constant.add_scaled(&mut changes, 1.0 + change);
+            }
+            let there = score(paper, changes, progress);
+            let errors = there.map(|there| there.errors).unwrap_or_default();
+            all.push(context.row(
+                "nothing; fitted to all of them, and simulated",
+                (1, unfixed),
+                &errors,
+            ));
+        }
+        all.extend(context.partitions());
+    }
+    Ok((all, refitted))
+}
+
+const ALL: &str = "all cells";
+type Inside = fn(&CellResult) -> bool;
+const SCOPES: [(&str, Inside); 2] = [(ALL, |_| true), ("scenario i", |cell| cell.scenario == "i")];
+
+/// The change of the errors of the cells with a constant.
+fn slopes_of(constant: &Setting, base: &Achieved, progress: &Progress) -> Result<Vec<f64>, Error> {
+    let errors = |factor: f64| {
+        let there = score(constant.paper, constant.scaled(factor), progress);
+        let refused = || Problem::new(format!("`{}` cannot be moved", constant.what));
+        Ok::<_, Error>(there.ok_or_else(refused)?.errors)
+    };
+    let (below, above) = rayon::join(|| errors(1.0 - STEP), || errors(1.0 + STEP));
+    let (below, above) = (below?, above?);
+    let slope = |cell: usize| {
+        let here = base.errors[cell];
+        let sides = [(here - below[cell]) / STEP, (above[cell] - here) / STEP];
+        if sides[0].abs() <= sides[1].abs() {
+            sides[0]
+        } else {
+            sides[1]
+        }
+    };
+    Ok((0..base.errors.len()).map(slope).collect())
+}
+
+fn plain(change: &[Option<f64>]) -> Vec<f64> {
+    change.iter().map(|one| one.unwrap_or_default()).collect()
+}
+
+fn count_unfixed(change: &[Option<f64>]) -> usize {
+    change.iter().filter(|one| one.is_none()).count()
+}
+
+/// Some cells of a paper and their linear model.
+struct Scope<'c> {
+    paper: &'static Paper,
+    name: &'static str,
+    cells: Vec<&'c CellResult>,
+    rows: Vec<&'c Row>,
+    constants: usize,
+}
+
+type Part = fn(&CellResult) -> String;
+
+/// The partitions of the cells: a name, and the key that tells the parts from each other.
+const PARTITIONS: [(&str, Part); 7] = [
+    ("one cell", |cell| cell.id.clone()),
+    ("one row (a run size, all its scenarios)", |cell| {
+        without(cell, &["scenario", "alpha"])
+    }),
+    ("one column (all its run sizes)", |cell| {
+        column(&cell.table, &cell.config)
+    }),
+    ("one order n", |cell| only(cell, "n")),
+    ("one number of processes", |cell| only(cell, "procs")),
+    ("one number of supersteps", |cell| only(cell, "supersteps")),
+    ("one table", |cell| cell.table.clone()),
+];
+
+/// The column of a table that a cell stands in: all but what follows from the size of the run.
+pub(super) fn column(table: &str, config: &Config) -> String {
+    let is_size = |key: &str| {
+        matches!(key, "n" | "supersteps" | "grid")
+            || key == "procs" && config.get("procs") == config.get("n")
+    };
+    let rest = config.iter().filter(|(key, _)| !is_size(key));
+    let rest: Vec<String> = rest.map(|(key, value)| format!("{key}={value}")).collect();
+    format!("{table} {}", rest.join(" "))
+}
+
+fn without(cell: &CellResult, keys: &[&str]) -> String {
+    let rest = cell
+        .config
+        .iter()
+        .filter(|(key, _)| !keys.contains(&key.as_str()));
+    let rest: Vec<String> = rest.map(|(key, value)| format!("{key}={value}")).collect();
+    format!("{} {}", cell.table, rest.join(" "))
+}
+
+fn only(cell: &CellResult, key: &str) -> String {
+    let value = cell.config.get(key);
+    value.map(ToString::to_string).unwrap_or_default()
+}
+
+impl Scope<'_> {
+    fn errors(&self) -> Vec<f64> {
+        self.rows.iter().map(|row| row.error).collect()
+    }
+
+    fn row(&self, left_out: &str, (times, unfixed): (usize, usize), errors: &[f64]) -> HeldOut {
+        let within = |bound: f64| errors.iter().filter(|one| one.abs() <= bound).count();
+        HeldOut {
+            paper: self.paper.name.into(),
+            scope: self.name.into(),
+            left_out: left_out.into(),
+            times,
+            constants: self.constants,
+            unfixed,
+            cells: errors.len(),
+            within: within(TIGHT),
+            wide: within(WIDE),
+            median: median(errors.iter().map(|one| one.abs())).unwrap_or_default(),
+        }
+    }
+
+    /// Every partition of the cells into two parts or more, each once.
+    fn partitions(&self) -> Vec<HeldOut> {
+        let mut seen: Vec<Vec<usize>> = Vec::new();
+        let mut all = Vec::new();
+        for (name, of) in PARTITIONS {
+            let mut names: Vec<String> = Vec::new();
+            let parts = self.cells.iter().map(|cell| {
+                let name = of(cell);
+                let known = names.iter().position(|known| *known == name);
+                known.unwrap_or_else(|| {
+                    names.push(name);
+                    names.len() - 1
+                })
+            });
+            let parts: Vec<usize> = parts.collect();
+            if names.len() < 2 || seen.contains(&parts) {
+                continue;
+            }
+            all.push(self.leave_out(name, names.len(), &parts));
+            seen.push(parts);
+        }
+        all
+    }
+
+    fn leave_out(&self, name: &str, count: usize, parts: &[usize]) -> HeldOut {
+        let mut errors = vec![f64::NAN; parts.len()];
+        let mut unfixed = 0;
+        for part in 0..count {
+            let (left, out): (Vec<usize>, Vec<usize>) =
+                (0..parts.len()).partition(|&cell| parts[cell] != part);
+            let training: Vec<&Row> = left.iter().map(|&cell| self.rows[cell]).collect();
+            let change = fit(&training, self.constants);
+            unfixed = unfixed.max(count_unfixed(&change));
+            let change = plain(&change);
+            for cell in out {
+                errors[cell] = self.rows[cell].after(&change);
+            }
+        }
+        self.row(name, (count, unfixed), &errors)
+    }
+}

@@ -1,0 +1,61 @@
+//! The audit of the reproductions, by the questions of a reviewer. It counts constants and independent data, predicts held-out cells, tests
+//! the sensitivity of every constant and option, and counts searches. It ends with rounding and the contradictions of the papers.
+//!
+//! ```text
+//! facts, experiments ─> settings ─┬─> freedom                     counted at once
+//!                                 ├─> rounding, contradictions    one reproduction
+//!                                 └─> Tables: held out, refitted, sensitivity, ablation    some thousand reproductions
+//!                                        └─> CSV files ─> page
+//! ```
+//! The page is made of the tables alone where they take long, so that a test can make it again from the committed tables.
+
+mod ablation;
+mod choices;
+mod contradictions;
+mod freedom;
+mod held_out;
+mod linear;
+mod page;
+mod rounding;
+mod score;
+mod sensitivity;
+mod settings;
+mod subject;
+mod tables;
+#[cfg(test)]
+mod tests;
+
+pub use ablation::Ablation;
+pub use contradictions::{Contradictions, Contradictory};
+pub use freedom::Freedom;
+pub use held_out::{HeldOut, Refitted};
+pub use rounding::Rounding;
+pub use score::{Achieved, Score, TIGHT, WIDE};
+pub use sensitivity::{GRID, Sensitivity};
+pub use tables::Tables;
+
+use self::subject::Subject;
+use super::page::Page;
+use migsim_base::error::Error;
+use migsim_experiment::Progress;
+
+/// The page and its tables.
+///
+/// # Errors
+/// A run cannot be done.
+pub fn audit(progress: &Progress) -> Result<(Page, Tables), Error> {
+    let subjects = Subject::all(progress)?;
+    let tables = Tables::compute(&subjects, progress)?;
+    Ok((page_of(&subjects, &tables)?, tables))
+}
+
+fn page_of(subjects: &[Subject], tables: &Tables) -> Result<Page, Error> {
+    let papers = subjects
+        .iter()
+        .map(Subject::quick)
+        .collect::<Result<Vec<_>, _>>()?;
+    Ok(Page {
+        name: "audit.md".into(),
+        text: page::page(&papers, tables),
+    })
+}

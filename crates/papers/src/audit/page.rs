@@ -1,0 +1,462 @@
+//! The page `results/audit.md`: presents the tables in the order of a reviewer's questions.
+
+use std::fmt::Write as _;
+
+use super::ablation::Ablation;
+use super::contradictions::figures;
+use super::freedom::Freedom;
+use super::held_out::HeldOut;
+use super::score::{Score, TIGHT, WIDE};
+use super::sensitivity::{GRID, Sensitivity};
+use super::subject::Quick;
+use super::tables::Tables;
+
+use crate::named::subject;
+
+/// The page.
+pub(super) fn page(papers: &[Quick], tables: &Tables) -> String {
+    let mut text = String::from(
+        "# Audit\n\nFor a reviewer of the reproduction. Written by `migsim reproduce audit --out results`; nothing is random, and the bytes are the same on any number of\nthreads. The tables that take long stand beside it as CSV (`audit-*.csv`); CI makes this page again from them and computes a sample of their rows.\n\n",
+    );
+    text.push_str(&summary(papers, tables));
+    freedom(&mut text, papers, tables);
+    held_out(&mut text, tables);
+    sensitivity(&mut text, papers, tables);
+    ablation(&mut text, papers, tables);
+    searched(&mut text, papers);
+    rounding(&mut text, papers);
+    contradictions(&mut text, papers);
+    text
+}
+
+macro_rules! put {
+    ($text:expr, $($arguments:tt)*) => {
+        writeln!($text, $($arguments)*).expect("a string can be written to")
+    };
+}
+
+/// A cell of a Markdown table.
+fn cell(text: &str) -> String {
+    text.replace('|', "\\|").replace('\n', " ")
+}
+
+fn percent(part: usize, all: usize) -> f64 {
+    100.0 * part as f64 / all.max(1) as f64
+}
+
+/// Five sentences.
+fn summary(papers: &[Quick], tables: &Tables) -> String {
+    let total =
+        |of: fn(&Freedom) -> usize| papers.iter().map(|one| of(&one.freedom)).sum::<usize>();
+    let constants = total(|one| one.constants - one.shared.0);
+    let numbers = total(|one| one.numbers - one.shared.1);
+    let cells = total(|one| one.cells);
+    let score: usize = papers.iter().map(|one| one.score.cells).sum();
+    let by_row = tables
+        .held_out
+        .iter()
+        .filter(|one| one.is_all() && one.is_by_row());
+    let predicted: usize = by_row.map(|one| one.within).sum();
+    let counted = tables.sensitivity.iter().filter(|one| one.is_counted);
+    let robust = counted
+        .clone()
+        .filter(|one| one.window_below >= 1.0 && one.window_above >= 1.0);
+    let others = options(tables, false);
+    let carrying = others.iter().filter(|one| one.carries()).count();
+    let settings: u64 = papers
+        .iter()
+        .flat_map(|one| &one.searched)
+        .map(|one| one.settings)
+        .sum();
+    let errors = |of: fn(&Quick) -> &[f64]| {
+        papers
+            .iter()
+            .flat_map(|one| of(one).to_vec())
+            .collect::<Vec<f64>>()
+    };
+    let with = figures(&errors(|one| &one.contradictions.all));
+    let without = figures(&errors(|one| &one.contradictions.without));
+    format!(
+        "1. {constants} constants ({numbers} numbers and {} options) stand against {cells} published times, which are {} independent data.\n   They also stand against {} decisions and {} call schedules of {} runs.\n\
+         2. {score} of the {cells} times come within {} % as they are. If constants fitted again without a row predict it, {predicted} do.\n\
+         3. Of the counted numbers {} of {} can be moved by 1 % to either side without losing a time, a decision or a schedule.\n\
+         4. {carrying} of {} options that are not counted carry results: every other value of theirs loses something.\n\
+         5. About {settings} settings were searched with all times in view, so options are not held out. Without the times in which a paper contradicts itself\n   {:.1} instead of {:.1} % come within {} %.\n",
+        constants - numbers,
+        total(|one| one.independent),
+        total(|one| one.decisions),
+        total(|one| one.schedules),
+        total(|one| one.told_runs),
+        100.0 * TIGHT,
+        robust.count(),
+        counted.count(),
+        others.len(),
+        without.0,
+        with.0,
+        100.0 * TIGHT,
+    )
+}
+
+fn freedom(text: &mut String, papers: &[Quick], tables: &Tables) {
+    text.push_str(
+        "\n## 1. Degrees of freedom and independent data\n\n\
+         *Constants* are the numbers and options that a paper's page counts as fitted. Those *counted elsewhere* have the same value in another paper, and count once in\n\
+         the sentences above. *Before* is their number by an earlier count, in which an option that agrees with\n\
+         published numbers could still be called inferred. *Uncounted that carry* are values that are not counted and of which something depends: options\n\
+         without another value that loses nothing (section 4), and numbers that lose something before they double or halve (section 3).\n\n\
+         A published time is an independent datum unless other published times tell it within 2.5 %, the tolerance that is counted. (a) A time within\n\
+         2.5 % of one that was counted before it in its row (one run size, all scenarios) adds nothing. (b) Of the rest of a column, whose cells differ in the size of the run\n\
+         alone, one counts if all times are a multiple of their numbers of supersteps, within 2.5 %. Two count if they lie on a straight line, and otherwise all of them.\n\n\
+         | paper | constants | counted elsewhere | numbers | options | before | uncounted options that carry | uncounted numbers that carry | cells | columns | repeat their row | independent | decisions | schedules | runs they tell |\n\
+         |---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
+    );
+    let mut sum = [0_usize; 14];
+    let row = |text: &mut String, name: &str, counts: [usize; 14]| {
+        let counts: Vec<String> = counts.iter().map(usize::to_string).collect();
+        put!(text, "| {name} | {} |", counts.join(" | "));
+    };
+    for one in papers {
+        let free = &one.freedom;
+        let options = options(tables, false);
+        let carrying = options
+            .iter()
+            .filter(|option| option.paper == free.paper && option.carries());
+        let numbers = tables
+            .sensitivity
+            .iter()
+            .filter(|number| number.paper == free.paper && !number.is_counted && number.matters());
+        let counts = [
+            free.constants,
+            free.shared.0,
+            free.numbers,
+            free.constants - free.numbers,
+            free.former.unwrap_or(free.constants),
+            carrying.count(),
+            numbers.count(),
+            free.cells,
+            free.columns,
+            free.repeated,
+            free.independent,
+            free.decisions,
+            free.schedules,
+            free.told_runs,
+        ];
+        row(text, subject(free.paper), counts);
+        for (sum, count) in sum.iter_mut().zip(counts) {
+            *sum += count;
+        }
+    }
+    row(text, "all papers, added", sum);
+}
+
+fn held_out(text: &mut String, tables: &Tables) {
+    text.push_str(
+        "\n## 2. Held-out predictions\n\n\
+         The numbers that are counted are fitted again to all cells but some, and predict those. **Options stay as they are: they were chosen while looking at\n\
+         all cells, so their selection is not held out.** The simulator enters as a linear model. The slopes of each cell by each number come from two runs with the number\n\
+         moved by 0.1 % to either side. The smaller one counts, since a decision that turns is no slope. The fit is robust (Huber: errors below 1 % count squared, larger ones\n\
+         linearly). A number stays as it is if the remaining cells do not fix it to within a quarter of its value (*unfixed*, the most in a fit).\n\n\
+         | paper | looked at | left out at a time | times | numbers | unfixed | cells | within 2.5 % | within 5 % | median error |\n|---|---|---|---|---|---|---|---|---|---|\n",
+    );
+    for one in &tables.held_out {
+        put!(
+            text,
+            "| {} | {} | {} | {} | {} | {} | {} | {:.0} % | {:.0} % | {:.2} % |",
+            subject(&one.paper),
+            one.scope,
+            one.left_out,
+            one.times,
+            one.constants,
+            one.unfixed,
+            one.cells,
+            percent(one.within, one.cells),
+            percent(one.wide, one.cells),
+            100.0 * one.median
+        );
+    }
+    text.push_str(
+        "\nEach number fitted to all cells of its paper. The fit looks at times alone; decisions, schedules and figures fixed some of the numbers.\n\n\
+         | paper | number | value | fitted again |\n|---|---|---|---|\n",
+    );
+    for one in &tables.refitted {
+        let change = one
+            .change
+            .map_or("not fixed by the times".into(), |change| {
+                format!("{:+.2} %", 100.0 * change)
+            });
+        put!(
+            text,
+            "| {} | {} | {} | {change} |",
+            subject(&one.paper),
+            cell(&one.what),
+            one.value
+        );
+    }
+}
+
+/// Cells, decisions and schedules.
+fn counts(score: Score) -> String {
+    format!("{}, {}, {}", score.cells, score.decisions, score.schedules)
+}
+
+fn as_it_is(text: &mut String, papers: &[Quick]) {
+    let all = papers.iter().map(|one| {
+        format!(
+            "{} {} (and {} cells within 5 %)",
+            subject(one.paper.name),
+            counts(one.score),
+            one.score.wide
+        )
+    });
+    put!(
+        text,
+        "As they are: {}.\n",
+        all.collect::<Vec<_>>().join(". ")
+    );
+}
+
+fn sensitivity(text: &mut String, papers: &[Quick], tables: &Tables) {
+    let grid: Vec<String> = GRID.iter().map(f64::to_string).collect();
+    put!(
+        text,
+        "\n## 3. Sensitivity of every number\n\n\
+         Every number that is fitted or inferred, alone; the keys of one constant move together. The three columns have cells within 2.5 %, decisions and call schedules that\n\
+         come out at -1 %, as it is and at +1 %. In the window, the largest interval around the value, no cell within 2.5 %, no decision and no schedule is lost. A new\n\
+         one makes up for nothing. It is searched outwards from the value up to the first loss, on a grid of factors 1 + s, below 1/(1 + s). Here s is\n\
+         {} %. The whole grid, half to twice the value, is \"all\"; it is not searched in between where the ends change no time.\n",
+        grid.join(", ")
+    );
+    as_it_is(text, papers);
+    text.push_str("| paper | number | value | origin | -1 % | as it is | +1 % | window |\n|---|---|---|---|---|---|---|---|\n");
+    for one in &tables.sensitivity {
+        let [below, here, above] = one.scores().map(counts);
+        let origin = origin(&one.origin, one.is_counted);
+        put!(
+            text,
+            "| {} | {} | {} | {origin} | {below} | {here} | {above} | {} |",
+            subject(&one.paper),
+            cell(&one.what),
+            one.value,
+            window(one)
+        );
+    }
+}
+
+/// The origin of a value, and whether it is counted as a constant.
+fn origin(origin: &str, is_counted: bool) -> String {
+    let counted = if is_counted { ", counted" } else { "" };
+    format!("{origin}{counted}")
+}
+
+fn window(one: &Sensitivity) -> String {
+    let end = GRID[GRID.len() - 1];
+    if one.window_below >= end && one.window_above >= end {
+        return "all".into();
+    }
+    let below = 100.0 - 100.0 / (1.0 + one.window_below / 100.0);
+    let minus = if one.window_below > 0.0 {
+        format!("-{below:.1} %")
+    } else {
+        "0".into()
+    };
+    let plus = if one.window_above > 0.0 {
+        format!("+{} %", one.window_above)
+    } else {
+        "0".into()
+    };
+    format!("{minus} to {plus}")
+}
+
+/// An option with all its other values.
+struct Choice<'t> {
+    paper: &'t str,
+    others: Vec<&'t Ablation>,
+}
+
+impl Choice<'_> {
+    /// Whether every other value that can be run loses something.
+    fn carries(&self) -> bool {
+        let mut run = self
+            .others
+            .iter()
+            .filter(|one| one.refused.is_empty())
+            .peekable();
+        run.peek().is_some() && !run.any(|one| one.is_free())
+    }
+}
+
+/// The options that are counted, or that are not: those that are stated are none of ours.
+fn options(tables: &Tables, is_counted: bool) -> Vec<Choice<'_>> {
+    let mut all: Vec<Choice<'_>> = Vec::new();
+    let rows = tables.ablation.iter();
+    for row in rows
+        .filter(|row| row.is_counted == is_counted && (row.is_counted || row.origin != "stated"))
+    {
+        match all
+            .last_mut()
+            .filter(|last| last.paper == row.paper && last.others[0].keys == row.keys)
+        {
+            Some(last) => last.others.push(row),
+            None => all.push(Choice {
+                paper: &row.paper,
+                others: vec![row],
+            }),
+        }
+    }
+    all
+}
+
+fn ablation(text: &mut String, papers: &[Quick], tables: &Tables) {
+    text.push_str(
+        "\n## 4. Ablation of every option\n\n\
+         Options with a word or a switch that the experiments and platforms of a paper set take each other value that the format\n\
+         knows, one at a time. So do whole numbers and zeros that are fitted or inferred: one less and one more. A number that is lost was there as it is and is no more; \"free\" loses nothing. *default* marks what holds where a file says nothing.\n",
+    );
+    let (counted, others) = (options(tables, true), options(tables, false));
+    let carrying = |all: &[Choice<'_>]| all.iter().filter(|one| one.carries()).count();
+    put!(
+        text,
+        "{} of {} options that are counted carry results, and {} of {} that are not: every other value of theirs loses something.\n",
+        carrying(&counted),
+        counted.len(),
+        carrying(&others),
+        others.len()
+    );
+    as_it_is(text, papers);
+    text.push_str("| paper | option | value | origin | other value | cells within 2.5 %, decisions, schedules | cells within 5 % | lost |\n|---|---|---|---|---|---|---|---|\n");
+    for one in &tables.ablation {
+        let origin = origin(&one.origin, one.is_counted);
+        let mark = if one.is_default { " (default)" } else { "" };
+        let outcome = if one.refused.is_empty() {
+            let now = format!("{}, {}, {}", one.cells, one.decisions, one.schedules);
+            let lost = format!(
+                "{}, {}, {}",
+                one.lost_cells, one.lost_decisions, one.lost_schedules
+            );
+            let lost = if one.is_free() { "free".into() } else { lost };
+            format!("{now} | {} | {lost}", one.wide)
+        } else {
+            format!("refused: {} | - | -", cell(&one.refused))
+        };
+        put!(
+            text,
+            "| {} | {} | {} | {origin} | {}{mark} | {outcome} |",
+            subject(&one.paper),
+            cell(&one.what),
+            one.value,
+            one.other
+        );
+    }
+}
+
+fn searched(text: &mut String, papers: &[Quick]) {
+    text.push_str(
+        "\n## 5. How much was searched\n\n\
+         Who tries many settings and keeps the best sees a good result by selection alone. These are the settings that were written down; about 100 single changes and\n\
+         the work of each paper's first reproduction come on top.\n\n\
+         | paper | settings | settings per independent datum | cells within 2.5 % | decisions |\n|---|---|---|---|---|\n",
+    );
+    for one in papers {
+        let settings: u64 = one.searched.iter().map(|one| one.settings).sum();
+        put!(
+            text,
+            "| {} | {settings} | {:.0} | {} of {} | {} of {} |",
+            subject(one.paper.name),
+            settings as f64 / one.freedom.independent.max(1) as f64,
+            one.score.cells,
+            one.freedom.cells,
+            one.score.decisions,
+            one.freedom.decisions
+        );
+    }
+    text.push_str(
+        "\n| paper | settings | what | when | where it is written |\n|---|---|---|---|---|\n",
+    );
+    for one in papers {
+        for search in &one.searched {
+            put!(
+                text,
+                "| {} | {} | {} | {} | `{}` |",
+                subject(one.paper.name),
+                search.settings,
+                cell(&search.what),
+                search.date,
+                search.source
+            );
+        }
+    }
+}
+
+fn rounding(text: &mut String, papers: &[Quick]) {
+    text.push_str(
+        "\n## 6. Rounding of the published times\n\n\
+         A time with k decimals stands for all that round to it: half of its last place to either side. A table prints all its times with as many decimals as the one with\n\
+         the most. A cell is within 2.5 % *certainly* (of all such times), *possibly* (of some), or not. In the last column the rounding alone is larger than the median error of the paper.\n\n\
+         | paper | decimals | certainly | possibly | not | least time | its rounding | cells coarser than the median error |\n|---|---|---|---|---|---|---|---|\n",
+    );
+    for one in papers.iter().filter_map(|one| one.rounding.as_ref()) {
+        put!(
+            text,
+            "| {} | {} | {} | {} | {} | {:.*} s ({}) | {:.2} % | {} |",
+            subject(one.paper),
+            one.decimals,
+            one.certain,
+            one.possible,
+            one.missed,
+            one.decimals,
+            one.least.1,
+            one.least.0,
+            100.0 * one.relative,
+            one.coarse
+        );
+    }
+}
+
+fn contradictions(text: &mut String, papers: &[Quick]) {
+    put!(
+        text,
+        "\n## 7. Times in which a paper contradicts itself\n\n\
+         Nothing can meet these and the rest of the paper. They stay in all counts; here is what they cost. Shares are of cells of tables within {} and {} %.\n\n\
+         | paper | with them | without them |\n|---|---|---|",
+        100.0 * TIGHT,
+        100.0 * WIDE
+    );
+    let row = |text: &mut String, name: &str, all: &[f64], without: &[f64]| {
+        let words = |errors: &[f64]| {
+            let (tight, wide, median) = figures(errors);
+            format!(
+                "{} cells: {tight:.1} and {wide:.1} %, median {median:.2} %",
+                errors.len()
+            )
+        };
+        put!(text, "| {name} | {} | {} |", words(all), words(without));
+    };
+    let (mut all, mut without) = (Vec::new(), Vec::new());
+    for one in papers.iter().map(|one| &one.contradictions) {
+        row(text, subject(one.paper), &one.all, &one.without);
+        all.extend(&one.all);
+        without.extend(&one.without);
+    }
+    row(text, "all", &all, &without);
+    text.push_str("\n| cell | what | error | why |\n|---|---|---|---|\n");
+    for one in papers.iter().flat_map(|one| &one.contradictions.cells) {
+        put!(
+            text,
+            "| {} | {} | {:+.1} % | {} |",
+            one.id,
+            one.what,
+            100.0 * one.error,
+            cell(&one.because)
+        );
+    }
+}
+
+impl HeldOut {
+    fn is_all(&self) -> bool {
+        self.scope == "all cells"
+    }
+
+    fn is_by_row(&self) -> bool {
+        self.left_out.starts_with("one row")
+    }
+}

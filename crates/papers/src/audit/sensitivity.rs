@@ -1,0 +1,162 @@
+//! Sensitivity: results with every number at -1 %, as it is and at +1 %, and the range of each number without a loss.
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::super::Paper;
+use super::super::changes::Changes;
+use super::super::reproduce::reproduce_changed;
+use super::score::{Achieved, Score};
+use super::settings::{Origin, Setting};
+use migsim_experiment::Progress;
+
+/// The steps of the search for a window \[%\]: a value is multiplied, and divided, by `1 + step/100`.
+pub const GRID: [f64; 10] = [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0];
+
+/// By how much a number is moved to either side.
+const MOVED: f64 = 0.01;
+
+/// A number, moved.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sensitivity {
+    /// The paper.
+    pub paper: String,
+    /// Its meaning.
+    pub what: String,
+    /// Its keys, separated by spaces.
+    pub keys: String,
+    /// Its value; that of the first key.
+    pub value: String,
+    /// Its origin.
+    pub origin: String,
+    /// Whether it is counted as a constant.
+    pub is_counted: bool,
+    /// Cells within 2.5 %, 1 % below.
+    pub below_cells: usize,
+    /// Decisions that match, 1 % below.
+    pub below_decisions: usize,
+    /// Call schedules that match, 1 % below.
+    pub below_schedules: usize,
+    /// Cells as it is.
+    pub cells: usize,
+    /// Decisions as it is.
+    pub decisions: usize,
+    /// Schedules as it is.
+    pub schedules: usize,
+    /// Cells, 1 % above.
+    pub above_cells: usize,
+    /// Decisions, 1 % above.
+    pub above_decisions: usize,
+    /// Schedules, 1 % above.
+    pub above_schedules: usize,
+    /// The last step of [`GRID`] below the value up to which nothing is lost \[%\]; 0: the first one loses something.
+    pub window_below: f64,
+    /// The same above it.
+    pub window_above: f64,
+}
+
+/// Moves a number.
+pub(super) fn sensitivity(setting: &Setting, base: &Achieved, progress: &Progress) -> Sensitivity {
+    let (row, windows) = rayon::join(
+        || moved(setting, base, progress),
+        || {
+            [false, true]
+                .into_par_iter()
+                .map(|is_above| window(setting, is_above, base, progress))
+                .collect::<Vec<f64>>()
+        },
+    );
+    Sensitivity {
+        window_below: windows[0],
+        window_above: windows[1],
+        ..row
+    }
+}
+
+/// Moves a number by 1 %; its window is left open.
+pub(super) fn moved(setting: &Setting, base: &Achieved, progress: &Progress) -> Sensitivity {
+    let ends = [1.0 - MOVED, 1.0 + MOVED].map(|factor| {
+        let there = score(setting.paper, setting.scaled(factor), progress);
+        there.map(|there| there.score())
+    });
+    let [below, above] = ends.map(Option::unwrap_or_default);
+    let here = base.score();
+    Sensitivity {
+        paper: setting.paper.name.into(),
+        what: setting.what.clone(),
+        keys: setting.keys.join(" "),
+        value: setting.value(),
+        origin: setting.origin.name().into(),
+        is_counted: setting.is_counted,
+        below_cells: below.cells,
+        below_decisions: below.decisions,
+        below_schedules: below.schedules,
+        cells: here.cells,
+        decisions: here.decisions,
+        schedules: here.schedules,
+        above_cells: above.cells,
+        above_decisions: above.decisions,
+        above_schedules: above.schedules,
+        window_below: f64::NAN,
+        window_above: f64::NAN,
+    }
+}
+
+impl Sensitivity {
+    /// The counts 1 % below, as it is and 1 % above.
+    pub(super) fn scores(&self) -> [Score; 3] {
+        let score = |cells, decisions, schedules| Score {
+            cells,
+            wide: 0,
+            decisions,
+            schedules,
+        };
+        [
+            score(self.below_cells, self.below_decisions, self.below_schedules),
+            score(self.cells, self.decisions, self.schedules),
+            score(self.above_cells, self.above_decisions, self.above_schedules),
+        ]
+    }
+
+    /// Whether something is lost before the value has doubled or halved.
+    pub(super) fn matters(&self) -> bool {
+        let end = GRID[GRID.len() - 1];
+        self.origin != Origin::Stated.name() && (self.window_below < end || self.window_above < end)
+    }
+}
+
+/// The last step of the grid up to which nothing that comes out at the value is lost. What changes no time at all at the end of the grid
+/// is not searched in between.
+fn window(setting: &Setting, is_above: bool, base: &Achieved, progress: &Progress) -> f64 {
+    let end = GRID[GRID.len() - 1];
+    let is_without_effect = |there: Achieved| there.errors == base.errors;
+    if keeps_all((setting, is_above, end), base, progress).is_some_and(is_without_effect) {
+        return end;
+    }
+    let loses_nothing =
+        |step: &&f64| keeps_all((setting, is_above, **step), base, progress).is_some();
+    let steps = GRID.iter().take_while(loses_nothing);
+    steps.last().copied().unwrap_or_default()
+}
+
+/// The items reproduced one step of the grid away, if nothing is lost there.
+pub(super) fn keeps_all(
+    (setting, is_above, step): (&Setting, bool, f64),
+    base: &Achieved,
+    progress: &Progress,
+) -> Option<Achieved> {
+    let factor = 1.0 + step / 100.0;
+    let factor = if is_above { factor } else { 1.0 / factor };
+    let there = score(setting.paper, setting.scaled(factor), progress);
+    there.filter(|there| base.lost_in(there).is_nothing())
+}
+
+/// The score under changes; `None` where they are refused.
+pub(super) fn score(
+    paper: &'static Paper,
+    changes: Changes,
+    progress: &Progress,
+) -> Option<Achieved> {
+    let compared = reproduce_changed(paper, changes, progress).ok()?;
+    Some(Achieved::of(&compared))
+}

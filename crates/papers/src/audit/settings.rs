@@ -1,0 +1,389 @@
+//! The values of a paper's experiments and platforms, each with its origin: numbers, which are varied a little, and options, which are
+//! replaced. They are read from the files, so that new ones are found.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use super::super::changes::{Changes, source_of};
+use super::super::facts::Facts;
+use super::super::runs::{Case, Runs};
+use super::super::{PAPERS, Paper};
+use super::choices;
+use migsim_base::error::{Error, Problem};
+use migsim_experiment::{Progress, built_in_names, lookup};
+use migsim_platform as platform;
+
+/// The origin of a value, in the first word of its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Origin {
+    /// It was chosen because published numbers come out.
+    Fitted,
+    /// It follows from something else.
+    Inferred,
+    /// A paper states it.
+    Stated,
+    /// No origin is given.
+    Untold,
+}
+
+impl Origin {
+    fn of(text: Option<&str>) -> Self {
+        match text.and_then(|text| text.split_once(':')) {
+            Some(("fitted", _)) => Self::Fitted,
+            Some(("inferred", _)) => Self::Inferred,
+            Some(("stated", _)) => Self::Stated,
+            _ => Self::Untold,
+        }
+    }
+
+    pub(super) const fn name(self) -> &'static str {
+        match self {
+            Self::Fitted => "fitted",
+            Self::Inferred => "inferred",
+            Self::Stated => "stated",
+            Self::Untold => "not told",
+        }
+    }
+}
+
+/// A value, or several that are one constant and change together.
+#[derive(Clone, Debug)]
+pub(super) struct Setting {
+    pub(super) paper: &'static Paper,
+    /// Its meaning, in words.
+    pub(super) what: String,
+    /// Its keys, as [`super::super::Fitted`] writes them.
+    pub(super) keys: Vec<String>,
+    /// Their values.
+    pub(super) values: Vec<Value>,
+    pub(super) origin: Origin,
+    /// Whether the paper's page counts it as a constant.
+    pub(super) is_counted: bool,
+}
+
+impl Setting {
+    /// Whether all its values are numbers with or without units, and none is zero; whole numbers are choices.
+    pub(super) fn is_number(&self) -> bool {
+        self.values.iter().all(|value| quantity(value).is_some())
+    }
+
+    /// All its values times `factor`.
+    pub(super) fn scaled(&self, factor: f64) -> Changes {
+        let values = self.values.iter().map(|value| scaled(value, factor));
+        self.changed(values)
+    }
+
+    /// All its values set to one.
+    pub(super) fn set_to(&self, value: &Value) -> Changes {
+        self.changed(self.values.iter().map(|_| value.clone()))
+    }
+
+    fn changed(&self, values: impl Iterator<Item = Value>) -> Changes {
+        let mut changes = Changes::default();
+        self.add_to(&mut changes, values);
+        changes
+    }
+
+    /// Adds its values times `factor` to other changes.
+    pub(super) fn add_scaled(&self, changes: &mut Changes, factor: f64) {
+        let values = self.values.iter().map(|value| scaled(value, factor));
+        self.add_to(changes, values);
+    }
+
+    fn add_to(&self, changes: &mut Changes, values: impl Iterator<Item = Value>) {
+        let experiment = self.paper.experiment.unwrap_or_default();
+        for (key, value) in self.keys.iter().zip(values) {
+            changes.set(experiment, key, value);
+        }
+    }
+
+    /// Its value for people: that of its first key.
+    pub(super) fn value(&self) -> String {
+        in_words(self.values.first().unwrap_or(&Value::Null))
+    }
+}
+
+/// A value for people.
+pub(super) fn in_words(value: &Value) -> String {
+    match (quantity(value), value) {
+        (Some((number, unit)), _) => {
+            let (number, unit) = readable(number, unit);
+            let rounded: f64 = format!("{number:.5e}").parse().unwrap_or(number);
+            format!("{rounded} {unit}").trim_end().to_owned()
+        }
+        (None, Value::String(text)) => text.clone(),
+        (None, other) => other.to_string(),
+    }
+}
+
+/// A quantity in the unit in which it has few digits.
+fn readable(number: f64, unit: &str) -> (f64, &str) {
+    match (unit, number) {
+        ("s", ..1e-3) => (number * 1e6, "us"),
+        ("s", ..1.0) => (number * 1e3, "ms"),
+        ("B", 1e6..) => (number / 1e6, "MB"),
+        ("B", 1e3..) => (number / 1e3, "kB"),
+        _ => (number, unit),
+    }
+}
+
+/// A number that is no count, and its unit; `None` of zero.
+fn quantity(value: &Value) -> Option<(f64, &str)> {
+    let found = match value {
+        Value::Number(number) if number.is_f64() => (number.as_f64()?, ""),
+        Value::String(text) => {
+            let (number, unit) = text.split_once(' ')?;
+            (number.parse().ok()?, unit)
+        }
+        _ => return None,
+    };
+    (found.0 != 0.0).then_some(found)
+}
+
+fn scaled(value: &Value, factor: f64) -> Value {
+    match quantity(value) {
+        Some((number, "")) => (number * factor).into(),
+        Some((number, unit)) => format!("{} {unit}", number * factor).into(),
+        None => value.clone(),
+    }
+}
+
+/// The papers whose experiments have settings.
+pub(super) fn papers() -> impl Iterator<Item = &'static Paper> {
+    PAPERS.iter().filter(|paper| paper.experiment.is_some())
+}
+
+/// All settings of a paper's experiments and platforms but those that a paper states as plain numbers: first its constants, in their
+/// order, then the others by key.
+///
+/// # Errors
+/// An experiment cannot be read.
+pub(super) fn settings(paper: &'static Paper, facts: &Facts) -> Result<Vec<Setting>, Error> {
+    let files = Files::of(paper)?;
+    let mut all = Vec::new();
+    let mut seen = BTreeSet::new();
+    for fitted in &facts.fitted {
+        seen.extend(fitted.keys.iter().cloned());
+        all.push(files.setting(paper, fitted.what.clone(), fitted.keys.clone(), true)?);
+    }
+    // Values of a platform that have one reason are one setting.
+    let mut groups: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
+    for (key, origin) in &files.origins {
+        let text = origin.as_deref();
+        let value = files.value(key)?;
+        let is_open = match Origin::of(text) {
+            Origin::Fitted | Origin::Inferred => true,
+            // What is stated or not told is only of interest where it could be something else by a choice of ours.
+            Origin::Stated | Origin::Untold => choices::is_choice(key, &value),
+        };
+        if seen.contains(key) || !is_open {
+            continue;
+        }
+        let group = match key.strip_prefix("platform:") {
+            // `clusters[3].link.latency` and `clusters[4].link.latency`
+            Some(rest) => {
+                let last = rest.rsplit(['.', ']']).next().unwrap_or(rest);
+                let of_kind = rest.split('[').next().unwrap_or(rest);
+                format!("{of_kind} {last} {value} {}", text.unwrap_or_default())
+            }
+            None => key.clone(),
+        };
+        groups
+            .entry((
+                String::from(if key.contains(':') { "~" } else { "" }),
+                group,
+            ))
+            .or_default()
+            .push(key.clone());
+    }
+    for keys in groups.into_values() {
+        let what = files.words(&keys)?;
+        all.push(files.setting(paper, what, keys, false)?);
+    }
+    Ok(all)
+}
+
+/// The subjects of the keys of an experiment, the longer prefix first.
+const PARTS: [(&str, &str); 7] = [
+    ("runtime.barrier.", "barrier"),
+    ("runtime.", "runtime"),
+    ("costs.call.", "call"),
+    ("costs.move.", "migration"),
+    ("policy.", "policy"),
+    ("workload.", "application"),
+    ("network.", "network"),
+];
+
+/// The contents of a paper's files.
+struct Files {
+    experiment: &'static str,
+    /// The resolved experiments by name.
+    resolved: BTreeMap<String, Value>,
+    platform: Value,
+    /// The origin of each key; none where a file gives a value without one.
+    origins: BTreeMap<String, Option<String>>,
+}
+
+impl Files {
+    fn of(paper: &Paper) -> Result<Self, Error> {
+        let experiment = paper.experiment.unwrap_or_default();
+        let progress = Progress::default();
+        let runs = Runs::new(paper, Changes::default(), &progress)?;
+        let mut resolved = BTreeMap::new();
+        let own = runs.load(&Case::new(experiment))?;
+        let mut origins = BTreeMap::new();
+        let document = source_of(experiment)?.value;
+        add_leaves(&document, "", &mut origins);
+        let known = own.config.origins.iter();
+        origins.extend(known.map(|(key, text)| (key.clone(), Some(text.clone()))));
+        let of_platform = own.platform.origins.iter();
+        origins
+            .extend(of_platform.map(|(key, text)| (format!("platform:{key}"), Some(text.clone()))));
+        for other in built_in_names() {
+            let document = source_of(other)?.value;
+            if document["extends"].as_str() != paper.experiment {
+                continue;
+            }
+            let prefix = format!("{other}:");
+            let of_other = document["origins"].as_object().into_iter().flatten();
+            let texts = of_other.map(|(key, text)| {
+                let text = text.as_str().map(str::to_owned);
+                (format!("{prefix}{key}"), text)
+            });
+            origins.extend(texts);
+            resolved.insert(other.to_owned(), runs.load(&Case::new(other))?.resolved);
+        }
+        let platform = platform_of(&own.resolved)?;
+        resolved.insert(experiment.to_owned(), own.resolved);
+        Ok(Self {
+            experiment,
+            resolved,
+            platform,
+            origins,
+        })
+    }
+
+    fn value(&self, key: &str) -> Result<Value, Error> {
+        let (place, key) = key.split_once(':').unwrap_or((self.experiment, key));
+        let whole = match place {
+            "platform" => Some(&self.platform),
+            place => self.resolved.get(place),
+        };
+        let found = whole.and_then(|whole| lookup(whole, key));
+        found
+            .cloned()
+            .ok_or_else(|| Problem::new(format!("`{place}` has no `{key}`")).into())
+    }
+
+    fn setting(
+        &self,
+        paper: &'static Paper,
+        what: String,
+        keys: Vec<String>,
+        is_counted: bool,
+    ) -> Result<Setting, Error> {
+        let values = keys.iter().map(|key| self.value(key));
+        let origin = |key: &String| self.origins.get(key).and_then(Option::as_deref);
+        let origin = keys.iter().map(|key| Origin::of(origin(key))).min();
+        Ok(Setting {
+            paper,
+            what,
+            values: values.collect::<Result<_, _>>()?,
+            keys,
+            origin: origin.unwrap_or(Origin::Untold),
+            is_counted,
+        })
+    }
+
+    /// The meaning of some keys: the format's account of the first one, and the clusters of a platform.
+    fn words(&self, keys: &[String]) -> Result<String, Error> {
+        let first = keys.first().map_or("", String::as_str);
+        let described = choices::description(first);
+        let Some(rest) = first.strip_prefix("platform:") else {
+            let (place, key) = first.split_once(':').unwrap_or(("", first));
+            let part = PARTS.iter().find(|(prefix, _)| key.starts_with(prefix));
+            let part = part.map_or("", |(_, part)| part);
+            let last = key.rsplit('.').next().unwrap_or(key);
+            let name = format!("{place} {last}");
+            return Ok(format!("{part}: {described} (`{}`)", name.trim_start()));
+        };
+        let mut places = Vec::new();
+        for key in keys {
+            let end = key.find(']').map_or(key.len(), |end| end + 1);
+            let entry = self.value(&key[..end])?;
+            let between = entry["between"].as_array().map(|pair| {
+                let names: Vec<&str> = pair.iter().filter_map(Value::as_str).collect();
+                names.join("-")
+            });
+            let name = entry["name"].as_str().map(str::to_owned);
+            places.extend(between.or(name));
+        }
+        let kind = rest.split('[').next().unwrap_or_default();
+        let last = rest.rsplit('.').next().unwrap_or(rest);
+        Ok(format!("{last} ({kind} {})", places.join(", ")))
+    }
+}
+
+/// The keys of the choices that a document gives.
+fn add_leaves(value: &Value, path: &str, keys: &mut BTreeMap<String, Option<String>>) {
+    const READ: [&str; 5] = ["workload", "network", "runtime", "policy", "costs"];
+    if let Value::Object(map) = value {
+        for (name, value) in map {
+            if path.is_empty() && !READ.contains(&name.as_str()) {
+                continue;
+            }
+            let key = match path {
+                "" => name.clone(),
+                path => format!("{path}.{name}"),
+            };
+            add_leaves(value, &key, keys);
+        }
+    } else {
+        keys.insert(path.to_owned(), None);
+    }
+}
+
+/// The platform that an experiment names, as its file has it.
+fn platform_of(resolved: &Value) -> Result<Value, Error> {
+    let file = resolved["platform"].as_str().unwrap_or_default();
+    let mut all = platform::built_in().iter();
+    let (_, text) = all
+        .find(|(name, _)| *name == file || name.strip_suffix(".json") == Some(file))
+        .ok_or_else(|| Problem::new(format!("there is no built-in platform `{file}`")))?;
+    serde_json::from_str(text)
+        .map_err(|error| Problem::new(format!("built-in {file}: {error}")).into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn numbers_keep_their_units_and_counts_are_no_numbers() {
+        assert_eq!(scaled(&json!("2 us"), 1.5), json!("3 us"));
+        assert_eq!(scaled(&json!(0.5), 0.5), json!(0.25));
+        for choice in [json!(1), json!("0 s"), json!("fair"), json!(true)] {
+            assert_eq!(quantity(&choice), None, "{choice}");
+        }
+        assert_eq!(in_words(&json!("0.05200000000001 s")), "52 ms");
+        assert_eq!(in_words(&json!("500000 B")), "500 kB");
+    }
+
+    #[test]
+    fn every_fitted_or_inferred_key_belongs_to_one_setting() {
+        for paper in papers() {
+            let facts = Facts::parse(paper.name, paper.facts).unwrap();
+            let all = settings(paper, &facts).unwrap();
+            let keys: Vec<&String> = all.iter().flat_map(|one| &one.keys).collect();
+            let once: BTreeSet<&&String> = keys.iter().collect();
+            assert_eq!(once.len(), keys.len(), "{}", paper.name);
+            for (key, origin) in &Files::of(paper).unwrap().origins {
+                let origin = Origin::of(origin.as_deref());
+                let is_open = matches!(origin, Origin::Fitted | Origin::Inferred);
+                assert!(!is_open || keys.contains(&key), "{}: {key}", paper.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! A paper as the subject of the audit: runs it once and counts everything.
+
+use rayon::prelude::*;
+
+use super::contradictions::{Contradictions, contradictions};
+use super::freedom::{Freedom, freedom};
+use super::rounding::{Rounding, rounding};
+use super::score::{Achieved, Score};
+use super::settings::{Setting, papers, settings};
+use crate::cells::CellResult;
+use crate::changes::Changes;
+use crate::facts::{Facts, Searched};
+use crate::reproduce::{Compared, facts_of, reproduce_changed};
+use crate::{Paper, named};
+use migsim_base::error::Error;
+use migsim_experiment::Progress;
+
+/// A paper, as it is reproduced.
+#[derive(Debug)]
+pub(super) struct Subject {
+    pub(super) paper: &'static Paper,
+    pub(super) facts: Facts,
+    pub(super) settings: Vec<Setting>,
+    pub(super) compared: Compared,
+    pub(super) base: Achieved,
+}
+
+/// The counts that are computed at once.
+#[derive(Debug)]
+pub(super) struct Quick {
+    pub(super) paper: &'static Paper,
+    pub(super) score: Score,
+    pub(super) freedom: Freedom,
+    pub(super) rounding: Option<Rounding>,
+    pub(super) contradictions: Contradictions,
+    pub(super) searched: Vec<Searched>,
+}
+
+impl Subject {
+    pub(super) fn all(progress: &Progress) -> Result<Vec<Self>, Error> {
+        let papers: Vec<&'static Paper> = papers().collect();
+        papers
+            .into_par_iter()
+            .map(|paper| Self::of(paper, progress))
+            .collect()
+    }
+
+    fn of(paper: &'static Paper, progress: &Progress) -> Result<Self, Error> {
+        let compared = reproduce_changed(paper, Changes::default(), progress)?;
+        let facts = facts_of(paper)?;
+        Ok(Self {
+            paper,
+            settings: settings(paper, &facts)?,
+            facts,
+            base: Achieved::of(&compared),
+            compared,
+        })
+    }
+
+    /// The cells of its tables.
+    pub(super) fn cells(&self) -> Vec<&CellResult> {
+        let all = self.compared.cells.iter();
+        all.filter(|cell| !cell.in_figure).collect()
+    }
+
+    pub(super) fn quick(&self) -> Result<Quick, Error> {
+        let words = |cell: &CellResult| named::cell(self.paper, &cell.config);
+        let cells = &self.compared.cells;
+        Ok(Quick {
+            paper: self.paper,
+            score: self.base.score(),
+            freedom: freedom(self.paper, &self.facts, &self.settings),
+            rounding: rounding(self.paper.name, &self.cells(), words),
+            contradictions: contradictions(self.paper.name, &self.facts, cells, words)?,
+            searched: self.facts.audit.searched.clone(),
+        })
+    }
+}

@@ -1,0 +1,124 @@
+//! The tables of long computations: computed, written as CSV, and read again.
+
+use rayon::prelude::*;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::ablation::{Ablation, ablation};
+use super::held_out::{HeldOut, Refitted, held_out};
+use super::sensitivity::{Sensitivity, sensitivity};
+use super::settings::Setting;
+use super::subject::Subject;
+use crate::page::Page;
+use migsim_base::error::{Error, Problem};
+use migsim_experiment::Progress;
+
+/// Tables of some thousand reproductions.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Tables {
+    /// Predictions of cells that were left out.
+    pub held_out: Vec<HeldOut>,
+    /// Constants fitted again to all cells.
+    pub refitted: Vec<Refitted>,
+    /// Numbers moved a little.
+    pub sensitivity: Vec<Sensitivity>,
+    /// Options set to something else.
+    pub ablation: Vec<Ablation>,
+}
+
+const HELD_OUT: &str = "audit-held-out.csv";
+const REFITTED: &str = "audit-refitted.csv";
+const SENSITIVITY: &str = "audit-sensitivity.csv";
+const ABLATION: &str = "audit-ablation.csv";
+
+impl Tables {
+    /// Computes them all; rows are in the order of the papers and their settings, whatever the threads do.
+    pub(super) fn compute(subjects: &[Subject], progress: &Progress) -> Result<Self, Error> {
+        let pairs: Vec<(&Subject, &Setting)> = subjects
+            .iter()
+            .flat_map(|subject| {
+                subject
+                    .settings
+                    .iter()
+                    .map(move |setting| (subject, setting))
+            })
+            .collect();
+        let (numbers, options): (Vec<_>, Vec<_>) = pairs
+            .into_iter()
+            .partition(|(_, setting)| setting.is_number());
+        let held: Vec<_> = subjects
+            .par_iter()
+            .map(|subject| {
+                let cells = subject.cells();
+                let cells = (&*cells, &subject.base);
+                held_out(subject.paper, &subject.settings, cells, progress)
+            })
+            .collect::<Result<_, Error>>()?;
+        let (held_out, refitted): (Vec<_>, Vec<_>) = held.into_iter().unzip();
+        let sensitivity = numbers
+            .par_iter()
+            .map(|(subject, setting)| sensitivity(setting, &subject.base, progress))
+            .collect();
+        let ablation: Vec<Vec<Ablation>> = options
+            .par_iter()
+            .map(|(subject, setting)| ablation(setting, &subject.base, progress))
+            .collect();
+        Ok(Self {
+            held_out: held_out.concat(),
+            refitted: refitted.concat(),
+            sensitivity,
+            ablation: ablation.concat(),
+        })
+    }
+
+    /// As CSV files.
+    ///
+    /// # Errors
+    /// A table cannot be written.
+    pub fn pages(&self) -> Result<Vec<Page>, Error> {
+        Ok(vec![
+            written(HELD_OUT, &self.held_out)?,
+            written(REFITTED, &self.refitted)?,
+            written(SENSITIVITY, &self.sensitivity)?,
+            written(ABLATION, &self.ablation)?,
+        ])
+    }
+
+    /// Reads them from files of these names.
+    ///
+    /// # Errors
+    /// A file is missing or is no such table.
+    pub fn read(file: impl Fn(&str) -> Result<String, Error>) -> Result<Self, Error> {
+        Ok(Self {
+            held_out: rows(HELD_OUT, &file(HELD_OUT)?)?,
+            refitted: rows(REFITTED, &file(REFITTED)?)?,
+            sensitivity: rows(SENSITIVITY, &file(SENSITIVITY)?)?,
+            ablation: rows(ABLATION, &file(ABLATION)?)?,
+        })
+    }
+}
+
+fn written<R: Serialize>(name: &str, rows: &[R]) -> Result<Page, Error> {
+    let mut table = csv::Writer::from_writer(Vec::new());
+    let problem = |error: String| Error::Output(Problem::new(error).source(name));
+    for row in rows {
+        table
+            .serialize(row)
+            .map_err(|error| problem(error.to_string()))?;
+    }
+    let bytes = table
+        .into_inner()
+        .map_err(|error| problem(error.to_string()))?;
+    Ok(Page {
+        name: name.into(),
+        text: String::from_utf8(bytes).map_err(|error| problem(error.to_string()))?,
+    })
+}
+
+fn rows<R: DeserializeOwned>(name: &str, text: &str) -> Result<Vec<R>, Error> {
+    let mut table = csv::Reader::from_reader(text.as_bytes());
+    table
+        .deserialize()
+        .collect::<Result<_, _>>()
+        .map_err(|error| Problem::new(error.to_string()).source(name).into())
+}

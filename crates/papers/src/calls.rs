@@ -1,0 +1,141 @@
+//! The calls of a run in the terms of a paper: supersteps and processes counted from 1, clusters and hosts by name.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use migsim_base::units::HostId;
+use migsim_bsp::{CallRecord, Scenario};
+use migsim_experiment::{Experiment, Results};
+
+/// One call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Told {
+    /// After which superstep.
+    pub superstep: u64,
+    /// The end of that superstep \[s\].
+    pub date_s: f64,
+    /// α before the call and after it, if the policy has such an interval.
+    pub alpha: Option<(u64, u64)>,
+    /// The candidates: process and its cluster.
+    pub candidates: Vec<(u64, String)>,
+    /// The migrations.
+    pub moves: Vec<Moved>,
+    /// The least distance of a candidate from the opposite verdict, |t1 - t2| \[s\].
+    pub margin: Option<f64>,
+}
+
+/// One migration of a call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Moved {
+    /// The process.
+    pub process: u64,
+    /// The cluster of the origin.
+    pub from_cluster: String,
+    /// The cluster of the destination.
+    pub to_cluster: String,
+    /// The origin.
+    pub from_host: String,
+    /// The destination.
+    pub to_host: String,
+}
+
+/// All calls of a run.
+pub type Calls = Vec<Told>;
+
+/// The calls of a scenario.
+pub(super) fn of(experiment: &Experiment, results: &Results, scenario: Scenario) -> Calls {
+    let calls = results
+        .get(scenario)
+        .map_or(&[][..], |run| &run.outcome.calls);
+    calls.iter().map(|call| tell(experiment, call)).collect()
+}
+
+fn tell(experiment: &Experiment, call: &CallRecord) -> Told {
+    let platform = &experiment.platform.platform;
+    let cluster = |host: HostId| {
+        platform.clusters[platform.cluster_of(host).index()]
+            .name
+            .clone()
+    };
+    let name = |host: HostId| platform.hosts[host.index()].name.clone();
+    let number = |process: migsim_base::units::ProcessId| u64::from(process.0) + 1;
+    let decision = &call.decision;
+    let terms = decision.outlined();
+    let explained = |key: &str| terms.get(key).and_then(Value::as_u64);
+    let distance = |candidate: &migsim_policies::Candidate| {
+        Some((candidate.stay?.get() - candidate.go?.get()).abs())
+    };
+    Told {
+        superstep: call.superstep as u64 + 1,
+        date_s: call.start.get(),
+        alpha: explained("alpha").zip(explained("next_alpha")),
+        candidates: decision
+            .candidates
+            .iter()
+            .map(|one| (number(one.process), cluster(one.from)))
+            .collect(),
+        moves: decision
+            .migrations
+            .iter()
+            .zip(&call.origins)
+            .map(|(wanted, &origin)| Moved {
+                process: number(wanted.process),
+                from_cluster: cluster(origin),
+                to_cluster: cluster(wanted.to),
+                from_host: name(origin),
+                to_host: name(wanted.to),
+            })
+            .collect(),
+        margin: decision
+            .candidates
+            .iter()
+            .filter_map(distance)
+            .reduce(f64::min),
+    }
+}
+
+impl Told {
+    /// The processes that move.
+    pub fn processes(&self) -> BTreeSet<u64> {
+        self.moves.iter().map(|one| one.process).collect()
+    }
+
+    /// A short sentence.
+    pub fn sentence(&self) -> String {
+        if self.moves.is_empty() {
+            return format!(
+                "{}: {} candidates, none moves",
+                self.superstep,
+                self.candidates.len()
+            );
+        }
+        let processes: Vec<String> = self
+            .processes()
+            .iter()
+            .map(|process| format!("p{process}"))
+            .collect();
+        let clusters: BTreeSet<String> = self
+            .moves
+            .iter()
+            .map(|one| format!("{} to {}", one.from_cluster, one.to_cluster))
+            .collect();
+        let clusters: Vec<String> = clusters.into_iter().collect();
+        format!(
+            "{}: {} of {} candidates, {}: {}",
+            self.superstep,
+            self.moves.len(),
+            self.candidates.len(),
+            clusters.join(" and "),
+            shorten(&processes)
+        )
+    }
+}
+
+/// The first and last of a long list.
+fn shorten(names: &[String]) -> String {
+    match names {
+        [first, .., last] if names.len() > 4 => format!("{first} ... {last}"),
+        _ => names.join(", "),
+    }
+}

@@ -1,0 +1,336 @@
+//! Figures of a reproduction: published times beside simulated ones, errors, gains and overheads.
+//!
+//! *Times*: simulated against published, with the diagonal. *Errors*: a row per case. *Gains* and *overheads*: scenarios iii and ii against i,
+//! published as rings and simulated as dots.
+
+use super::cells::{CellResult, against_i};
+use super::reproduce::PaperResults;
+use migsim_base::error::{Error, Problem};
+use migsim_output::figure::{
+    Dot, Drawing, Figure, Group, Key, Mark, Point, Row, Rows, SCENARIOS, Scatter, Style, chosen,
+    scenario,
+};
+
+/// The scenarios in the order of their colours.
+const NAMES: [&str; 3] = ["i", "ii", "iii"];
+
+/// More rows than this do not fit beside a text: cases that differ in their last key share a row.
+const MOST_ROWS: usize = 36;
+
+/// A figure: its name, a sentence about it, and its drawing.
+type Picture = (
+    &'static str,
+    &'static str,
+    fn(&PaperResults, &Style) -> Drawing,
+);
+
+const PICTURES: [Picture; 4] = [
+    (
+        "times",
+        "simulated against published times, with the diagonal and ± 5 %",
+        draw_times,
+    ),
+    ("errors", "the error of each simulated time", draw_errors),
+    (
+        "gains",
+        "the gain of scenario iii over i, published as rings and simulated as dots",
+        |paper, style| {
+            let title = style.say(
+                "gain of iii over i [% of i]",
+                "ganho de iii sobre i [% de i]",
+            );
+            draw_relative((paper, "iii"), title, -1.0, style)
+        },
+    ),
+    (
+        "overheads",
+        "the overhead of scenario ii over i, published as rings and simulated as dots",
+        |paper, style| {
+            let title = style.say(
+                "overhead of ii over i [% of i]",
+                "sobrecusto de ii sobre i [% de i]",
+            );
+            draw_relative((paper, "ii"), title, 1.0, style)
+        },
+    ),
+];
+
+/// The names of the figures of a paper.
+pub(super) fn names(paper: &PaperResults) -> impl Iterator<Item = &'static str> {
+    let has = |scenario: &str| !against_i(&paper.cells, scenario).is_empty();
+    let (gains, overheads) = (has("iii"), has("ii"));
+    let is_empty = paper.cells.is_empty();
+    PICTURES
+        .iter()
+        .map(|(name, ..)| *name)
+        .filter(move |name| match *name {
+            "gains" => gains,
+            "overheads" => overheads,
+            _ => !is_empty,
+        })
+}
+
+/// The figures of a paper, named `PAPER-FIGURE`.
+pub(super) fn figures(paper: &PaperResults, style: &Style) -> Vec<Figure> {
+    let wanted: Vec<&str> = names(paper).collect();
+    let pictures = PICTURES.iter().filter(|(name, ..)| wanted.contains(name));
+    pictures
+        .map(|(name, _, draw)| Figure::new(format!("{}-{name}", paper.paper), draw(paper, style)))
+        .collect()
+}
+
+/// The figure `wanted` of each of some papers that has it; `all`: each of them.
+///
+/// # Errors
+/// No paper has it; the names of those that exist are listed.
+pub fn figures_named(
+    papers: &[PaperResults],
+    wanted: &str,
+    style: &Style,
+) -> Result<Vec<Figure>, Error> {
+    let known = names_of(papers);
+    if known.is_empty() {
+        let problem = Problem::new("the paper publishes no times, so that it has no figure");
+        return Err(problem
+            .hint("name another paper: `migsim list papers`")
+            .into());
+    }
+    let wanted = chosen(wanted, &known)?;
+    let is_wanted = |paper: &PaperResults, figure: &Figure| {
+        let name = figure.name.strip_prefix(&format!("{}-", paper.paper));
+        name.is_some_and(|name| wanted.contains(&name))
+    };
+    let all = papers.iter().flat_map(|paper| {
+        let own = figures(paper, style).into_iter();
+        own.filter(move |figure| is_wanted(paper, figure))
+    });
+    Ok(all.collect())
+}
+
+/// The names of the figures of some papers, and a sentence about each.
+pub fn figure_list(papers: &[PaperResults]) -> Vec<(&'static str, &'static str)> {
+    let known = names_of(papers);
+    let pictures = PICTURES.iter().filter(|(name, ..)| known.contains(name));
+    pictures.map(|(name, about, _)| (*name, *about)).collect()
+}
+
+/// The names of the figures of some papers, sorted.
+fn names_of(papers: &[PaperResults]) -> Vec<&'static str> {
+    let mut known: Vec<&str> = papers.iter().flat_map(names).collect();
+    known.sort_unstable();
+    known.dedup();
+    known
+}
+
+/// The rows of some cells: their labels, the names of the keys in them, the row of each cell, and whether several cases share one.
+struct Cases {
+    labels: Vec<String>,
+    keys: String,
+    rows: Vec<usize>,
+    is_shared: bool,
+}
+
+impl Cases {
+    /// Cases shortened to the values that tell them apart; of too many, the last keys are left out.
+    fn of(cells: &[&CellResult]) -> Self {
+        let keys = varying(cells);
+        let whole = Self::with(cells, &keys);
+        (1..=keys.len())
+            .rev()
+            .map(|count| Self::with(cells, &keys[..count]))
+            .find(|cases| cases.labels.len() <= MOST_ROWS)
+            .map(|cases| Self {
+                is_shared: cases.labels.len() < whole.labels.len(),
+                ..cases
+            })
+            .unwrap_or(whole)
+    }
+
+    fn with(cells: &[&CellResult], keys: &[String]) -> Self {
+        let mut labels: Vec<String> = Vec::new();
+        let mut rows = Vec::new();
+        for cell in cells {
+            let pairs = pairs(&cell.case);
+            let value = |key: &String| {
+                let pair = pairs.iter().find(|pair| pair.0 == key)?;
+                Some(pair.1)
+            };
+            let label = keys
+                .iter()
+                .filter_map(value)
+                .collect::<Vec<_>>()
+                .join(" / ");
+            let known = labels.iter().position(|one| *one == label);
+            rows.push(known.unwrap_or_else(|| {
+                labels.push(label);
+                labels.len() - 1
+            }));
+        }
+        let keys = keys.join(" / ");
+        Self {
+            labels,
+            keys,
+            rows,
+            is_shared: false,
+        }
+    }
+
+    /// The rows with their dots.
+    fn group(self, dots: impl Iterator<Item = Vec<Dot>>) -> Group {
+        let labels = self.labels.into_iter();
+        let mut rows: Vec<Row> = labels
+            .map(|label| Row {
+                label,
+                dots: Vec::new(),
+            })
+            .collect();
+        for (row, dots) in self.rows.iter().zip(dots) {
+            rows[*row].dots.extend(dots);
+        }
+        Group {
+            heading: self.keys,
+            rows,
+        }
+    }
+}
+
+/// Key and value of each part of a case.
+fn pairs(case: &str) -> Vec<(&str, &str)> {
+    case.split(' ')
+        .filter_map(|pair| pair.split_once('='))
+        .collect()
+}
+
+/// The keys whose values differ between cells, as they come.
+fn varying(cells: &[&CellResult]) -> Vec<String> {
+    let all: Vec<(&str, &str)> = cells.iter().flat_map(|cell| pairs(&cell.case)).collect();
+    let mut keys: Vec<String> = Vec::new();
+    for (key, value) in &all {
+        let differs = all.iter().any(|other| other.0 == *key && other.1 != *value);
+        if differs && !keys.iter().any(|known| known == key) {
+            keys.push((*key).to_owned());
+        }
+    }
+    keys
+}
+
+fn position(cell: &CellResult) -> usize {
+    let found = NAMES.iter().position(|name| *name == cell.scenario);
+    found.expect("cells are of scenarios i, ii and iii")
+}
+
+/// The scenarios that cells have, and the place of each cell's scenario among them.
+fn present(cells: &[CellResult]) -> Vec<usize> {
+    (0..NAMES.len())
+        .filter(|one| cells.iter().any(|cell| position(cell) == *one))
+        .collect()
+}
+
+fn index(present: &[usize], cell: &CellResult) -> usize {
+    let wanted = position(cell);
+    present.iter().position(|one| *one == wanted).unwrap_or(0)
+}
+
+fn draw_times(paper: &PaperResults, style: &Style) -> Drawing {
+    let present = present(&paper.cells);
+    let key = |one: &usize| {
+        let (colour, mark) = SCENARIOS[*one];
+        (scenario(style, NAMES[*one]), colour, mark)
+    };
+    let point = |cell: &CellResult| Point {
+        key: index(&present, cell),
+        at: (cell.published_s, cell.simulated_s),
+    };
+    let chart = Scatter {
+        name: format!("{}: simulated against published times", paper.paper),
+        axes: [
+            style
+                .say("published time [s]", "tempo publicado [s]")
+                .to_owned(),
+            style
+                .say("simulated time [s]", "tempo simulado [s]")
+                .to_owned(),
+        ],
+        keys: present.iter().map(key).collect(),
+        points: paper.cells.iter().map(point).collect(),
+        margin: 0.05,
+    };
+    chart.draw(style)
+}
+
+fn draw_errors(paper: &PaperResults, style: &Style) -> Drawing {
+    let cells: Vec<&CellResult> = paper.cells.iter().collect();
+    let present = present(&paper.cells);
+    let dot = |cell: &&CellResult| {
+        vec![Dot {
+            key: index(&present, cell),
+            value: 100.0 * cell.error,
+            interval: None,
+        }]
+    };
+    let key = |one: &usize| {
+        let (colour, mark) = SCENARIOS[*one];
+        let name = scenario(style, NAMES[*one]);
+        Key {
+            name,
+            colour,
+            mark,
+            is_filled: true,
+        }
+    };
+    let chart = Rows {
+        name: format!("{}: errors of simulated times", paper.paper),
+        axis: style
+            .say(
+                "error of the simulated time [%]",
+                "erro do tempo simulado [%]",
+            )
+            .to_owned(),
+        keys: present.iter().map(key).collect(),
+        groups: vec![Cases::of(&cells).group(cells.iter().map(dot))],
+        is_joined: false,
+        has_zero: true,
+        is_log: false,
+    };
+    chart.draw(style)
+}
+
+/// The times of a scenario against those of scenario i \[%\]; `sign` makes a gain of what is faster.
+fn draw_relative(
+    (paper, name): (&PaperResults, &str),
+    title: &str,
+    sign: f64,
+    style: &Style,
+) -> Drawing {
+    let relative = against_i(&paper.cells, name);
+    let cells: Vec<&CellResult> = relative.iter().map(|one| one.cell).collect();
+    let colour = SCENARIOS[cells.first().map_or(0, |cell| position(cell))].0;
+    let key = |name: &str, is_filled| Key {
+        name: name.to_owned(),
+        colour,
+        mark: Mark::Circle,
+        is_filled,
+    };
+    let dots = relative.iter().map(|one| {
+        let dot = |(key, value): (usize, f64)| Dot {
+            key,
+            value: sign * value,
+            interval: None,
+        };
+        [(0, one.published), (1, one.simulated)].map(dot).to_vec()
+    });
+    let cases = Cases::of(&cells);
+    let chart = Rows {
+        name: format!("{}: {title}", paper.paper),
+        axis: title.to_owned(),
+        keys: vec![
+            key(style.say("published", "publicado"), false),
+            key(style.say("simulated", "simulado"), true),
+        ],
+        is_joined: !cases.is_shared,
+        groups: vec![cases.group(dots)],
+        has_zero: true,
+        is_log: false,
+    };
+    chart.draw(style)
+}

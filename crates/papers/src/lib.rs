@@ -1,0 +1,91 @@
+//! The papers, reproduced: published beside simulated values, cell by cell, decision by decision, claim by claim.
+//!
+//! ```text
+//! facts/<paper>.json ─> configurations ─> experiments ─> runs ─┬─> cells
+//!                                                             ├─> decisions and call schedules
+//!                                                             └─> claims (comparisons in the facts, or a function in the paper's file)
+//! ```
+//! No published number reaches a simulation: a paper's file says which built-in experiment and which settings belong to a
+//! configuration, and everything else only compares. To add a paper, write one file here and one row of [`PAPERS`].
+
+mod ambiguities;
+mod audit;
+mod calls;
+mod cells;
+mod changes;
+mod claims;
+mod comparisons;
+mod decisions;
+mod facts;
+mod figures;
+mod lbm;
+mod lu;
+mod named;
+mod one_reading;
+mod page;
+mod pages;
+mod plain;
+pub mod reality;
+mod reproduce;
+pub mod rivals;
+mod runs;
+mod single_set;
+mod sw_dynamic;
+mod sw_irregular;
+mod text;
+mod unreported;
+mod wsppd2007;
+
+pub use ambiguities::Answer;
+pub use audit::{
+    Ablation, Achieved, Contradictions, Contradictory, Freedom, GRID, HeldOut, Refitted, Rounding,
+    Score, Sensitivity, TIGHT, Tables, WIDE, audit,
+};
+pub use calls::{Calls, Told};
+pub use cells::CellResult;
+pub use changes::Changes;
+pub use claims::Outcome;
+pub use decisions::{DecisionKind, DecisionResult, ScheduleResult, Verdict};
+pub use facts::{
+    AuditFacts, Cell, Claim, Comparison, Config, Contradiction, ContradictoryCells, Decision,
+    Facts, Figure, Fitted, Measure, Schedule, Searched, expand,
+};
+pub use figures::{figure_list, figures_named};
+pub use one_reading::{Difference, Reading, differences, one_reading, rule_sets};
+pub use page::Page;
+pub use pages::{one_reading_page, pages};
+pub use reproduce::{
+    ClaimResult, Compared, Constant, PaperResults, Reproduction, fitted_keys, reproduce,
+    reproduce_changed,
+};
+pub use runs::{Case, Done, Evaluation, Paper, Rule, Runs};
+pub use single_set::{Step, search};
+pub use text::text;
+pub use unreported::UnreportedMoves;
+
+use migsim_base::error::{Error, Problem};
+
+/// All papers.
+pub const PAPERS: &[Paper] = &[
+    lu::PAPER,
+    lbm::PAPER,
+    sw_irregular::PAPER,
+    sw_dynamic::PAPER,
+    wsppd2007::PAPER,
+];
+
+/// The paper `name`.
+///
+/// # Errors
+/// There is none of that name.
+pub fn find(name: &str) -> Result<&'static Paper, Error> {
+    PAPERS
+        .iter()
+        .find(|paper| paper.name == name)
+        .ok_or_else(|| {
+            let names = PAPERS.iter().map(|paper| paper.name).chain(["all"]);
+            Problem::unknown("paper", name)
+                .known("papers", names)
+                .into()
+        })
+}

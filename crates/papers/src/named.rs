@@ -1,0 +1,81 @@
+//! The name of a run or a cell in words: `LU n=1000, 25 processes, scenario iii`.
+
+use serde_json::Value;
+
+use super::Paper;
+use super::facts::Config;
+
+/// The application of a paper, for people.
+pub(super) fn subject(paper: &str) -> &str {
+    match paper {
+        "lu" => "LU",
+        "lbm" => "Lattice Boltzmann",
+        "sw-irregular" => "irregular Smith-Waterman",
+        "sw-dynamic" => "dynamic Smith-Waterman",
+        other => other,
+    }
+}
+
+/// The run of a configuration, without its scenario.
+pub(super) fn run(paper: &Paper, config: &Config) -> String {
+    let get = |key: &str| config.get(key).filter(|value| !value.is_null());
+    let text = |value: &Value| {
+        value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_owned)
+    };
+    let is_alone = get("scenario").and_then(Value::as_str) == Some("i");
+    let order = get("n");
+    let mut parts = Vec::new();
+    parts.extend(get("test").map(|test| format!("test {}", text(test))));
+    let mapping = get("mapping").filter(|mapping| mapping.is_number());
+    parts.extend(mapping.map(|mapping| format!("mapping {mapping}")));
+    parts.extend(order.map(|n| format!("n={n}")));
+    // Smith-Waterman has a process per column.
+    let processes = get("procs").filter(|&procs| order != Some(procs) && get("test").is_none());
+    parts.extend(processes.map(|procs| format!("{procs} processes")));
+    let supersteps = get("supersteps").filter(|_| order.is_none());
+    parts.extend(supersteps.map(|supersteps| format!("{supersteps} supersteps")));
+    parts.extend(get("x_seconds").map(|seconds| format!("halved at {seconds} s")));
+    // Where a paper has one initial interval only, it says nothing.
+    let alpha = get("alpha").filter(|_| !is_alone && paper.name != "lu");
+    parts.extend(alpha.map(|alpha| format!("alpha {alpha}")));
+    format!("{} {}", subject(paper.name), parts.join(", "))
+}
+
+/// The run and its scenario.
+pub(super) fn cell(paper: &Paper, config: &Config) -> String {
+    let scenario = config.get("scenario").and_then(Value::as_str);
+    let run = run(paper, config);
+    scenario.map_or(run.clone(), |scenario| {
+        format!("{run}, scenario {scenario}")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::facts::Facts;
+
+    #[test]
+    fn cells_have_words() {
+        let words = |name: &str, id: &str| {
+            let paper = crate::find(name).unwrap();
+            let facts = Facts::parse(paper.name, paper.facts).unwrap();
+            let found = facts.tables.iter().find(|cell| cell.id == id).unwrap();
+            cell(paper, &found.config)
+        };
+        assert_eq!(
+            words("lu", "lu-t2-n1000-p25-iii"),
+            "LU n=1000, 25 processes, scenario iii"
+        );
+        assert_eq!(
+            words("lbm", "lbm-t1-s50-iii-a4"),
+            "Lattice Boltzmann test A, mapping 1, 50 supersteps, alpha 4, scenario iii"
+        );
+        assert_eq!(
+            words("sw-irregular", "swi-t1-n10-i"),
+            "irregular Smith-Waterman n=10, scenario i"
+        );
+    }
+}

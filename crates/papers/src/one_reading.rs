@@ -1,0 +1,194 @@
+//! One reading for all papers: the rules of each paper's scheduler applied to every other paper.
+//!
+//! The papers describe one scheduler, but each was reproduced with options of its own where the texts are silent. How well the
+//! options of one do for another is the strongest evidence of what MigBSP was. A rule set is every option of the policy but
+//! those of [`KEPT`], which a paper states for its runs or which are costs measured on its machines; they stay with the paper that
+//! is judged, as do its application, its platform and the prices of its calls and moves.
+
+use rayon::prelude::*;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use super::cells::{CellResult, median, share_within};
+use super::changes::Changes;
+use super::changes::source_of;
+use super::decisions::Verdict;
+use super::reproduce::{Compared, compare_all, facts_of};
+use super::runs::Runs;
+use super::{PAPERS, Paper};
+use migsim_base::error::Error;
+use migsim_experiment::Registry;
+use migsim_experiment::{COMMON_RULES, Experiment, Flag, Layers, Limits, Progress, built_in};
+
+/// The options that stay with the paper that is judged.
+pub(super) const KEPT: [&str; 9] = [
+    "alpha",
+    "d",
+    "omega",
+    "delta",
+    "delta_without_moves",
+    "beta",
+    "heuristic",
+    "migration_operations",
+    "viability_cost",
+];
+
+/// The policy whose options are exchanged.
+const POLICY: &str = "migbsp";
+
+/// The name of the rule set that `migsim run` takes for a user's application.
+const DEFAULT: &str = "default";
+
+/// A rule set applied to a paper.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Reading {
+    /// The owner of the rules: the name of a paper, or `default`.
+    pub rules: &'static str,
+    /// The paper that is judged.
+    pub paper: &'static str,
+    /// Decisions and call schedules that match.
+    pub matched: usize,
+    /// Decisions and call schedules that can be checked.
+    pub checkable: usize,
+    /// The number of cells of scenarios ii and iii: the scheduler has no part in scenario i.
+    pub cells: usize,
+    /// The share of them within 5 %.
+    pub within_5_percent: f64,
+    /// The median of their relative errors, without sign.
+    pub median_error: f64,
+}
+
+/// All rule sets on all papers with runs.
+///
+/// # Errors
+/// A run cannot be done.
+pub fn one_reading(progress: &Progress) -> Result<Vec<Reading>, Error> {
+    let sets = rule_sets();
+    let differences = differences()?;
+    let judged = with_runs();
+    let pairs: Vec<_> = sets
+        .into_iter()
+        .enumerate()
+        .flat_map(|set| judged.iter().map(move |&paper| (set, paper)))
+        .collect();
+    pairs
+        .par_iter()
+        .map(|&(set, paper)| read(set, &differences, paper, progress))
+        .collect()
+}
+
+/// The papers that publish runs.
+pub(super) fn with_runs() -> Vec<&'static Paper> {
+    let papers = PAPERS.iter();
+    papers.filter(|paper| paper.experiment.is_some()).collect()
+}
+
+/// An option in which rule sets differ.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Difference {
+    /// Its name.
+    pub option: String,
+    /// Its value in each set, in the order of [`rule_sets`].
+    pub values: Vec<Value>,
+}
+
+/// The names of the rule sets.
+pub fn rule_sets() -> Vec<&'static str> {
+    let papers = with_runs().into_iter().map(|paper| paper.name);
+    papers.chain([DEFAULT]).collect()
+}
+
+/// The options in which the rule sets differ.
+///
+/// # Errors
+/// An experiment cannot be read.
+pub fn differences() -> Result<Vec<Difference>, Error> {
+    let sets = rule_sets()
+        .into_iter()
+        .map(options_of)
+        .collect::<Result<Vec<_>, _>>()?;
+    let mut keys: Vec<&String> = Vec::new();
+    for key in sets.iter().flat_map(Map::keys) {
+        if !KEPT.contains(&key.as_str()) && !keys.contains(&key) {
+            keys.push(key);
+        }
+    }
+    let rows = keys.into_iter().map(|key| Difference {
+        option: key.clone(),
+        values: sets
+            .iter()
+            .map(|set| set.get(key).cloned().unwrap_or_default())
+            .collect(),
+    });
+    let differs = |row: &Difference| row.values.iter().any(|value| *value != row.values[0]);
+    Ok(rows.filter(differs).collect())
+}
+
+/// All options of a rule set, with their values.
+pub(super) fn options_of(rules: &str) -> Result<Map<String, Value>, Error> {
+    let options = if rules == DEFAULT {
+        let document = built_in(COMMON_RULES)?;
+        let own = document.map(|document| document.value["policy"][POLICY].clone());
+        Registry::standard()
+            .policies()
+            .find(POLICY)?
+            .resolve(&own.unwrap_or_default())?
+    } else {
+        let experiment = super::find(rules)?.experiment.unwrap_or_default();
+        let mut layers = Layers::default();
+        layers.push_file(source_of(experiment)?);
+        Experiment::load(&layers, Limits::default())?.resolved["policy"][POLICY].clone()
+    };
+    Ok(options.as_object().cloned().unwrap_or_default())
+}
+
+fn read(
+    (set, rules): (usize, &'static str),
+    differences: &[Difference],
+    paper: &Paper,
+    progress: &Progress,
+) -> Result<Reading, Error> {
+    let options = differences
+        .iter()
+        .map(|one| (one.option.clone(), one.values[set].clone()));
+    judge(rules, &options.collect(), paper, progress)
+}
+
+/// A rule set, given by the options in which it differs from others, applied to a paper.
+pub(super) fn judge(
+    rules: &'static str,
+    options: &Map<String, Value>,
+    paper: &Paper,
+    progress: &Progress,
+) -> Result<Reading, Error> {
+    let exchanged = options.iter().map(|(option, value)| Flag {
+        key: format!("policy.{POLICY}.{option}"),
+        flag: format!("rules of {rules}: {option}"),
+        value: value.clone(),
+    });
+    let runs = Runs::new(paper, Changes::everywhere(exchanged), progress)?;
+    let compared = compare_all(paper, &facts_of(paper)?, &runs)?;
+    Ok(sum_up(rules, paper.name, compared))
+}
+
+fn sum_up(rules: &'static str, paper: &'static str, compared: Compared) -> Reading {
+    let verdicts = || {
+        let decisions = compared.decisions.iter().map(|one| one.verdict);
+        decisions.chain(compared.call_schedules.iter().map(|one| one.verdict))
+    };
+    let count = |is_meant: fn(Verdict) -> bool| verdicts().filter(|&one| is_meant(one)).count();
+    let cells: Vec<CellResult> = compared
+        .cells
+        .into_iter()
+        .filter(|cell| cell.scenario != "i")
+        .collect();
+    Reading {
+        rules,
+        paper,
+        matched: count(|verdict| verdict == Verdict::Match),
+        checkable: count(|verdict| verdict != Verdict::NotCheckable),
+        cells: cells.len(),
+        within_5_percent: share_within(&cells, 0.05),
+        median_error: median(cells.iter().map(|cell| cell.error.abs())).unwrap_or_default(),
+    }
+}

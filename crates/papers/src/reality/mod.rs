@@ -1,0 +1,277 @@
+//! Predictions beside measurements: BSP programs that Open MPI ran over TCP, measured superstep by superstep.
+//!
+//! ```text
+//! pingpong.csv ─> calibrate ─> library ─┬─> cases: predicted and measured times
+//! measured.json: traces ────────────────┼─> ablation: one effect after the other
+//!                                       ├─> barriers: each algorithm
+//! traces of `migsim record` ────────────┴─> recorded programs
+//! ```
+//! No measured time enters a simulation but those of `pingpong.csv`, from which the library is calibrated. The times of the cases only compare.
+//! Programs that were recorded on a second machine have its library, from `pingpong-second.csv`.
+
+mod page;
+mod recorded;
+
+use serde::Deserialize;
+
+use migsim_base::error::{Error, Problem};
+use migsim_base::units::{HostId, ProcessId, Seconds};
+use migsim_bsp::{BarrierKind, Costs, Receives, RuntimeConfig, Scenario, Setup, simulate};
+use migsim_engine::{NetworkModel, Weights};
+use migsim_experiment::{Calibration, Pings, calibrate, library_models, read_pings};
+use migsim_platform::{self as platform, Platform};
+use migsim_policies::Never;
+use migsim_workloads::{Workload, trace::Trace};
+
+pub use page::{csv, figures, markdown};
+use recorded::{Machine, Recorded, recorded};
+
+/// The platforms, by the names that cases give.
+const PLATFORMS: [(&str, &str); 4] = [
+    ("one", include_str!("one.json")),
+    ("three", include_str!("three.json")),
+    ("two", include_str!("two.json")),
+    ("two-slow", include_str!("two-slow.json")),
+];
+
+#[derive(Debug, Deserialize)]
+struct Measured {
+    cases: Vec<Case>,
+    barriers: Vec<BarrierCase>,
+    variants: Vec<VariantCase>,
+}
+
+/// A program that was measured.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Case {
+    /// Its name.
+    pub name: String,
+    /// What it asks most: latency, bandwidth, mixed, computation or migration.
+    pub class: String,
+    /// The name of its platform.
+    pub platform: String,
+    /// Whether the instrument delivered more than 5 % of its packets late.
+    pub limited: bool,
+    /// The median of its times \[s\].
+    pub median_s: f64,
+    /// Their first and third quartile \[s\].
+    pub quartiles_s: [f64; 2],
+    trace: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct BarrierCase {
+    kind: BarrierKind,
+    case: String,
+    median_s: f64,
+}
+
+#[derive(Debug, Deserialize)]
+struct VariantCase {
+    variant: String,
+    median_s: f64,
+}
+
+/// A prediction beside a measurement.
+#[derive(Clone, Debug)]
+pub struct Predicted {
+    /// What was measured.
+    pub case: Case,
+    /// The simulated time \[s\].
+    pub time: f64,
+}
+
+impl Predicted {
+    /// The relative error.
+    pub fn error(&self) -> f64 {
+        self.time / self.case.median_s - 1.0
+    }
+}
+
+/// The errors of all cases under a set of effects.
+#[derive(Clone, Debug)]
+struct Ablation {
+    name: &'static str,
+    predicted: Vec<Predicted>,
+}
+
+/// A barrier on the empty supersteps of a case, per superstep \[s\].
+#[derive(Clone, Debug)]
+struct Barriers {
+    kind: BarrierKind,
+    case: String,
+    measured: f64,
+    predicted: f64,
+}
+
+/// Everything that the page shows.
+#[derive(Debug)]
+pub struct Reality {
+    pings: Vec<Pings>,
+    calibration: Calibration,
+    /// The predictions of all effects together.
+    pub predicted: Vec<Predicted>,
+    ablation: Vec<Ablation>,
+    barriers: Vec<Barriers>,
+    /// Backbone-both under other protocols: name and measured time \[s\].
+    variants: Vec<(String, f64)>,
+    /// The library of the second machine.
+    second: Calibration,
+    recorded: Vec<Recorded>,
+}
+
+/// The table that the library is calibrated on.
+const TABLE: &str = "pingpong.csv";
+/// The table of the second machine.
+const SECOND: &str = "pingpong-second.csv";
+
+/// Runs all cases.
+///
+/// # Errors
+/// A file of the study cannot be read, or a case cannot be run, which would be a fault of the program.
+pub fn reality() -> Result<Reality, Error> {
+    let measured: Measured = serde_json::from_str(include_str!("measured.json"))
+        .map_err(|error| Problem::new(format!("measured.json: {error}")))?;
+    let two = platform_named("two")?;
+    let pings = read_pings(TABLE, include_str!("pingpong.csv"), &two, None)?;
+    let calibration = calibrate(&two, &pings, "open-mpi", ("calibrated", TABLE))?;
+    let whole = library_models(&calibration.library)?;
+    let second = read_pings(SECOND, include_str!("pingpong-second.csv"), &two, None)?;
+    let second = calibrate(&two, &second, "open-mpi", ("calibrated", SECOND))?;
+    let on_second = library_models(&second.library)?;
+    let mut ablation = Vec::new();
+    for (name, models) in steps(whole) {
+        let predicted = predict(&measured.cases, models)?;
+        ablation.push(Ablation { name, predicted });
+    }
+    let predicted = predict(&measured.cases, whole)?;
+    let mut barriers = Vec::new();
+    for one in &measured.barriers {
+        let case = measured.cases.iter().find(|case| case.name == one.case);
+        let case = case.ok_or_else(|| Problem::new(format!("no case `{}`", one.case)))?;
+        let (network, mut runtime) = whole;
+        runtime.barrier.kind = one.kind;
+        let (time, supersteps) = run(case, (network, runtime))?;
+        barriers.push(Barriers {
+            kind: one.kind,
+            case: one.case.clone(),
+            measured: one.median_s / supersteps,
+            predicted: time / supersteps,
+        });
+    }
+    let variants = measured.variants.into_iter();
+    Ok(Reality {
+        pings,
+        calibration,
+        predicted,
+        ablation,
+        barriers,
+        variants: variants.map(|one| (one.variant, one.median_s)).collect(),
+        second,
+        recorded: recorded(|(machine, platform), trace, placement, (kind, queues)| {
+            let (mut network, mut runtime) = match machine {
+                Machine::First => whole,
+                Machine::Second => on_second,
+            };
+            runtime.barrier.kind = kind;
+            network.queues = queues;
+            run_on(platform, trace, placement, (network, runtime))
+        })?,
+    })
+}
+
+/// The effects, added one after the other in the order of the study.
+fn steps((network, runtime): (NetworkModel, RuntimeConfig)) -> Vec<(&'static str, Models)> {
+    let plain = NetworkModel {
+        weights: Weights::Equal,
+        ..NetworkModel::default()
+    };
+    let mut models = (plain, RuntimeConfig::default());
+    let mut all = vec![("duplex links, equal shares, ideal barrier", models)];
+    models.1.barrier = runtime.barrier;
+    all.push(("+ barrier of the library", models));
+    models.0.overhead = network.overhead;
+    all.push(("+ overhead per message", models));
+    models.0.bandwidth_factor = network.bandwidth_factor;
+    all.push(("+ bandwidth factor", models));
+    models.0.packet = network.packet;
+    all.push(("+ store and forward", models));
+    models.1.receives = runtime.receives;
+    all.push(("+ late receives over 64 KiB", models));
+    models.0.slow_start = network.slow_start;
+    all.push(("+ slow start: `open-mpi`", models));
+    // And back from there.
+    models.0.weights = Weights::Latency;
+    all.push(("all, but shares by latency (`cm02`)", models));
+    models.0.weights = Weights::Equal;
+    models.1.barrier.kind = BarrierKind::Ideal;
+    all.push(("all, but an ideal barrier", models));
+    models.1.barrier.kind = runtime.barrier.kind;
+    models.0.overhead = Seconds::default();
+    all.push(("all, but no overhead", models));
+    models.0.overhead = network.overhead;
+    models.1.receives = Receives::Early;
+    all.push(("all, but no late receives", models));
+    models.1.receives = runtime.receives;
+    models.0.queues = true;
+    all.push(("all, but packets in queues", models));
+    all
+}
+
+/// What a library makes of messages and barriers.
+type Models = (NetworkModel, RuntimeConfig);
+
+fn predict(cases: &[Case], models: Models) -> Result<Vec<Predicted>, Error> {
+    let one = |case: &Case| {
+        Ok(Predicted {
+            case: case.clone(),
+            time: run(case, models)?.0,
+        })
+    };
+    cases.iter().map(one).collect()
+}
+
+/// The time of a case \[s\], and its number of supersteps.
+fn run(case: &Case, models: Models) -> Result<(f64, f64), Error> {
+    let platform = platform_named(&case.platform)?;
+    let trace = Trace::parse(&case.name, &case.trace)?;
+    let place = |process| {
+        let name = trace.initial_host(ProcessId::from_index(process))?;
+        platform.host_named(name)
+    };
+    let placement: Option<Vec<HostId>> = (0..trace.processes()).map(place).collect();
+    let placement = placement.ok_or_else(|| Problem::new("a process has no host"))?;
+    let time = run_on(&case.platform, &trace, &placement, models)?;
+    Ok((time, trace.supersteps() as f64))
+}
+
+/// The time of an application on a platform \[s\].
+fn run_on(
+    platform: &str,
+    workload: &Trace,
+    placement: &[HostId],
+    (network, runtime): Models,
+) -> Result<f64, Error> {
+    let platform = platform_named(platform)?;
+    let setup = Setup {
+        platform: &platform,
+        network,
+        workload,
+        placement,
+        runtime,
+        costs: Costs::default(),
+        scenario: Scenario::I,
+        seed: 1,
+        memo: None,
+    };
+    let outcome = simulate(&setup, Box::new(Never {}), &mut ())?;
+    Ok(outcome.makespan.get())
+}
+
+fn platform_named(name: &str) -> Result<Platform, Error> {
+    let found = PLATFORMS.iter().find(|(known, _)| *known == name);
+    let names = PLATFORMS.iter().map(|(known, _)| *known);
+    let (_, text) =
+        found.ok_or_else(|| Problem::unknown("platform", name).known("platforms", names))?;
+    Ok(platform::from_json(name, text)?.platform)
+}

@@ -1,0 +1,537 @@
+//! Runs all simulations of a paper in parallel, and compares.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use rayon::prelude::*;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::ambiguities::{Answer, answers};
+use super::calls::Calls;
+use super::cells::CellResult;
+use super::changes::Changes;
+use super::changes::source_of;
+use super::comparisons::compare_percentages;
+use super::decisions::{DecisionResult, Run, ScheduleResult, compare, compare_schedule, of_rule};
+use super::facts::{Cell, Config, Contradiction, Decision, Facts, Fitted, expand};
+use super::runs::{Case, Runs};
+use super::unreported::{UnreportedMoves, unreported};
+use super::{PAPERS, Paper};
+use migsim_base::error::{Error, Problem};
+use migsim_bsp::Scenario;
+use migsim_experiment::{Experiment, Layers, Limits, Progress, built_in_names};
+
+/// A claim, evaluated.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ClaimResult {
+    /// Its id.
+    pub id: String,
+    /// The paper's statement, in our words.
+    pub statement: String,
+    /// `holds`, `fails` or `not checkable`.
+    pub verdict: &'static str,
+    /// The simulated value that says so.
+    pub value: Value,
+    /// Whether the published numbers themselves agree with it, where they can tell.
+    pub published_numbers_agree: Option<bool>,
+}
+
+/// A constant that was fitted.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Constant {
+    /// Its meaning.
+    pub what: String,
+    /// The keys that it sets.
+    pub keys: Vec<String>,
+    /// The paper that counts it, if it is the same constant there.
+    pub shared_with: Option<String>,
+    /// Its value, where it stands in the experiment.
+    pub value: Value,
+    /// The numbers to which it was fitted.
+    pub evidence: String,
+}
+
+/// All comparisons of a paper.
+#[derive(Clone, Debug, Serialize)]
+pub struct PaperResults {
+    /// The name of the paper.
+    pub paper: &'static str,
+    /// Authors and title.
+    pub title: &'static str,
+    /// The cells of its tables and the times of its figures.
+    pub cells: Vec<CellResult>,
+    /// Its decisions.
+    pub decisions: Vec<DecisionResult>,
+    /// Its call schedules.
+    pub call_schedules: Vec<ScheduleResult>,
+    /// Its claims.
+    pub claims: Vec<ClaimResult>,
+    /// The moves of its runs that the paper does not report.
+    pub unreported: Vec<UnreportedMoves>,
+    /// The fitted constants.
+    pub constants: Vec<Constant>,
+    /// The answers of its experiment to questions that the papers leave open.
+    pub answers: Vec<Answer>,
+    /// The paper's contradictions of itself.
+    pub contradictions: Vec<Contradiction>,
+    /// Notes on attempts to reproduce the rest (Markdown).
+    #[serde(skip)]
+    pub notes: &'static str,
+}
+
+/// All papers that were asked for.
+#[derive(Clone, Debug, Serialize)]
+pub struct Reproduction {
+    /// One entry each.
+    pub papers: Vec<PaperResults>,
+}
+
+impl Reproduction {
+    /// Whether each cell is near what is published, or has a reason why it is not.
+    pub fn is_explained(&self) -> bool {
+        self.papers
+            .iter()
+            .flat_map(|paper| &paper.cells)
+            .all(|cell| cell.is_explained)
+    }
+}
+
+/// Reproduces a paper, or all of them (`all`).
+///
+/// # Errors
+/// The name is unknown, or a run cannot be done.
+pub fn reproduce(name: &str, progress: &Progress) -> Result<Reproduction, Error> {
+    let wanted: Vec<&Paper> = if name == "all" {
+        PAPERS.iter().collect()
+    } else {
+        vec![super::find(name)?]
+    };
+    let papers = wanted
+        .into_par_iter()
+        .map(|paper| reproduce_one(paper, progress))
+        .collect::<Result<_, _>>()?;
+    Ok(Reproduction { papers })
+}
+
+/// The cells, decisions and call schedules of a paper under changes; its claims are left out.
+///
+/// # Errors
+/// The changes are wrong, or a run cannot be done.
+pub fn reproduce_changed(
+    paper: &Paper,
+    changes: Changes,
+    progress: &Progress,
+) -> Result<Compared, Error> {
+    let runs = Runs::new(paper, changes, progress)?;
+    compare_all(paper, &facts_of(paper)?, &runs)
+}
+
+fn reproduce_one(paper: &Paper, progress: &Progress) -> Result<PaperResults, Error> {
+    let facts = facts_of(paper)?;
+    let runs = Runs::new(paper, Changes::default(), progress)?;
+    let compared = compare_all(paper, &facts, &runs)?;
+    let claims = facts
+        .claims
+        .iter()
+        .map(|claim| evaluate(paper, claim, &runs))
+        .collect::<Result<_, _>>()?;
+    Ok(PaperResults {
+        paper: paper.name,
+        title: paper.title,
+        cells: compared.cells,
+        decisions: compared.decisions,
+        call_schedules: compared.call_schedules,
+        claims,
+        unreported: compare_moves(paper, &facts, &runs)?,
+        constants: constants(paper, &facts, &runs)?,
+        answers: answers_of(paper, &runs)?,
+        contradictions: facts.contradictions,
+        notes: paper.notes,
+    })
+}
+
+/// The facts of a paper, with the times of its figures among the cells.
+pub(super) fn facts_of(paper: &Paper) -> Result<Facts, Error> {
+    let mut facts = Facts::parse(paper.name, paper.facts)?;
+    facts.tables.extend(times_of_figures(&facts));
+    Ok(facts)
+}
+
+/// The comparisons that need only the facts of a paper.
+#[derive(Clone, Debug)]
+pub struct Compared {
+    /// The cells of its tables and the times of its figures.
+    pub cells: Vec<CellResult>,
+    /// Its decisions.
+    pub decisions: Vec<DecisionResult>,
+    /// Its call schedules.
+    pub call_schedules: Vec<ScheduleResult>,
+}
+
+/// Runs everything that the facts name, and compares.
+pub(super) fn compare_all(
+    paper: &Paper,
+    facts: &Facts,
+    runs: &Runs<'_>,
+) -> Result<Compared, Error> {
+    simulate_all(paper, facts, runs)?;
+    let cells = facts
+        .tables
+        .iter()
+        .map(|cell| compare_cell(paper, facts, cell, runs))
+        .collect::<Result<_, _>>()?;
+    let decisions = facts
+        .decisions
+        .iter()
+        .map(|decision| {
+            let result = compare_decision(paper, decision, facts, runs)?;
+            let note = facts.reasons.get(&result.id).cloned();
+            Ok(DecisionResult { note, ..result })
+        })
+        .collect::<Result<_, Error>>()?;
+    let call_schedules = facts
+        .call_schedules
+        .iter()
+        .map(|schedule| {
+            let told: Vec<Calls> = expand(&schedule.config)
+                .iter()
+                .map(|config| calls_of(config, runs))
+                .collect::<Result<_, _>>()?;
+            Ok(compare_schedule(schedule, &told))
+        })
+        .collect::<Result<_, Error>>()?;
+    Ok(Compared {
+        cells,
+        decisions,
+        call_schedules,
+    })
+}
+
+/// The times that the text quotes from figures are cells, too, unless a table has them already.
+fn times_of_figures(facts: &Facts) -> Vec<Cell> {
+    let scenario = |config: &Config| config.get("scenario").is_some();
+    // Scenario i has no alpha, and some keys stand in tables only.
+    let same = |a: &Config, b: &Config| {
+        a.iter().all(|(key, value)| {
+            let other = b.get(key).unwrap_or(&Value::Null);
+            value.is_null() || other.is_null() || value == other
+        })
+    };
+    let is_new = |config: &Config| !facts.tables.iter().any(|cell| same(&cell.config, config));
+    facts
+        .figures
+        .iter()
+        .filter(|figure| figure.unit == "s" && scenario(&figure.config) && is_new(&figure.config))
+        .filter_map(|figure| {
+            Some(Cell {
+                id: figure.id.clone(),
+                table: figure.figure.clone(),
+                config: figure.config.clone(),
+                seconds: figure.value.as_f64()?,
+                note: figure.note.clone(),
+            })
+        })
+        .collect()
+}
+
+/// Runs everything that the facts name, in parallel.
+fn simulate_all(paper: &Paper, facts: &Facts, runs: &Runs<'_>) -> Result<(), Error> {
+    let cells = facts.tables.iter().map(|cell| &cell.config);
+    let is_run = |decision: &&Decision| !paper.rules.iter().any(|(id, _)| *id == decision.id);
+    let decisions = facts
+        .decisions
+        .iter()
+        .filter(is_run)
+        .map(|decision| &decision.config);
+    let schedules = facts.call_schedules.iter().map(|schedule| &schedule.config);
+    let mut cases: BTreeMap<String, Case> = BTreeMap::new();
+    for config in cells.chain(decisions).chain(schedules).flat_map(expand) {
+        let case = (paper.case)(&config);
+        cases.insert(case.key(), case);
+    }
+    // The longest runs first, so that no core waits for one at the end: the settings of large n and p sort last.
+    let cases: Vec<Case> = cases.into_values().rev().collect();
+    cases
+        .par_iter()
+        .map(|case| runs.run(case).map(drop))
+        .collect()
+}
+
+/// The relative error up to which a cell needs no reason.
+const NEAR: f64 = 0.025;
+
+fn compare_cell(
+    paper: &Paper,
+    facts: &Facts,
+    cell: &Cell,
+    runs: &Runs<'_>,
+) -> Result<CellResult, Error> {
+    let done = runs.of_config(&cell.config)?;
+    let scenario = scenario_of(&cell.config)
+        .ok_or_else(|| Problem::new(format!("cell `{}` has no scenario", cell.id)))?;
+    let run = done
+        .results
+        .get(scenario)
+        .ok_or_else(|| Problem::new(format!("cell `{}` was not run", cell.id)))?;
+    let simulated_s = run.outcome.makespan.get();
+    let error = simulated_s / cell.seconds - 1.0;
+    let reason = facts.reasons.get(&cell.id);
+    let note = match (cell.note.clone(), reason) {
+        (Some(note), Some(reason)) => Some(format!("{note}; {reason}")),
+        (note, reason) => note.or(reason.cloned()),
+    };
+    Ok(CellResult {
+        id: cell.id.clone(),
+        table: cell.table.clone(),
+        in_figure: facts.figures.iter().any(|figure| figure.id == cell.id),
+        case: case_of(&cell.config),
+        config: cell.config.clone(),
+        scenario: scenario.name(),
+        published_s: cell.seconds,
+        simulated_s,
+        error,
+        in_sample: (paper.in_sample)(cell),
+        is_explained: error.abs() <= NEAR || reason.is_some(),
+        note,
+    })
+}
+
+/// The settings of a configuration, in its own keys; settings that all configurations of a paper share are left out.
+fn case_of(config: &Config) -> String {
+    let keys = [
+        "test",
+        "mapping",
+        "n",
+        "procs",
+        "supersteps",
+        "x_seconds",
+        "alpha",
+    ];
+    let derived = |key: &&&str| {
+        **key == "supersteps" && config.contains_key("n")
+            || **key == "mapping" && config.contains_key("n")
+    };
+    let alone = config.get("scenario").and_then(Value::as_str) == Some("i");
+    let parts: Vec<String> = keys
+        .iter()
+        .filter(|key| !(derived(key) || alone && **key == "alpha"))
+        .filter_map(|key| {
+            config
+                .get(*key)
+                .filter(|value| !value.is_null())
+                .map(|value| (key, value))
+        })
+        .map(|(key, value)| {
+            format!(
+                "{key}={}",
+                value
+                    .as_str()
+                    .map_or_else(|| value.to_string(), str::to_owned)
+            )
+        })
+        .collect();
+    parts.join(" ")
+}
+
+fn scenario_of(config: &Config) -> Option<Scenario> {
+    let name = config.get("scenario")?.as_str()?;
+    Scenario::ALL
+        .into_iter()
+        .find(|scenario| scenario.name() == name)
+}
+
+fn calls_of(config: &Config, runs: &Runs<'_>) -> Result<Calls, Error> {
+    let done = runs.of_config(config)?;
+    Ok(done.calls(scenario_of(config).unwrap_or(Scenario::Iii)))
+}
+
+/// By the calls of its runs, or by the function that the paper's file has for it.
+fn compare_decision(
+    paper: &Paper,
+    decision: &Decision,
+    facts: &Facts,
+    runs: &Runs<'_>,
+) -> Result<DecisionResult, Error> {
+    if let Some((_, evaluate)) = paper.rules.iter().find(|(id, _)| *id == decision.id) {
+        let (holds, value) = evaluate(runs)?;
+        return Ok(of_rule(decision, holds, value));
+    }
+    let configs = expand(&decision.config);
+    let told: Vec<Calls> = configs
+        .iter()
+        .map(|config| calls_of(config, runs))
+        .collect::<Result<_, _>>()?;
+    let compared: Vec<Run<'_>> = configs
+        .iter()
+        .zip(&told)
+        .map(|(config, calls)| Run {
+            alpha: config.get("alpha").and_then(Value::as_u64),
+            calls,
+        })
+        .collect();
+    Ok(compare(decision, &facts.decisions, &compared))
+}
+
+fn evaluate(
+    paper: &Paper,
+    claim: &super::facts::Claim,
+    runs: &Runs<'_>,
+) -> Result<ClaimResult, Error> {
+    let evaluation = paper.claims.iter().find(|(id, _)| *id == claim.id);
+    let (holds, value) = match evaluation {
+        Some((_, evaluate)) => evaluate(runs, claim)?,
+        None => compare_percentages(claim, runs)?,
+    };
+    let verdict = match holds {
+        Some(true) => "holds",
+        Some(false) => "fails",
+        None => "not checkable",
+    };
+    Ok(ClaimResult {
+        id: claim.id.clone(),
+        statement: claim.statement.clone(),
+        verdict,
+        value,
+        published_numbers_agree: claim.consistent_with_published_numbers,
+    })
+}
+
+/// The moves of each run whose migrations the paper reports.
+fn compare_moves(
+    paper: &Paper,
+    facts: &Facts,
+    runs: &Runs<'_>,
+) -> Result<Vec<UnreportedMoves>, Error> {
+    let mut of_runs: BTreeMap<String, (Config, Vec<&Decision>)> = BTreeMap::new();
+    let judged = |decision: &&Decision| !paper.rules.iter().any(|(id, _)| *id == decision.id);
+    for decision in facts.decisions.iter().filter(judged) {
+        for config in expand(&decision.config) {
+            let moves = scenario_of(&config) != Some(Scenario::Ii);
+            if moves {
+                let key = (paper.case)(&config).key();
+                let run = of_runs.entry(key).or_insert((config, Vec::new()));
+                run.1.push(decision);
+            }
+        }
+    }
+    let mut rows = Vec::new();
+    for (config, decisions) in of_runs.values() {
+        let calls = runs.of_config(config)?.calls(Scenario::Iii);
+        rows.extend(unreported(case_of(config), decisions, &calls));
+    }
+    Ok(rows)
+}
+
+/// The answers of a paper's experiment to open questions; none for a paper without runs.
+fn answers_of(paper: &Paper, runs: &Runs<'_>) -> Result<Vec<Answer>, Error> {
+    let Some(experiment) = paper.experiment else {
+        return Ok(Vec::new());
+    };
+    answers(&runs.load(&Case::new(experiment))?)
+}
+
+/// The fitted constants, with their evidence from the experiment's and the platform's files.
+fn constants(paper: &Paper, facts: &Facts, runs: &Runs<'_>) -> Result<Vec<Constant>, Error> {
+    let Some(experiment) = paper.experiment else {
+        return Ok(Vec::new());
+    };
+    let one = |fitted: &Fitted| {
+        let first = fitted.keys.first().map_or("", String::as_str);
+        let (place, key) = first.split_once(':').unwrap_or((experiment, first));
+        let is_of_platform = place == "platform";
+        let other = built_in_names().find(|&name| name == place);
+        let done = runs.run(&Case::new(other.unwrap_or(experiment)))?;
+        let origins = if is_of_platform {
+            &done.experiment.platform.origins
+        } else {
+            &done.experiment.config.origins
+        };
+        let value = key
+            .split('.')
+            .try_fold(&done.experiment.resolved, |value, part| value.get(part));
+        Ok(Constant {
+            what: fitted.what.clone(),
+            keys: fitted.keys.clone(),
+            shared_with: fitted.shared_with.clone(),
+            value: value.cloned().unwrap_or_default(),
+            evidence: origins.get(key).cloned().unwrap_or_default(),
+        })
+    };
+    facts.fitted.iter().map(one).collect()
+}
+
+/// The keys of an experiment and its platform whose origin says that they were fitted (those of the platform as `platform:<key>`), and
+/// those of the experiments that extend it (as `<experiment>:<key>`).
+///
+/// # Errors
+/// The experiment of the paper cannot be run.
+pub fn fitted_keys(paper: &Paper) -> Result<BTreeSet<String>, Error> {
+    let Some(experiment) = paper.experiment else {
+        return Ok(BTreeSet::new());
+    };
+    let mut layers = Layers::default();
+    layers.push_file(source_of(experiment)?);
+    let experiment = Experiment::load(&layers, Limits::default())?;
+    let is_fitted = |origin: &(&String, &String)| origin.1.starts_with("fitted");
+    let own = experiment.config.origins.iter().filter(is_fitted);
+    let platform = experiment.platform.origins.iter().filter(is_fitted);
+    let own = own.map(|(key, _)| key.clone());
+    let mut keys: BTreeSet<String> = own
+        .chain(platform.map(|(key, _)| format!("platform:{key}")))
+        .collect();
+    for other in built_in_names() {
+        let document = source_of(other)?.value;
+        if document["extends"].as_str() == paper.experiment {
+            let origins = document["origins"].as_object().into_iter().flatten();
+            let fitted = origins.filter(|(_, origin)| {
+                origin
+                    .as_str()
+                    .is_some_and(|text| text.starts_with("fitted"))
+            });
+            keys.extend(fitted.map(|(key, _)| format!("{other}:{key}")));
+        }
+    }
+    Ok(keys)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ledgers_of_all_runs_of_the_papers_add_up_to_the_last_bit() {
+        let progress = Progress::default();
+        let (mut ledgers, mut exact) = (0, 0);
+        for paper in PAPERS {
+            let facts = facts_of(paper).unwrap();
+            let runs = Runs::new(paper, Changes::default(), &progress).unwrap();
+            simulate_all(paper, &facts, &runs).unwrap();
+            for done in runs.all() {
+                for run in &done.results.runs {
+                    let Some(ledger) = done.results.ledger(run) else {
+                        continue;
+                    };
+                    ledgers += 1;
+                    let (ours, base) = (
+                        run.outcome.makespan.get(),
+                        done.time(migsim_bsp::Scenario::I),
+                    );
+                    let bits = |seconds: f64| seconds.to_bits();
+                    assert_eq!(
+                        bits(ledger.difference_s()),
+                        bits(ours - base),
+                        "{}",
+                        paper.name
+                    );
+                    if ledger.ticks.iter().map(|ticks| ticks.abs()).sum::<i64>() < 1 << 53 {
+                        exact += 1;
+                        let sum = ledger.terms().map(|(_, seconds)| seconds).sum();
+                        assert_eq!(bits(sum), bits(ours - base), "{}", paper.name);
+                    }
+                    assert_eq!(ledger.ticks.iter().sum::<i64>(), ledger.difference);
+                }
+            }
+        }
+        assert!(ledgers >= 200 && exact >= 200, "{exact} of {ledgers}");
+    }
+}

@@ -1,0 +1,169 @@
+//! The best single set of rules for all papers, searched by changing one option at a time.
+//!
+//! ```text
+//! score(set) = mean over papers of (decisions and call schedules that match / all that can be checked)
+//!            + mean over papers of (cells of scenarios ii and iii within 5 % / all of them)
+//! ```
+//! Every paper counts alike, however many cells it has. From a start each option of the policy takes each of its values in turn, and the
+//! best stays; rounds follow until one changes nothing. What is found is a local optimum: no single option makes it better.
+
+use std::fmt;
+
+use rayon::prelude::*;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use super::one_reading::{KEPT, Reading, judge, options_of, with_runs};
+use migsim_base::error::Error;
+use migsim_experiment::Progress;
+use migsim_policies::migbsp::MigBspConfig;
+
+/// The values of x that are tried; it is stated as 0.8, and the paper on irregular Smith-Waterman was reproduced with 0.676.
+const THRESHOLDS: [f64; 4] = [0.676, 0.75, 0.8, 0.9];
+
+/// A change that made a set better.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Step {
+    /// The option; none for the start.
+    pub option: Option<String>,
+    /// Its new value.
+    pub value: Value,
+    /// The score of the set from then on.
+    pub score: f64,
+    /// Its results for each paper.
+    pub readings: Vec<Reading>,
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let option = self.option.as_deref().unwrap_or("start");
+        write!(
+            formatter,
+            "{:.4}  {option:<24} {:<20}",
+            self.score,
+            self.value.to_string()
+        )?;
+        for one in &self.readings {
+            let within = 100.0 * one.within_5_percent;
+            write!(
+                formatter,
+                "  {} {}/{} {within:.0} %",
+                one.paper, one.matched, one.checkable
+            )?;
+        }
+        Ok(())
+    }
+}
+
+/// The steps from the rules of `start` (a paper, or `default`) to a set that no single option makes better.
+///
+/// # Errors
+/// There are no rules of that name, or a run of them cannot be done.
+pub fn search(start: &str, progress: &Progress) -> Result<Vec<Step>, Error> {
+    let mut set = options_of(start)?;
+    set.retain(|option, _| !KEPT.contains(&option.as_str()));
+    let mut steps = vec![step(None, score(&set, progress)?)];
+    loop {
+        let before = steps.len();
+        for (option, values) in alternatives() {
+            let others = values
+                .into_iter()
+                .filter(|value| set.get(&option) != Some(value));
+            let tried: Vec<_> = others
+                .collect::<Vec<_>>()
+                .into_par_iter()
+                .filter_map(|value| {
+                    let mut changed = set.clone();
+                    changed.insert(option.clone(), value.clone());
+                    // Options that contradict each other are no set of rules.
+                    Some((value, score(&changed, progress).ok()?))
+                })
+                .collect();
+            for (value, outcome) in tried {
+                if outcome.0 > steps.last().map_or(0.0, |step| step.score) + 1e-9 {
+                    set.insert(option.clone(), value.clone());
+                    steps.push(step(Some((&option, value)), outcome));
+                }
+            }
+        }
+        if steps.len() == before {
+            return Ok(steps);
+        }
+    }
+}
+
+fn step(change: Option<(&String, Value)>, (score, readings): (f64, Vec<Reading>)) -> Step {
+    let (option, value) = change.unzip();
+    Step {
+        option: option.cloned(),
+        value: value.unwrap_or_default(),
+        score,
+        readings,
+    }
+}
+
+/// The score of a set, and how it does for each paper.
+fn score(set: &Map<String, Value>, progress: &Progress) -> Result<(f64, Vec<Reading>), Error> {
+    let papers = with_runs();
+    let readings = papers
+        .par_iter()
+        .map(|paper| judge("a set that is tried", set, paper, progress))
+        .collect::<Result<Vec<_>, Error>>()?;
+    let of_paper =
+        |one: &Reading| one.matched as f64 / one.checkable.max(1) as f64 + one.within_5_percent;
+    let sum: f64 = readings.iter().map(of_paper).sum();
+    Ok((sum / readings.len() as f64, readings))
+}
+
+/// Every option of the policy that is a choice or a switch, and x, with the values that it can have.
+fn alternatives() -> Vec<(String, Vec<Value>)> {
+    let schema = schemars::schema_for!(MigBspConfig).to_value();
+    let values = |property: &Value| -> Option<Vec<Value>> {
+        if property["type"] == "boolean" {
+            return Some(vec![json!(false), json!(true)]);
+        }
+        let reference = property["$ref"].as_str()?;
+        let choices = &schema.pointer(reference.strip_prefix('#')?)?["oneOf"];
+        let choices = choices
+            .as_array()?
+            .iter()
+            .map(|choice| choice["const"].clone());
+        Some(choices.collect())
+    };
+    let properties = schema["properties"].as_object().into_iter().flatten();
+    let is_free = |(option, _): &(&String, &Value)| !KEPT.contains(&option.as_str());
+    properties
+        .filter(is_free)
+        .filter_map(|(option, property)| match option.as_str() {
+            "x" => Some((option.clone(), THRESHOLDS.map(Value::from).to_vec())),
+            _ => Some((option.clone(), values(property)?)),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_choices_and_switches_are_tried() {
+        let all = alternatives();
+        let of = |name: &str| {
+            all.iter()
+                .find(|one| one.0 == name)
+                .map(|one| one.1.clone())
+        };
+        assert_eq!(
+            of("own_cluster"),
+            Some(vec![json!("excluded"), json!("competes")])
+        );
+        assert_eq!(
+            of("viability_transfer"),
+            Some(vec![json!(false), json!(true)])
+        );
+        assert_eq!(of("x").map(|values| values.len()), Some(4));
+        // A paper states them for its runs.
+        assert_eq!((of("heuristic"), of("alpha")), (None, None));
+        assert!(all.len() > 25, "{}", all.len());
+    }
+}

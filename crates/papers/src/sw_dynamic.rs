@@ -1,0 +1,662 @@
+//! The paper on Smith-Waterman on dynamic platforms (da Rosa Righi et al.; the copy that we have lost its title): its Table 2, its calls with
+//! their dates, its decisions, and its 38 claims.
+//!
+//! Section 5.1 runs on clusters of constant power (`sw-dynamic-static`), section 5.2 and Table 2 on clusters of which D and E lose half of
+//! their power t seconds after the start (`sw-dynamic`, and a platform for each t).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use super::calls::{Calls, Moved};
+use super::claims::{Outcome, about, over, told};
+use super::facts::Config;
+use super::runs::{Case, Done, Runs};
+use super::sw_irregular::plans;
+use super::{Evaluation, Paper, Rule};
+use migsim_base::error::Error;
+use migsim_base::units::HostId;
+use migsim_bsp::{Recorder, Scenario};
+use migsim_experiment::{Experiment, Progress, Results};
+use migsim_platform as platform;
+use migsim_policies::Measures;
+
+/// The paper.
+pub(super) const PAPER: Paper = Paper {
+    name: "sw-dynamic",
+    title: "da Rosa Righi et al.: the paper on Smith-Waterman on dynamic platforms",
+    experiment: Some("sw-dynamic"),
+    facts: include_str!("facts/sw-dynamic.json"),
+    case,
+    in_sample: |_| true,
+    claims: CLAIMS,
+    rules: RULES,
+    notes: include_str!("notes/sw-dynamic.md"),
+};
+
+const ALPHA: &str = "policy.migbsp.alpha";
+const ORDERS: [u64; 5] = [10, 25, 50, 100, 200];
+const ALPHAS: [u64; 2] = [4, 16];
+
+/// A run: when D and E lose half of their power \[s\] (`None`: they do not), n, α.
+type Which = (Option<u64>, u64, u64);
+
+/// The runs that section 5.2 tells.
+const TOLD: [Which; 6] = [
+    (Some(10), 25, 4),
+    (Some(25), 50, 4),
+    (Some(75), 50, 16),
+    (Some(100), 100, 4),
+    (Some(25), 100, 16),
+    (Some(25), 200, 4),
+];
+
+/// The run that section 5.1 tells.
+const STATIC: Which = (None, 200, 4);
+
+/// Scenario i has no α; it shares the run of α = 4, as does what is told of no α.
+fn case(config: &Config) -> Case {
+    let number = |key: &str| config.get(key).and_then(Value::as_u64);
+    let order = number("n").unwrap_or(ORDERS[0]);
+    of((
+        number("x_seconds"),
+        order,
+        number("alpha").unwrap_or(ALPHAS[0]),
+    ))
+}
+
+fn of((halved_after, order, alpha): Which) -> Case {
+    let case = match halved_after {
+        None => Case::new("sw-dynamic-static"),
+        Some(10) => Case::new("sw-dynamic"),
+        Some(seconds) => Case::new("sw-dynamic").with("platform", format!("sw-dynamic-t{seconds}")),
+    };
+    case.with("workload.n", order).with(ALPHA, alpha)
+}
+
+const RULES: &[(&str, Rule)] = &[
+    // "Stable" is said of where processes are: at most one of them on each host of D and E from then on.
+    ("swd-d14", |runs| alone_on_d_and_e(runs, 268)),
+];
+
+fn run(runs: &Runs<'_>, which: Which) -> Result<Arc<Done>, Error> {
+    runs.run(&of(which))
+}
+
+fn gain(runs: &Runs<'_>, which: Which) -> Result<f64, Error> {
+    Ok(run(runs, which)?.gain())
+}
+
+fn calls(runs: &Runs<'_>, which: Which) -> Result<Calls, Error> {
+    Ok(run(runs, which)?.calls(Scenario::Iii))
+}
+
+/// One number of each run of both α, by n.
+fn by_order(
+    halved_after: Option<u64>,
+    mut one: impl FnMut(Which) -> Result<f64, Error>,
+) -> Result<Vec<[f64; 2]>, Error> {
+    let mut of_order = |order: u64| -> Result<[f64; 2], Error> {
+        Ok([
+            one((halved_after, order, ALPHAS[0]))?,
+            one((halved_after, order, ALPHAS[1]))?,
+        ])
+    };
+    ORDERS.iter().map(|&order| of_order(order)).collect()
+}
+
+/// The gains of the dynamic runs: those of Table 2 and those that the text tells \[%\].
+fn gains_on_dynamic(runs: &Runs<'_>) -> Result<Vec<f64>, Error> {
+    let table = by_order(Some(10), |which| gain(runs, which))?;
+    let mut gains = table.concat();
+    gains.extend(over(&TOLD, |which| gain(runs, which))?);
+    Ok(gains)
+}
+
+fn largest(values: &[f64]) -> f64 {
+    values.iter().copied().fold(f64::MIN, f64::max)
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// Observations of each superstep of a run: the computation time of each process \[s\], and its host.
+#[derive(Debug, Default)]
+struct Watched {
+    compute: Vec<Vec<f64>>,
+    placement: Vec<Vec<HostId>>,
+}
+
+impl Recorder for Watched {
+    fn superstep(&mut self, _: usize, measures: &Measures, placement: &[HostId]) {
+        let times = measures.compute.iter().map(|time| time.get());
+        self.compute.push(times.collect());
+        self.placement.push(placement.to_vec());
+    }
+}
+
+/// A scenario once more, watched; and its time \[s\].
+fn watch(experiment: &Experiment, scenario: Scenario) -> Result<(Watched, f64), Error> {
+    let mut watched = Watched::default();
+    let run = experiment.run_scenario(scenario, &Progress::default(), &mut watched, None)?;
+    Ok((watched, run.outcome.makespan.get()))
+}
+
+/// For each superstep of the run of section 5.1, how many processes compute on the host of D and E where most do.
+fn most_on_d_and_e(runs: &Runs<'_>) -> Result<Vec<usize>, Error> {
+    let done = run(runs, STATIC)?;
+    let (watched, _) = watch(&done.experiment, Scenario::Iii)?;
+    let most = |(times, hosts): (&Vec<f64>, &Vec<HostId>)| {
+        let mut counts: BTreeMap<HostId, usize> = BTreeMap::new();
+        for (time, &host) in times.iter().zip(hosts) {
+            if *time > 0.0 && ["D", "E"].contains(&cluster(&done.experiment, host)) {
+                *counts.entry(host).or_default() += 1;
+            }
+        }
+        counts.into_values().max().unwrap_or(0)
+    };
+    let supersteps = watched.compute.iter().zip(&watched.placement);
+    Ok(supersteps.map(most).collect())
+}
+
+fn alone_on_d_and_e(runs: &Runs<'_>, after: usize) -> Outcome {
+    let most = most_on_d_and_e(runs)?;
+    let most = most.iter().skip(after).copied().max().unwrap_or(0);
+    told(most <= 1, json!({ "most_on_one_host": most }))
+}
+
+fn cluster(experiment: &Experiment, host: HostId) -> &str {
+    let platform = &experiment.platform.platform;
+    &platform.clusters[platform.cluster_of(host).index()].name
+}
+
+/// The moves away from D and E after they have lost power.
+fn moves_back(runs: &Runs<'_>, which: Which) -> Result<Vec<Moved>, Error> {
+    let halved_after = which.0.map_or(f64::MAX, |seconds| seconds as f64);
+    let calls = calls(runs, which)?;
+    let later = calls.iter().filter(|call| call.date_s >= halved_after);
+    let moves = later.flat_map(|call| call.moves.clone());
+    let leaves = |one: &Moved| ["D", "E"].contains(&one.from_cluster.as_str());
+    Ok(moves.filter(leaves).collect())
+}
+
+fn name_of((halved_after, order, alpha): Which) -> String {
+    halved_after.map_or_else(
+        || format!("{order}/a{alpha}"),
+        |seconds| format!("{order}/t{seconds}/a{alpha}"),
+    )
+}
+
+const CLAIMS: &[(&str, Evaluation)] = &[
+    ("swd-c01", |runs, claim| {
+        let most = largest(&gains_on_dynamic(runs)?);
+        told(about(most, claim.number()?), most)
+    }),
+    ("swd-c02", |runs, claim| {
+        let most = largest(&gains_on_dynamic(runs)?);
+        told(about(most, claim.number()?), most)
+    }),
+    ("swd-c03", |runs, claim| {
+        let overhead = |which| Ok(run(runs, which)?.overhead());
+        let on_static = mean(&by_order(None, overhead)?.concat());
+        let on_dynamic = mean(&by_order(Some(10), overhead)?.concat());
+        let published = claim.number()?;
+        told(
+            about(on_static, published) || about(on_dynamic, published),
+            json!({ "static_percent": on_static, "dynamic_percent": on_dynamic }),
+        )
+    }),
+    ("swd-c04", |runs, claim| {
+        let mean = mean(&by_order(None, |which| gain(runs, which))?.concat());
+        told(about(mean, claim.number()?), mean)
+    }),
+    ("swd-c05", |runs, claim| {
+        // No α is told: one of them will do for each.
+        let gains = |order| over(&ALPHAS, |alpha| gain(runs, (None, order, alpha)));
+        let (fifty, two_hundred) = (gains(50)?, gains(200)?);
+        let has = |gains: &[f64], published: f64| gains.iter().any(|&gain| about(gain, published));
+        let published = claim.numbers()?;
+        told(
+            has(&fifty, published[0]) && has(&two_hundred, published[1]),
+            json!({ "50": fifty, "200": two_hundred }),
+        )
+    }),
+    ("swd-c06", |runs, _| {
+        let overheads = by_order(None, |which| Ok(run(runs, which)?.overhead()))?;
+        let falls = |alpha: usize| overheads.is_sorted_by(|a, b| a[alpha] > b[alpha]);
+        told(falls(0) && falls(1), json!(overheads))
+    }),
+    ("swd-c07", |runs, _| {
+        // In each run, the first call that moves something from A or B; early is the first half of a run.
+        let is_meant = |one: &&Moved| ["A", "B"].contains(&one.from_cluster.as_str());
+        let mut places = BTreeSet::new();
+        let mut latest = 0.0_f64;
+        for order in ORDERS {
+            for alpha in ALPHAS {
+                let half = order;
+                if alpha > half {
+                    continue; // 10 processes with α = 16 have no call in the first half.
+                }
+                let calls = run(runs, (None, order, alpha))?.calls(Scenario::Iii);
+                let first = calls
+                    .iter()
+                    .find(|call| call.moves.iter().any(|one| is_meant(&one)));
+                let moves = first.into_iter().flat_map(|call| &call.moves);
+                places.extend(moves.filter(is_meant).map(|one| one.to_cluster.clone()));
+                let part = first.map_or(1.0, |call| call.superstep as f64 / (2 * order - 1) as f64);
+                latest = latest.max(part);
+            }
+        }
+        let only_fast = places.iter().all(|place| place == "D" || place == "E");
+        told(
+            only_fast && latest < 0.5,
+            json!({ "to": places, "latest_at_this_part_of_a_run": latest }),
+        )
+    }),
+    ("swd-c08", |runs, _| {
+        let mut holds = true;
+        let mut ends = Vec::new();
+        for order in ORDERS {
+            let done = run(runs, (None, order, 4))?;
+            let loads: Vec<f64> = plans(done.experiment.workload.as_ref())
+                .map(|plan| plan.work.iter().map(|work| work.get()).fold(0.0, f64::max))
+                .collect();
+            let (first, last) = (loads[0], loads[loads.len() - 1]);
+            holds &= loads.is_sorted_by(|a, b| a < b);
+            holds &= (first / 1e6 - 1.0).abs() < 1e-9 && (last / 1e9 - 1.0).abs() < 1e-9;
+            ends.push([first, last]);
+        }
+        told(holds, json!(ends))
+    }),
+    ("swd-c09", |runs, _| {
+        let shared = most_on_d_and_e(runs)?
+            .into_iter()
+            .filter(|&most| most > 1)
+            .count();
+        told(
+            shared > 0,
+            json!({ "supersteps_with_a_shared_host": shared }),
+        )
+    }),
+    ("swd-c10", |runs, _| {
+        let done = run(runs, STATIC)?;
+        let first = done.records(Scenario::Iii).iter().take(4);
+        let highest: Vec<f64> = first
+            .filter_map(|call| call.decision.outlined()["highest_potential_s"].as_f64())
+            .collect();
+        told(
+            highest.len() == 4 && highest.iter().all(|&potential| potential < 0.0),
+            highest,
+        )
+    }),
+    ("swd-c11", |runs, _| alone_on_d_and_e(runs, 268)),
+    ("swd-c12", |runs, _| {
+        // In each told run that has a call after the slowdown.
+        let mut holds = true;
+        let mut all = serde_json::Map::new();
+        for which in TOLD {
+            let halved_after = which.0.map_or(f64::MAX, |seconds| seconds as f64);
+            let has_call = calls(runs, which)?
+                .iter()
+                .any(|call| call.date_s >= halved_after);
+            let back = moves_back(runs, which)?;
+            let is_back = |one: &&Moved| ["A", "B"].contains(&one.to_cluster.as_str());
+            let count = back.iter().filter(is_back).count();
+            holds &= count > 0 || !has_call;
+            if has_call {
+                all.insert(name_of(which), count.into());
+            }
+        }
+        told(holds && !all.is_empty(), all)
+    }),
+    ("swd-c13", |runs, _| {
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        for which in TOLD {
+            for one in moves_back(runs, which)? {
+                *counts.entry(one.to_cluster).or_default() += 1;
+            }
+        }
+        // "Suitable" has no number: most of those that leave D and E go there.
+        let to_a = counts.get("A").copied().unwrap_or(0);
+        told(2 * to_a > counts.values().sum(), json!(counts))
+    }),
+    ("swd-c21", |runs, _| {
+        // The call at 66 comes before the slowdown, and the next one 48 supersteps later.
+        let calls = calls(runs, (Some(25), 200, 4))?;
+        let at = calls.iter().position(|call| call.superstep == 66);
+        let next = at
+            .and_then(|at| calls.get(at + 1))
+            .map(|call| call.superstep);
+        let is_before = at.is_some_and(|at| calls[at].date_s < 25.0);
+        let dates: Vec<u64> = calls.iter().map(|call| call.superstep).collect();
+        told(is_before && next == Some(114), dates)
+    }),
+    ("swd-c22", |runs, _| {
+        // When those that have moved to E compute for the last time.
+        let done = run(runs, (Some(25), 50, 4))?;
+        let calls = done.calls(Scenario::Iii);
+        let moves = calls.iter().flat_map(|call| &call.moves);
+        let there = moves.filter(|one| one.to_cluster == "E");
+        let supersteps = done
+            .results
+            .get(Scenario::Iii)
+            .map_or(&[][..], |run| &run.outcome.supersteps);
+        // p_i takes part in n supersteps, from the i-th on.
+        let mut ends: Vec<f64> = there
+            .filter_map(|one| {
+                let last = usize::try_from(one.process).ok()? + 50 - 2;
+                Some(supersteps.get(last)?.end.get())
+            })
+            .collect();
+        ends.sort_by(f64::total_cmp);
+        told(largest(&ends) < 25.0 && !ends.is_empty(), ends)
+    }),
+    ("swd-c23", |runs, _| {
+        let mut holds = true;
+        let mut counts = Vec::new();
+        for order in ORDERS {
+            let done = run(runs, (Some(10), order, 4))?;
+            let mut busy = vec![0; done.experiment.workload.processes()];
+            for plan in plans(done.experiment.workload.as_ref()) {
+                for (count, work) in busy.iter_mut().zip(&plan.work) {
+                    *count += u64::from(work.get() > 0.0);
+                }
+            }
+            let supersteps = done.experiment.workload.supersteps() as u64;
+            holds &= supersteps == 2 * order - 1 && busy.iter().all(|&count| count == order);
+            counts.push(supersteps);
+        }
+        told(holds, counts)
+    }),
+    ("swd-c24", |runs, _| {
+        let done = run(runs, (Some(10), 50, 4))?;
+        let (mut holds, mut messages) = (true, 0);
+        for plan in plans(done.experiment.workload.as_ref()) {
+            let is_next = |message: &migsim_workloads::Message| message.to.0 == message.from.0 + 1;
+            holds &= plan.messages.iter().all(is_next);
+            messages += plan.messages.len();
+        }
+        // 49 of 50 columns send in 50 supersteps each.
+        told(holds && messages == 49 * 50, messages)
+    }),
+    ("swd-c25", |runs, _| {
+        let counts: Vec<u64> = ORDERS
+            .iter()
+            .map(|&order| {
+                let done = run(runs, (Some(10), order, 4))?;
+                Ok(done.experiment.workload.processes() as u64)
+            })
+            .collect::<Result<_, Error>>()?;
+        told(counts == ORDERS, counts)
+    }),
+    ("swd-c26", |runs, _| {
+        let done = run(runs, STATIC)?;
+        let (watched, _) = watch(&done.experiment, Scenario::I)?;
+        let mut supersteps = watched.compute.iter().zip(&watched.placement);
+        let on_d = |(times, hosts): (&Vec<f64>, &Vec<HostId>)| {
+            let mut all = times.iter().zip(hosts);
+            all.any(|(time, &host)| *time > 0.0 && cluster(&done.experiment, host) == "D")
+        };
+        let first = supersteps.position(on_d).map_or(0, |at| at + 1);
+        told(first == 43, first)
+    }),
+    ("swd-c27", |runs, _| {
+        // Little computation, large messages, and a slow link between the clusters.
+        let case = |first: usize| two_clusters(runs, "10 Mbps", first, "1e6 instr");
+        let times = [case(SLOW)?.1, case(FAST)?.1];
+        told(times[1] > times[0], times.to_vec())
+    }),
+    ("swd-c28", |runs, _| {
+        let first = |of: &Watched| of.compute[0][0];
+        let case = |at: usize| two_clusters(runs, "1 Gbps", at, "1e9 instr");
+        let times = [first(&case(FAST)?.0), first(&case(SLOW)?.0)];
+        told((times[1] / times[0] - 2.0).abs() < 1e-9, times.to_vec())
+    }),
+    ("swd-c29", |runs, _| {
+        // The same first call, with processes that pass the test of their pattern and with ones that fail it.
+        let of_margin = |delta: f64| -> Result<Vec<f64>, Error> {
+            let case = of((Some(10), 25, 16)).with("policy.migbsp.delta", delta);
+            let done = runs.run(&case)?;
+            Ok(potentials(&done, Scenario::Iii, 0)
+                .map(|term| term.compute_s)
+                .collect())
+        };
+        let (irregular, regular) = (of_margin(0.001)?, of_margin(0.5)?);
+        let mut gaining = regular
+            .iter()
+            .zip(&irregular)
+            .filter(|(regular, _)| **regular > 0.0);
+        let most = [largest(&irregular), largest(&regular)];
+        told(
+            gaining.all(|(regular, irregular)| irregular <= regular) && most[0] < most[1],
+            most.to_vec(),
+        )
+    }),
+    ("swd-c30", |runs, _| {
+        // The highest PM of a process that is no candidate, over the least of a candidate: never above 1.
+        let mut most = f64::MIN;
+        for which in TOLD.into_iter().chain([STATIC]) {
+            let done = run(runs, which)?;
+            for (index, call) in done.records(Scenario::Iii).iter().enumerate() {
+                let candidates = &call.decision.candidates;
+                let least = candidates
+                    .iter()
+                    .map(|one| one.score)
+                    .fold(f64::MAX, f64::min);
+                let is_candidate = |term: &Potential| {
+                    candidates
+                        .iter()
+                        .any(|one| u64::from(one.process.0) + 1 == term.process)
+                };
+                let others = potentials(&done, Scenario::Iii, index)
+                    .filter(|term| !candidates.is_empty() && !is_candidate(term));
+                most = others.map(|term| term.total_s / least).fold(most, f64::max);
+            }
+        }
+        told(most <= 1.0, most)
+    }),
+    ("swd-c31", |runs, _| {
+        let overheads = by_order(None, |which| Ok(run(runs, which)?.overhead()))?;
+        told(
+            overheads.iter().all(|[often, rarely]| rarely < often),
+            json!(overheads),
+        )
+    }),
+    ("swd-c32", |runs, _| {
+        let [fast, slow] = same_work_at_two_clocks(runs)?;
+        let ratio = slow.foreseen_s / fast.foreseen_s;
+        told((ratio - 2.0).abs() < 1e-9, ratio)
+    }),
+    ("swd-c33", |runs, _| {
+        let [fast, slow] = same_work_at_two_clocks(runs)?;
+        let regularities = [fast, slow].map(|one| one.foreseen_s / one.measured_s);
+        let is_same = (regularities[0] / regularities[1] - 1.0).abs() < 1e-9;
+        told(is_same && regularities[0] > 0.0, regularities.to_vec())
+    }),
+    ("swd-c34", |runs, _| {
+        let done = run(runs, (Some(10), 50, 4))?;
+        let evaluated = potentials(&done, Scenario::Iii, 0).count();
+        // 50 processes against the four Sets that are not their own, not against 174 processors.
+        told(evaluated == 50 * 4, evaluated)
+    }),
+    ("swd-c35", |runs, _| {
+        // At each call: did more supersteps pass the test than fail it, and did α grow, or fall?
+        let (mut against, mut grows, mut falls) = (0, 0, 0);
+        for which in TOLD.into_iter().chain([STATIC]) {
+            for call in run(runs, which)?.records(Scenario::Iii) {
+                let terms = call.decision.outlined();
+                let votes = terms["votes"].as_str().unwrap_or_default();
+                let (stable, unstable) = (votes.matches('+').count(), votes.matches('-').count());
+                let (before, next) = (terms["alpha"].as_u64(), terms["next_alpha"].as_u64());
+                grows += u32::from(next > before);
+                falls += u32::from(next < before);
+                against += u32::from(next < before && stable > unstable);
+                against += u32::from(next > before && unstable > stable);
+            }
+        }
+        // The second adaptation is off here; with it, and with what has not moved counted as no migration:
+        let case = of(STATIC)
+            .with("policy.migbsp.d_growth", "multiply")
+            .with("policy.migbsp.quiet_call", "moved");
+        let counts = [
+            run(runs, STATIC)?.records(Scenario::Ii).len(),
+            runs.run(&case)?.records(Scenario::Ii).len(),
+        ];
+        told(
+            against == 0 && grows > 0 && falls > 0 && counts[1] < counts[0],
+            json!({ "alpha_grows": grows, "falls": falls, "against_the_votes": against, "calls_without_and_with_the_second": counts }),
+        )
+    }),
+    ("swd-c36", |runs, _| {
+        let (mut holds, mut checked) = (true, 0);
+        for which in TOLD.into_iter().chain([STATIC]) {
+            let done = run(runs, which)?;
+            let calls = done.records(Scenario::Iii);
+            for (index, call) in calls.iter().enumerate() {
+                let terms = call.decision.outlined();
+                let number = |key: &str| terms[key].as_u64().unwrap_or_default();
+                let votes = terms["votes"].as_str().unwrap_or_default();
+                // The record keeps the first 64 votes of an interval.
+                if votes.len() as u64 != number("alpha") {
+                    continue;
+                }
+                holds &= voted(which.2, number("alpha"), votes) == number("next_alpha");
+                if let Some(next) = calls.get(index + 1) {
+                    holds &= (next.superstep - call.superstep) as u64 == number("next_alpha");
+                }
+                checked += 1;
+            }
+        }
+        told(holds && checked > 0, json!({ "calls": checked }))
+    }),
+    ("swd-c37", |runs, _| {
+        let shares = over(&ORDERS, |order| {
+            let done = run(runs, (None, order, 4))?;
+            let (watched, time) = watch(&done.experiment, Scenario::I)?;
+            Ok(watched
+                .compute
+                .iter()
+                .map(|times| largest(times))
+                .sum::<f64>()
+                / time)
+        })?;
+        // More than half of the time is computation.
+        told(shares.iter().all(|&share| share > 0.5), shares)
+    }),
+    ("swd-c38", |runs, _| {
+        let done = run(runs, (Some(10), 50, 4))?;
+        let again = done.experiment.run(&Progress::default())?;
+        let hashes = |results: &Results| -> Vec<String> {
+            let runs = results.runs.iter();
+            runs.map(|run| run.outcome.event_hash.clone()).collect()
+        };
+        told(hashes(&again) == hashes(&done.results), hashes(&again))
+    }),
+];
+
+/// α after an interval: each vote adds or takes one, not below the initial α.
+fn voted(initial: u64, alpha: u64, votes: &str) -> u64 {
+    votes.chars().fold(alpha, |alpha, vote| match vote {
+        '+' => alpha + 1,
+        '-' => (alpha - 1).max(initial),
+        _ => alpha,
+    })
+}
+
+/// A term PM(i,j) of a call.
+#[derive(Clone, Debug)]
+struct Potential {
+    /// From 1.
+    process: u64,
+    cluster: String,
+    compute_s: f64,
+    total_s: f64,
+}
+
+/// All PM(i,j) of a call.
+fn potentials(done: &Done, scenario: Scenario, call: usize) -> impl Iterator<Item = Potential> {
+    let call = done.records(scenario).get(call);
+    let terms = call.map(|call| call.decision.explained());
+    let terms = terms.and_then(|mut terms| terms.remove("potentials"));
+    let terms = match terms {
+        Some(Value::Array(terms)) => terms,
+        _ => Vec::new(),
+    };
+    let read = |term: Value| Potential {
+        process: term["process"].as_u64().unwrap_or_default(),
+        cluster: term["cluster"].as_str().unwrap_or_default().to_owned(),
+        compute_s: term["compute_s"].as_f64().unwrap_or(f64::NAN),
+        total_s: term["potential_s"].as_f64().unwrap_or(f64::NAN),
+    };
+    terms.into_iter().map(read)
+}
+
+/// The computation of p43 on D in a superstep as predicted, Pcomp·CTP, and as measured in the superstep of the call \[s\].
+#[derive(Clone, Copy, Debug)]
+struct Foreseen {
+    foreseen_s: f64,
+    measured_s: f64,
+}
+
+/// The part of its time that a process of D saves on E, at full and at half power: 1 - 1.6 GHz / 2.0 GHz.
+const SAVED_ON_E: f64 = 0.2;
+
+/// The call at 60 of 50 processes that always compute the same, with D and E at full and at half of their power.
+fn same_work_at_two_clocks(runs: &Runs<'_>) -> Result<[Foreseen; 2], Error> {
+    let one = |seconds: u64| -> Result<Foreseen, Error> {
+        let case = of((Some(seconds), 50, 4))
+            .with("workload.first_instructions", "3e8 instr")
+            .with("workload.last_instructions", "3e8 instr");
+        let done = runs.run(&case)?;
+        let (watched, _) = watch(&done.experiment, Scenario::Ii)?;
+        let calls = done.records(Scenario::Ii);
+        let call = calls.iter().position(|call| call.superstep + 1 == 60);
+        let call = call.unwrap_or(usize::MAX);
+        let next_alpha = calls
+            .get(call)
+            .map(|call| call.decision.outlined()["next_alpha"].as_f64());
+        let horizon = next_alpha.flatten().unwrap_or(f64::NAN);
+        let mut terms = potentials(&done, Scenario::Ii, call);
+        let wanted = terms.find(|term| term.process == 43 && term.cluster == "E");
+        Ok(Foreseen {
+            foreseen_s: wanted.map_or(f64::NAN, |term| term.compute_s) / horizon / SAVED_ON_E,
+            measured_s: watched.compute[59][42],
+        })
+    };
+    Ok([one(100)?, one(10)?])
+}
+
+/// A cluster of 500 MHz and one of 1 GHz (section 2.1).
+const SLOW: usize = 0;
+const FAST: usize = 1;
+
+/// Six processes that send in a chain, p1 in one of the two clusters and the others in the slow one; and their time \[s\].
+fn two_clusters(
+    runs: &Runs<'_>,
+    between: &str,
+    first: usize,
+    instructions: &str,
+) -> Result<(Watched, f64), Error> {
+    let cluster = |name: &str, speed: &str, router: &str| json!({ "name": name, "hosts": 10, "speed": speed, "router": router, "link": { "bandwidth": "1 Gbps", "latency": "0 s" } });
+    let text = json!({
+        "schema": "migsim-platform-1",
+        "name": "two-clusters",
+        "clusters": [cluster("Cluster1", "500 MHz", "R1"), cluster("Cluster2", "1 GHz", "R2")],
+        "routers": ["R1", "R2"],
+        "links": [{ "name": "R1-R2", "from": "R1", "to": "R2", "bandwidth": between, "latency": "0 s" }],
+    });
+    let case = Case::new("sw-dynamic-static")
+        .with("workload.n", 6)
+        .with("workload.first_instructions", instructions)
+        .with("workload.last_instructions", instructions);
+    let mut experiment = runs.load(&case)?;
+    experiment.platform = Arc::new(platform::from_json("two-clusters", &text.to_string())?);
+    let hosts = &experiment.platform.platform.hosts;
+    experiment.placement = (0..6).map(HostId::from_index).collect();
+    if first == FAST {
+        experiment.placement[0] = HostId::from_index(hosts.len() - 1);
+    }
+    watch(&experiment, Scenario::I)
+}

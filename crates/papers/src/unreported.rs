@@ -1,0 +1,105 @@
+//! Unreported moves, in the runs whose migrations a paper reports.
+//!
+//! A decision is reproduced if the reported moves come; a run may make others besides, of which the paper says nothing. They are counted
+//! here, call by call, so that a reader sees how much of a run rests on a reported move.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::calls::Told;
+use super::decisions::reports;
+use super::facts::Decision;
+
+/// The moves of a run in scenario iii.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct UnreportedMoves {
+    /// The run, in the keys of its paper.
+    pub case: String,
+    /// All moves.
+    pub moves: usize,
+    /// Moves that the paper reports.
+    pub reported: usize,
+    /// The others: superstep, cluster that is left, cluster that is reached, number of processes.
+    pub others: Vec<(u64, String, String, usize)>,
+}
+
+/// The moves of a run about which `decisions` report migrations; `None` if they report none.
+pub(super) fn unreported(
+    case: String,
+    decisions: &[&Decision],
+    calls: &[Told],
+) -> Option<UnreportedMoves> {
+    let is_reported = |decision: &&&Decision| decision.kind == "migration";
+    decisions.iter().find(is_reported)?;
+    let mut result = UnreportedMoves {
+        case,
+        moves: 0,
+        reported: 0,
+        others: Vec::new(),
+    };
+    let mut others: BTreeMap<(u64, String, String), usize> = BTreeMap::new();
+    for call in calls {
+        for one in &call.moves {
+            result.moves += 1;
+            if decisions
+                .iter()
+                .any(|decision| reports(decision, calls, call, one))
+            {
+                result.reported += 1;
+            } else {
+                let (from, to) = (one.from_cluster.clone(), one.to_cluster.clone());
+                *others.entry((call.superstep, from, to)).or_default() += 1;
+            }
+        }
+    }
+    let rows = others.into_iter();
+    result.others = rows
+        .map(|((superstep, from, to), count)| (superstep, from, to, count))
+        .collect();
+    Some(result)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::calls::Moved;
+
+    #[test]
+    fn a_move_counts_as_reported_at_its_call_alone() {
+        let moved = |process: u64, from: &str| Moved {
+            process,
+            from_cluster: from.into(),
+            to_cluster: "A".into(),
+            from_host: format!("{from}-0"),
+            to_host: "A-0".into(),
+        };
+        let call = |superstep: u64, moves: Vec<Moved>| Told {
+            superstep,
+            date_s: 1.0,
+            alpha: None,
+            candidates: Vec::new(),
+            moves,
+            margin: None,
+        };
+        let calls = [
+            call(4, vec![moved(21, "C"), moved(1, "L")]),
+            call(11, vec![moved(22, "C"), moved(2, "L"), moved(3, "L")]),
+        ];
+        let decision: Decision = serde_json::from_value(
+            json!({ "id": "x", "config": {}, "superstep": 4, "kind": "migration", "from": "C", "to": "A", "count": 1 }),
+        )
+        .unwrap();
+        let found = unreported("n=1".into(), &[&decision], &calls).unwrap();
+        assert_eq!((found.moves, found.reported), (5, 1));
+        let rows: Vec<(u64, &str, usize)> = found
+            .others
+            .iter()
+            .map(|(superstep, from, _, count)| (*superstep, from.as_str(), *count))
+            .collect();
+        assert_eq!(rows, [(4, "L", 1), (11, "C", 1), (11, "L", 2)]);
+        assert_eq!(unreported(String::new(), &[], &calls), None);
+    }
+}

@@ -1,0 +1,68 @@
+//! The first paper: da Rosa Righi, Carissimi, Navaux, *On the Dynamic Load-Rebalancing of BSP Application Using Process
+//! Migration*, WSPPD 2007. It publishes a model and no runs: its rules and claims are checked on the policy itself
+//! ([`migsim_policies::migbsp_2007`]).
+
+use serde_json::Value;
+
+use super::claims::Outcome;
+use super::runs::Case;
+use super::{Evaluation, Paper, Rule};
+use migsim_policies::migbsp_2007::claims::claim;
+
+/// The paper.
+pub(super) const PAPER: Paper = Paper {
+    name: "wsppd2007",
+    title: "da Rosa Righi, Carissimi, Navaux: On the Dynamic Load-Rebalancing of BSP Application Using Process Migration",
+    experiment: None,
+    facts: include_str!("facts/wsppd2007.json"),
+    case: |_| Case::new(""),
+    in_sample: |_| false,
+    claims: CLAIMS,
+    rules: RULES,
+    notes: "",
+};
+
+#[expect(clippy::unnecessary_wraps, reason = "the result of every evaluation")]
+fn judged(id: &str) -> Outcome {
+    Ok(claim(id).map_or((None, Value::Null), |claim| {
+        (Some(claim.holds), claim.seen.into())
+    }))
+}
+
+/// Each rule of its call with the check of a claim that follows it.
+const RULES: &[(&str, Rule)] = &[
+    ("w07-d01", |_| judged("w07-c02")),
+    ("w07-d02", |_| judged("w07-c01")),
+    ("w07-d03", |_| judged("w07-c03")),
+    ("w07-d04", |_| judged("w07-c12")),
+    ("w07-d05", |_| judged("w07-c18")),
+];
+
+const CLAIMS: &[(&str, Evaluation)] = &[
+    ("w07-c01", |_, _| judged("w07-c01")),
+    ("w07-c02", |_, _| judged("w07-c02")),
+    ("w07-c03", |_, _| judged("w07-c03")),
+    ("w07-c04", |_, _| judged("w07-c04")),
+    ("w07-c05", |_, _| judged("w07-c05")),
+    ("w07-c06", |_, _| judged("w07-c06")),
+    ("w07-c07", |_, _| judged("w07-c07")),
+    ("w07-c08", |_, _| judged("w07-c08")),
+    ("w07-c09", |_, _| judged("w07-c09")),
+    ("w07-c10", |_, _| judged("w07-c10")),
+    ("w07-c11", |_, _| judged("w07-c11")),
+    ("w07-c12", |_, _| judged("w07-c12")),
+    ("w07-c13", |_, _| judged("w07-c13")),
+    ("w07-c14", |_, _| judged("w07-c14")),
+    ("w07-c15", |_, _| judged("w07-c15")),
+    ("w07-c16", |_, _| judged("w07-c16")),
+    ("w07-c17", |_, _| judged("w07-c17")),
+    ("w07-c18", |_, _| judged("w07-c18")),
+    ("w07-c19", |_, _| judged("w07-c19")),
+    // No run can show that a programmer has nothing to do.
+    ("w07-c20", |_, _| {
+        Ok((
+            None,
+            "an application has no call of the scheduler (trait `Workload`)".into(),
+        ))
+    }),
+];

@@ -1,0 +1,272 @@
+//! Assembles clusters to a platform: hosts, access links or the shared medium, and the paths between clusters.
+//!
+//! Both formats use it: JSON, and SimGrid's `<cluster>`. What it would take of memory is known before it is taken.
+
+use std::fmt::Write as _;
+
+use super::{Cluster, ClusterPath, Host, Link, Platform, Profile, Routes};
+use migsim_base::error::Problem;
+use migsim_base::memory::Limits;
+use migsim_base::units::{
+    Bytes, BytesPerSecond, ClusterId, InstructionsPerSecond, LinkId, Seconds,
+};
+use migsim_base::words::counted;
+
+/// The most hosts of a platform.
+pub(super) const MOST_HOSTS: u64 = 50_000_000;
+/// The most memory that the description of a platform may take \[B\], where nothing else limits it.
+const MOST_MEMORY: f64 = 16e9;
+
+/// The most memory that the paths between clusters may take \[B\]; their length is known only when they are there.
+const MOST_PATH_MEMORY: u64 = 2_000_000_000;
+
+/// A link without its name.
+#[derive(Clone, Debug)]
+pub(super) struct LinkParts {
+    pub(super) bandwidth: BytesPerSecond,
+    pub(super) latency: Seconds,
+    pub(super) is_shared: bool,
+    pub(super) is_duplex: bool,
+    pub(super) bandwidth_profile: Option<Profile>,
+    pub(super) latency_profile: Option<Profile>,
+}
+
+impl LinkParts {
+    pub(super) fn named(self, name: String) -> Link {
+        Link {
+            name,
+            bandwidth: self.bandwidth,
+            latency: self.latency,
+            is_shared: self.is_shared,
+            is_duplex: self.is_duplex,
+            bandwidth_profile: self.bandwidth_profile,
+            latency_profile: self.latency_profile,
+            loads: Vec::new(),
+        }
+    }
+
+    /// Adds the link, or both directions of a duplex link; the id of the first.
+    pub(super) fn add_to(self, links: &mut Vec<Link>, name: String) -> LinkId {
+        let id = LinkId::from_index(links.len());
+        if self.is_duplex {
+            links.push(self.clone().named(format!("{name}_UP")));
+            let second = Self {
+                is_duplex: false,
+                ..self
+            };
+            links.push(second.named(format!("{name}_DOWN")));
+        } else {
+            links.push(self.named(name));
+        }
+        id
+    }
+}
+
+/// A cluster before it is part of a platform.
+#[derive(Clone, Debug)]
+pub(super) struct ClusterParts {
+    /// Its name; hosts are called by it, `-` and their number from 0 on.
+    pub(super) name: String,
+    /// Its hosts, in order.
+    pub(super) groups: Vec<GroupParts>,
+    /// What every flow that touches the cluster crosses once: a shared medium or a backbone, with its name.
+    pub(super) medium: Option<(String, LinkParts)>,
+}
+
+/// Equal hosts of a cluster.
+#[derive(Clone, Debug)]
+pub(super) struct GroupParts {
+    pub(super) hosts: u32,
+    pub(super) speed: InstructionsPerSecond,
+    pub(super) cores: u32,
+    pub(super) memory: Option<Bytes>,
+    pub(super) speed_profile: Option<Profile>,
+    /// The access link of every host.
+    pub(super) access: Option<LinkParts>,
+}
+
+/// Links and paths of a platform under construction.
+#[derive(Debug)]
+pub(super) struct Assembly {
+    platform: Platform,
+    access: Vec<Option<LinkId>>,
+    medium: Vec<Option<LinkId>>,
+    pairs: Vec<Option<ClusterPath>>,
+    path_links: Vec<LinkId>,
+}
+
+impl Assembly {
+    /// Hosts and links; `between` are the links between clusters, which get the first ids.
+    pub(super) fn new(name: String, between: Vec<Link>, clusters: Vec<ClusterParts>) -> Self {
+        let count = clusters.len();
+        let mut assembly = Self {
+            platform: Platform {
+                name,
+                clusters: Vec::with_capacity(count),
+                hosts: Vec::new(),
+                links: between,
+                routes: Routes::Clustered {
+                    access: Vec::new(),
+                    pairs: Vec::new(),
+                    links: Vec::new(),
+                },
+                failure: None,
+            },
+            access: Vec::new(),
+            medium: Vec::with_capacity(count),
+            pairs: vec![None; count * count],
+            path_links: Vec::new(),
+        };
+        for cluster in clusters {
+            assembly.add_cluster(cluster);
+        }
+        assembly
+    }
+
+    fn add_cluster(&mut self, parts: ClusterParts) {
+        let id = ClusterId::from_index(self.platform.clusters.len());
+        let first = self.platform.hosts.len();
+        let count = parts.groups.iter().map(|group| group.hosts as usize).sum();
+        let links = &mut self.platform.links;
+        let medium = parts.medium.map(|(name, link)| link.add_to(links, name));
+        self.medium.push(medium);
+        self.platform.hosts.reserve(count);
+        self.access.reserve(count);
+        let mut index = 0;
+        for group in &parts.groups {
+            for _ in 0..group.hosts {
+                let name = numbered(&parts.name, index, "");
+                let access = group.access.clone();
+                let links = &mut self.platform.links;
+                let access =
+                    access.map(|link| link.add_to(links, numbered(&parts.name, index, "-link")));
+                self.access.push(access);
+                self.platform.hosts.push(Host {
+                    name,
+                    cluster: id,
+                    speed: group.speed,
+                    cores: group.cores,
+                    memory: group.memory,
+                    speed_profile: group.speed_profile.clone(),
+                    loads: Vec::new(),
+                });
+                index += 1;
+            }
+        }
+        let id_of = |index: usize| ClusterId::from_index(index).0;
+        self.platform.clusters.push(Cluster {
+            name: parts.name,
+            hosts: id_of(first)..id_of(first + count),
+        });
+    }
+
+    /// Sets the path from cluster `a` to cluster `b`: medium of a, `between`, medium of b (a medium only once inside a cluster).
+    pub(super) fn connect(
+        &mut self,
+        a: usize,
+        b: usize,
+        between: &[LinkId],
+    ) -> Result<(), Problem> {
+        let last = if a == b { None } else { self.medium[b] };
+        let start = self.path_links.len();
+        self.path_links.extend(self.medium[a]);
+        self.path_links.extend_from_slice(between);
+        self.path_links.extend(last);
+        let end = self.path_links.len();
+        if 4 * end as u64 > MOST_PATH_MEMORY {
+            return Err(Problem::new(format!(
+                "the paths between the clusters hold more than {} links in all",
+                MOST_PATH_MEMORY / 4
+            )));
+        }
+        let clusters = self.medium.len();
+        self.pairs[a * clusters + b] = Some(ClusterPath {
+            links: LinkId::from_index(start).0..LinkId::from_index(end).0,
+            latency: None,
+        });
+        Ok(())
+    }
+
+    /// Whether there is a path from cluster `a` to cluster `b`.
+    pub(super) fn is_connected(&self, a: usize, b: usize) -> bool {
+        self.pairs[a * self.medium.len() + b].is_some()
+    }
+
+    /// Sets the latency of the whole way between hosts of two clusters, in both directions.
+    pub(super) fn set_latency(&mut self, a: usize, b: usize, latency: Seconds) {
+        let clusters = self.medium.len();
+        for pair in [a * clusters + b, b * clusters + a] {
+            if let Some(path) = &mut self.pairs[pair] {
+                path.latency = Some(latency);
+            }
+        }
+    }
+
+    pub(super) fn finish(self) -> Platform {
+        Platform {
+            routes: Routes::Clustered {
+                access: self.access,
+                pairs: self.pairs,
+                links: self.path_links,
+            },
+            ..self.platform
+        }
+    }
+}
+
+/// The name of a member of a cluster, and what stands behind it; without room to spare.
+fn numbered(cluster: &str, index: usize, suffix: &str) -> String {
+    let digits = index.checked_ilog10().unwrap_or_default() as usize + 1;
+    let mut name = String::with_capacity(cluster.len() + 1 + digits + suffix.len());
+    write!(name, "{cluster}-{index}{suffix}").expect("a text takes everything");
+    name
+}
+
+/// What a cluster takes of memory \[B\].
+pub(super) fn memory_of_hosts(hosts: u64, name: &str, links: u64, profile_steps: usize) -> u64 {
+    let name = name.len() as u64 + 24; // digits, suffix and what the allocator adds
+    let host = size_of::<Host>() as u64 + size_of::<Option<LinkId>>() as u64 + name;
+    let link = links * (size_of::<Link>() as u64 + name);
+    hosts.saturating_mul(host + link + 16 * profile_steps as u64)
+}
+
+/// What the table of pairs takes of memory \[B\].
+pub(super) fn memory_of_pairs(clusters: usize) -> u64 {
+    (clusters as u64)
+        .saturating_mul(clusters as u64)
+        .saturating_mul(size_of::<Option<ClusterPath>>() as u64)
+}
+
+/// What a platform that is there takes of memory \[B\].
+pub fn memory_of(platform: &Platform) -> f64 {
+    let names = NAME * (platform.hosts.len() + platform.links.len());
+    let routes = match &platform.routes {
+        Routes::Clustered { pairs, links, .. } => size_of_val(&pairs[..]) + size_of_val(&links[..]),
+        Routes::Zoned { zones, points } => zones.memory() + size_of_val(&points[..]),
+    };
+    let lists = size_of_val(&platform.hosts[..]) + size_of_val(&platform.links[..]);
+    (names + routes + lists) as f64
+}
+
+/// What the allocator takes for a short name \[B\].
+const NAME: usize = 32;
+
+/// Refuses a platform that is too large.
+pub(super) fn check_size(
+    hosts: u64,
+    clusters: usize,
+    bytes: u64,
+    limits: Limits,
+) -> Result<(), Problem> {
+    let size = format!("{hosts} hosts in {}", counted(clusters, "cluster"));
+    let limits = Limits {
+        memory: limits.memory.or(Some(MOST_MEMORY)),
+        ..limits
+    };
+    limits.check("the platform", bytes as f64, &size)?;
+    if hosts > MOST_HOSTS {
+        let problem = Problem::new(format!("the platform has {size}"));
+        return Err(problem.hint(format!("at most {MOST_HOSTS} hosts are accepted")));
+    }
+    Ok(())
+}

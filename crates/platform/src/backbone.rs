@@ -1,0 +1,167 @@
+//! The links between clusters, of which the narrowest is a platform's backbone.
+//!
+//! ```text
+//! a-0 --link--+                          +-- b-0
+//! a-1 --link--+-- R1 ==== R2 ---- medium-+-- b-1
+//!     inside       between        inside
+//! ```
+//!
+//! A link lies inside a cluster if messages between hosts of that cluster cross it: an access link, the shared medium of a cluster in
+//! JSON, the backbone of a `<cluster>`. A link that lies inside several clusters joins them, and counts as a link between clusters. The
+//! rule looks at routes only, so that a platform and its export have the same backbone.
+
+use std::collections::BTreeMap;
+
+use super::{Platform, Route, Routes};
+use migsim_base::units::{BytesPerSecond, ClusterId, HostId, LinkId};
+
+/// The clusters inside which a link lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Inside {
+    One(ClusterId),
+    Several,
+}
+
+impl Platform {
+    /// Nominal bandwidth of the narrowest link between clusters; `None` if there is no such link. Access links, the medium inside a
+    /// cluster and links that only have a latency do not count.
+    ///
+    /// In nested zones, the routes that are searched are those between the first hosts of clusters, and inside a cluster those between its first
+    /// and its last host. In a cluster of one host the link next to that host counts as its access link.
+    pub fn backbone(&self) -> Option<BytesPerSecond> {
+        let inside = self.links_inside();
+        let rate = |link: LinkId| self.links[link.index()].bandwidth;
+        let is_between = |link: &LinkId| !matches!(inside.get(link), Some(Inside::One(_)));
+        let narrower = |a: BytesPerSecond, b: BytesPerSecond| if b < a { b } else { a };
+        match &self.routes {
+            Routes::Clustered { links, .. } => {
+                let between = links.iter().copied().filter(is_between);
+                between.map(rate).reduce(narrower)
+            }
+            Routes::Zoned { .. } => {
+                let clusters = || (0..self.clusters.len()).map(ClusterId::from_index);
+                let pairs = clusters().flat_map(|a| clusters().map(move |b| (a, b)));
+                let narrowest = pairs.filter(|(a, b)| a != b).filter_map(|(a, b)| {
+                    let between = self.without_access(a, b)?.into_iter().filter(is_between);
+                    between.map(rate).reduce(narrower)
+                });
+                narrowest.reduce(narrower)
+            }
+        }
+    }
+
+    /// The links that lie inside clusters.
+    fn links_inside(&self) -> BTreeMap<LinkId, Inside> {
+        let mut inside: BTreeMap<LinkId, Inside> = BTreeMap::new();
+        for index in 0..self.clusters.len() {
+            let cluster = ClusterId::from_index(index);
+            let mut add = |link: LinkId| {
+                let lies = inside.entry(link).or_insert(Inside::One(cluster));
+                if *lies != Inside::One(cluster) {
+                    *lies = Inside::Several;
+                }
+            };
+            if let Routes::Clustered { pairs, links, .. } = &self.routes {
+                // The path from a cluster to itself is its medium, also in a cluster of one host.
+                if let Some(path) = &pairs[index * self.clusters.len() + index] {
+                    let range = path.links.start as usize..path.links.end as usize;
+                    links[range].iter().copied().for_each(&mut add);
+                }
+            }
+            for route in self.routes_inside(cluster).into_iter().flatten() {
+                route.links().for_each(&mut add);
+            }
+        }
+        inside
+    }
+
+    /// The routes from the first to the last host of a cluster, and back.
+    fn routes_inside(&self, cluster: ClusterId) -> [Option<Route<'_>>; 2] {
+        let hosts = &self.clusters[cluster.index()].hosts;
+        let (first, last) = (HostId(hosts.start), HostId(hosts.end - 1));
+        if first == last {
+            return [None, None];
+        }
+        [(first, last), (last, first)].map(|(from, to)| self.route(from, to))
+    }
+
+    /// The links that limit flows on the route between the first hosts of two clusters, without the access link of a host that is alone.
+    fn without_access(&self, a: ClusterId, b: ClusterId) -> Option<Vec<LinkId>> {
+        let route = self.route(self.manager(a), self.manager(b))?;
+        let mut links: Vec<LinkId> = (route.links())
+            .filter(|link| !self.links[link.index()].only_delays())
+            .collect();
+        let is_alone = |cluster| self.routes_inside(cluster).iter().all(Option::is_none);
+        if is_alone(b) {
+            links.pop();
+        }
+        if is_alone(a) && !links.is_empty() {
+            links.remove(0);
+        }
+        Some(links)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{LoadedPlatform, from_json, from_simgrid, to_simgrid};
+    use migsim_base::units::BytesPerSecond;
+
+    /// The bandwidth of the backbone [B/s]: of a platform and of its export, which are equal.
+    fn backbone(clusters: &str, links: &str) -> Option<f64> {
+        let text = format!(
+            r#"{{"schema": "migsim-platform-1", "name": "p", "clusters": [{clusters}], "links": [{links}]}}"#
+        );
+        let of = |loaded: &LoadedPlatform| loaded.platform.backbone().map(BytesPerSecond::get);
+        let loaded = from_json("p.json", &text).unwrap();
+        let export = to_simgrid(&loaded.platform).unwrap();
+        let again = from_simgrid("p.xml", &export.xml).unwrap();
+        assert_eq!(of(&loaded), of(&again), "{}", export.xml);
+        of(&loaded)
+    }
+
+    fn cluster(name: &str, hosts: u32, network: &str, bandwidth: &str) -> String {
+        format!(
+            r#"{{"name": "{name}", "hosts": {hosts}, "speed": "1 GHz", "network": "{network}", "router": "{name}",
+                "link": {{"bandwidth": "{bandwidth}", "latency": "1 us"}}}}"#
+        )
+    }
+
+    const LINK: &str =
+        r#"{"name": "L", "from": "a", "to": "b", "bandwidth": "4 MB/s", "latency": "1 ms"}"#;
+
+    #[test]
+    fn the_medium_inside_a_cluster_is_no_link_between_clusters() {
+        let b = cluster("b", 3, "switch", "2 MB/s");
+        for (hosts, network) in [
+            (2, "shared-medium"),
+            (1, "shared-medium"),
+            (2, "unshared"),
+            (1, "unshared"),
+            (2, "switch"),
+            (1, "switch"),
+        ] {
+            let a = cluster("a", hosts, network, "1 MB/s");
+            assert_eq!(backbone(&format!("{a}, {b}"), LINK), Some(4e6), "{network}");
+        }
+    }
+
+    #[test]
+    fn clusters_of_one_router_have_no_link_between_them() {
+        let a = cluster("a", 2, "shared-medium", "1 MB/s");
+        let b = cluster("b", 1, "switch", "2 MB/s");
+        let b = b.replace(r#""router": "b""#, r#""router": "a""#);
+        assert_eq!(backbone(&format!("{a}, {b}"), ""), None);
+    }
+
+    #[test]
+    fn a_link_inside_several_clusters_joins_them() {
+        let xml = r#"<?xml version="1.0"?><platform version="4.1"><cluster id="c" prefix="c-" suffix="" radical="0-3" speed="1Gf"
+            bw="2MBps" lat="1us" bb_bw="3MBps" bb_lat="1us"/></platform>"#;
+        let mut platform = from_simgrid("c.xml", xml).unwrap().platform;
+        assert_eq!(platform.backbone(), None);
+        let halves = ["a", "a", "b", "b"].map(str::to_owned);
+        platform.group_as(halves.to_vec());
+        assert_eq!(platform.backbone().map(BytesPerSecond::get), Some(3e6));
+    }
+}

@@ -1,0 +1,77 @@
+//! The built-in platforms: copies of the files in `platforms/`.
+
+use serde_json::Value;
+
+const BUILT_IN: &[(&str, &str)] = &[
+    (
+        "grid5000.json",
+        include_str!("../../../platforms/grid5000.json"),
+    ),
+    ("lbm.json", include_str!("../../../platforms/lbm.json")),
+    (
+        "sw-dynamic.json",
+        include_str!("../../../platforms/sw-dynamic.json"),
+    ),
+    (
+        "sw-dynamic-t10.json",
+        include_str!("../../../platforms/sw-dynamic-t10.json"),
+    ),
+    (
+        "sw-dynamic-t25.json",
+        include_str!("../../../platforms/sw-dynamic-t25.json"),
+    ),
+    (
+        "sw-dynamic-t75.json",
+        include_str!("../../../platforms/sw-dynamic-t75.json"),
+    ),
+    (
+        "sw-dynamic-t100.json",
+        include_str!("../../../platforms/sw-dynamic-t100.json"),
+    ),
+    ("ufrgs.json", include_str!("../../../platforms/ufrgs.json")),
+    (
+        "ufrgs-as-printed.json",
+        include_str!("../../../platforms/ufrgs-as-printed.json"),
+    ),
+    (
+        "ufrgs-sw.json",
+        include_str!("../../../platforms/ufrgs-sw.json"),
+    ),
+];
+
+/// The platforms that are part of the program: file name and text.
+pub fn built_in() -> &'static [(&'static str, &'static str)] {
+    BUILT_IN
+}
+
+/// The name of the built-in platform that a file is a copy of.
+pub(super) fn copied(file: &Value) -> Option<&'static str> {
+    let name = file.get("name")?.as_str()?;
+    let known = BUILT_IN.iter().find_map(|(file, text)| {
+        let stem = file.strip_suffix(".json")?;
+        (stem == name).then_some((stem, text))
+    });
+    let (name, text) = known?;
+    let own: Value = serde_json::from_str(text).ok()?;
+    (own == *file).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::from_json;
+
+    #[test]
+    fn a_copy_is_the_built_in_platform_until_a_value_is_edited() {
+        let (_, text) = built_in()
+            .iter()
+            .find(|(file, _)| *file == "ufrgs.json")
+            .unwrap();
+        let copied = |text: &str| from_json("copy.json", text).unwrap().built_in;
+        let value: Value = serde_json::from_str(text).unwrap();
+        assert_eq!(copied(&value.to_string()), Some("ufrgs"));
+        let edited = text.replace("1.2 GHz", "1.3 GHz");
+        assert_ne!(edited, **text);
+        assert_eq!(copied(&edited), None);
+    }
+}

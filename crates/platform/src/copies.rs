@@ -1,0 +1,217 @@
+//! Expands the entries of a platform file that stand for several clusters or links.
+//!
+//! ```text
+//! { "name": "c#", "copies": 3, "router": "r#", ... }   ─>   c0 at r0, c1 at r1, c2 at r2
+//! ```
+
+use super::format::{ClusterEntry, LinkEntry, PlatformFile};
+use migsim_base::document::Document;
+use migsim_base::error::Error;
+
+/// The most copies in a file, all entries together: more clusters would need more memory for their paths than there is.
+const MOST_COPIES: u64 = 1_000_000;
+
+/// Which entry of the file each cluster and each link comes from.
+#[derive(Debug, Default)]
+pub(super) struct Sources {
+    clusters: Vec<usize>,
+    links: Vec<usize>,
+}
+
+impl Sources {
+    /// The key in the file for a key of the platform that is written out: `clusters[7].name` may be `clusters[0].name`.
+    pub(super) fn key(&self, key: &str) -> String {
+        let in_file = |list: &str, sources: &[usize]| {
+            let (index, rest) = key.strip_prefix(list)?.strip_prefix('[')?.split_once(']')?;
+            let source = sources.get(index.parse::<usize>().ok()?)?;
+            Some(format!("{list}[{source}]{rest}"))
+        };
+        in_file("clusters", &self.clusters)
+            .or_else(|| in_file("links", &self.links))
+            .unwrap_or_else(|| key.to_owned())
+    }
+}
+
+/// Writes out all copies of clusters and links.
+///
+/// # Errors
+/// A number of copies is out of range, or copies would all have the same name.
+pub(super) fn write_out(document: &Document, file: &mut PlatformFile) -> Result<Sources, Error> {
+    let clusters = file.clusters.iter().map(|cluster| {
+        let groups = cluster.groups.as_ref().map_or(1, Vec::len);
+        (cluster.copies, groups.max(1) as u64, &cluster.name)
+    });
+    let links = file.links.iter().map(|link| (link.copies, 1, &link.name));
+    let entries = (clusters.enumerate().map(|entry| ("clusters", entry)))
+        .chain(links.enumerate().map(|entry| ("links", entry)));
+    let mut left = MOST_COPIES;
+    let problems: Vec<_> = entries
+        .filter_map(|(list, (index, (copies, groups, name)))| {
+            let copies = copies?;
+            let entries = copies.saturating_mul(groups);
+            let is_possible = (1..=left).contains(&entries);
+            left = left.saturating_sub(entries);
+            if !is_possible {
+                let what = if groups > 1 {
+                    format!("{copies} copies of {groups} groups")
+                } else {
+                    format!("{copies} copies")
+                };
+                let problem = document.problem(&format!("{list}[{index}].copies"), what);
+                Some(problem.hint(format!(
+                    "from 1 on, and up to {MOST_COPIES} in the whole file"
+                )))
+            } else if !name.contains('#') {
+                let problem = document.problem(
+                    &format!("{list}[{index}].name"),
+                    format!("all copies would be called `{name}`"),
+                );
+                Some(problem.hint(format!(
+                    "write `{name}#`: `#` stands for the number of each copy, from 0 on"
+                )))
+            } else {
+                None
+            }
+        })
+        .collect();
+    if !problems.is_empty() {
+        return Err(Error::Input(problems));
+    }
+    let mut sources = Sources::default();
+    file.clusters = each_copy(
+        &file.clusters,
+        |cluster| cluster.copies,
+        ClusterEntry::copy,
+        &mut sources.clusters,
+    );
+    file.links = each_copy(
+        &file.links,
+        |link| link.copies,
+        LinkEntry::copy,
+        &mut sources.links,
+    );
+    Ok(sources)
+}
+
+fn each_copy<T: Clone>(
+    entries: &[T],
+    copies: fn(&T) -> Option<u64>,
+    copy: fn(&T, u64) -> T,
+    sources: &mut Vec<usize>,
+) -> Vec<T> {
+    let mut all = Vec::new();
+    for (source, entry) in entries.iter().enumerate() {
+        match copies(entry) {
+            None => all.push(entry.clone()),
+            Some(count) => all.extend((0..count).map(|number| copy(entry, number))),
+        }
+        sources.resize(all.len(), source);
+    }
+    all
+}
+
+/// A name with the number of its copy.
+fn numbered(name: &str, number: u64) -> String {
+    name.replace('#', &number.to_string())
+}
+
+impl ClusterEntry {
+    fn copy(&self, number: u64) -> Self {
+        Self {
+            name: numbered(&self.name, number),
+            router: self
+                .router
+                .as_deref()
+                .map(|router| numbered(router, number)),
+            copies: None,
+            ..self.clone()
+        }
+    }
+}
+
+impl LinkEntry {
+    fn copy(&self, number: u64) -> Self {
+        Self {
+            name: numbered(&self.name, number),
+            from: numbered(&self.from, number),
+            to: numbered(&self.to, number),
+            copies: None,
+            ..self.clone()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::from_json;
+
+    fn text(clusters: &str, links: &str) -> String {
+        format!(
+            r#"{{"schema": "migsim-platform-1", "name": "many", "clusters": [{clusters}], "links": [{links}]}}"#
+        )
+    }
+
+    const LINK: &str = r#""link": {"bandwidth": "1 Gbps", "latency": "1 us"}"#;
+
+    #[test]
+    fn copies_have_their_number_in_names_and_routers() {
+        let clusters = format!(
+            r#"{{"name": "c#", "copies": 3, "hosts": 2, "speed": "1 GHz", "router": "r#", {LINK}}}, {{"name": "x", "hosts": 1, "speed": "2 GHz", "router": "core", {LINK}}}"#
+        );
+        let links = r#"{"name": "up#", "copies": 3, "from": "r#", "to": "core", "bandwidth": "10 Gbps", "latency": "10 us"}"#;
+        let platform = from_json("many.json", &text(&clusters, links))
+            .unwrap()
+            .platform;
+        let names: Vec<_> = platform
+            .clusters
+            .iter()
+            .map(|cluster| &*cluster.name)
+            .collect();
+        assert_eq!(names, ["c0", "c1", "c2", "x"]);
+        assert_eq!(platform.hosts[5].name, "c2-1");
+        let route = platform
+            .route(migsim_base::units::HostId(0), migsim_base::units::HostId(5))
+            .unwrap();
+        let links: Vec<_> = route
+            .links()
+            .map(|link| &*platform.links[link.index()].name)
+            .collect();
+        assert_eq!(links, ["c0-0-link", "up0", "up2", "c2-1-link"]);
+    }
+
+    #[test]
+    fn bad_copies_are_errors_with_their_place() {
+        let message = |name: &str, copies: &str, router: &str| {
+            let clusters = format!(
+                r#"{{"name": "{name}", "copies": {copies}, "hosts": 2, "speed": "1 GHz", "router": "{router}", {LINK}}}"#
+            );
+            from_json("many.json", &text(&clusters, ""))
+                .unwrap_err()
+                .to_string()
+        };
+        assert!(message("c", "3", "r").contains("all copies would be called `c`"));
+        assert!(message("c#", "0", "r").contains("0 copies"));
+        assert!(message("c#", "1000001", "r").contains("up to 1000000 in the whole file"));
+        // Each would do, together they would not.
+        let entry = |name: &str| {
+            format!(
+                r#"{{"name": "{name}#", "copies": 600000, "hosts": 1, "speed": "1 GHz", {LINK}}}"#
+            )
+        };
+        let both = format!("{}, {}", entry("a"), entry("b"));
+        let together = from_json("many.json", &text(&both, ""))
+            .unwrap_err()
+            .to_string();
+        assert!(
+            together.contains("600000 copies") && together.contains("clusters[1].copies"),
+            "{together}"
+        );
+        // A problem of a copy is one of the entry that it comes from.
+        let unconnected = message("c#", "3", "r#");
+        assert!(
+            unconnected.contains("no route from cluster `c0` to cluster `c1`")
+                && unconnected.contains("clusters[0].router"),
+            "{unconnected}"
+        );
+    }
+}

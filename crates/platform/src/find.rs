@@ -1,0 +1,148 @@
+//! Finds a platform by name: a file as given, then in `platforms/`, then the built-in copies. An experiment file of that name is skipped,
+//! since experiments often have the name of their platform.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::built_in::built_in;
+use super::read::from_json_within;
+use super::simgrid::from_simgrid_within;
+use super::{LoadedPlatform, from_json};
+use migsim_base::document::{FileKind, read_text};
+use migsim_base::error::{Error, Problem};
+use migsim_base::memory::Limits;
+
+/// Reads the platform `name`: a file as given, then `platforms/<name>`, then the built-in copy; `.json` may be left out.
+/// SimGrid XML is recognised by its first character.
+///
+/// ```
+/// let loaded = migsim_platform::open("ufrgs")?;
+/// assert_eq!(loaded.platform.hosts.len(), 174);
+/// # Ok::<(), migsim_base::error::Error>(())
+/// ```
+///
+/// # Errors
+/// There is no such platform, the file cannot be read, or it is not a platform.
+pub fn open(name: &str) -> Result<LoadedPlatform, Error> {
+    open_within(name, Limits::default())
+}
+
+/// The same, refused if it takes too much memory.
+///
+/// # Errors
+/// As [`open`], and it is too large.
+pub fn open_within(name: &str, limits: Limits) -> Result<LoadedPlatform, Error> {
+    let candidates = [
+        name.to_owned(),
+        format!("{name}.json"),
+        format!("platforms/{name}"),
+        format!("platforms/{name}.json"),
+    ];
+    if !name.is_empty() {
+        let copy = built_in()
+            .iter()
+            .find(|(file, _)| *file == name || file.strip_suffix(".json") == Some(name));
+        let is_there =
+            |path: &&String| std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_dir());
+        let mut files = candidates.iter().filter(is_there).peekable();
+        while let Some(path) = files.next() {
+            let text = read_text(path)?;
+            let is_last = files.peek().is_none() && copy.is_none();
+            if is_last || !is_experiment(&text) {
+                return from_text(path, &text, limits);
+            }
+        }
+        if let Some((file, text)) = copy {
+            return from_json(&format!("built-in {file}"), text);
+        }
+    }
+    Err(not_found(name).into())
+}
+
+/// Whether a file is an experiment by its text, and so no platform.
+pub fn is_experiment(text: &str) -> bool {
+    #[derive(serde::Deserialize)]
+    struct Head {
+        #[serde(default)]
+        schema: Option<Value>,
+        #[serde(default)]
+        workload: Option<serde::de::IgnoredAny>,
+    }
+    let head = serde_json::from_str::<Head>(text);
+    head.is_ok_and(|head| {
+        head.workload.is_some()
+            || head
+                .schema
+                .is_some_and(|name| name == "migsim-experiment-1")
+    })
+}
+
+fn from_text(path: &str, text: &str, limits: Limits) -> Result<LoadedPlatform, Error> {
+    let is_xml = text
+        .trim_start_matches('\u{feff}')
+        .trim_start()
+        .starts_with('<');
+    let read = if is_xml {
+        from_simgrid_within(path, text, limits)
+    } else {
+        from_json_within(path, text, limits)
+    };
+    read.map_err(|error| match FileKind::of(text) {
+        None | Some(FileKind::Platform) => error,
+        Some(kind) => kind.instead_of("a platform", path).into(),
+    })
+}
+
+fn not_found(name: &str) -> Problem {
+    let message = if !name.is_empty() && Path::new(name).is_dir() {
+        format!("`{name}` is a directory, not a platform file")
+    } else {
+        match std::fs::metadata(name) {
+            Err(error) if !name.is_empty() && error.kind() != std::io::ErrorKind::NotFound => {
+                format!("cannot read platform `{name}`: {error}")
+            }
+            _ => format!("no platform `{name}`: no such file, and none of this name is built in"),
+        }
+    };
+    Problem::new(message).names_no("platform", name).known(
+        "platforms",
+        built_in()
+            .iter()
+            .map(|(file, _)| file.strip_suffix(".json").unwrap_or(file)),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use migsim_base::document::sha256;
+
+    #[test]
+    fn built_in_platforms_are_found_with_and_without_their_suffix() {
+        for (file, text) in built_in() {
+            let name = file.strip_suffix(".json").unwrap();
+            assert_eq!(open(file).unwrap().platform.name, name);
+            assert_eq!(open(name).unwrap().sha256, sha256(text.as_bytes()));
+        }
+    }
+
+    #[test]
+    fn an_unknown_name_lists_the_known_ones() {
+        let error = open("urfgs").unwrap_err().to_string();
+        assert!(
+            error.contains("known platforms: grid5000, lbm, sw-dynamic, sw-dynamic-t10, sw-dynamic-t100, sw-dynamic-t25, sw-dynamic-t75, ufrgs, ufrgs-as-printed, ufrgs-sw"),
+            "{error}"
+        );
+        assert!(open("").unwrap_err().to_string().contains("no platform"));
+        assert!(open("\0").unwrap_err().to_string().contains("platform"));
+    }
+
+    #[test]
+    fn an_experiment_is_told_by_its_schema_or_its_workload() {
+        assert!(is_experiment(r#"{"schema": "migsim-experiment-1"}"#));
+        assert!(is_experiment(r#"{"workload": {"app": "lu"}}"#));
+        assert!(!is_experiment(r#"{"schema": "migsim-platform-1"}"#));
+        assert!(!is_experiment("<platform/>") && !is_experiment("{}"));
+    }
+}

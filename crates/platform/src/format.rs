@@ -1,0 +1,247 @@
+//! The platform format `migsim-platform-1` in JSON; its JSON Schema is generated from these types.
+//!
+//! What a file means, and whether its parts fit together, is decided in `load.rs`.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use migsim_base::units::{Bytes, BytesPerSecond, InstructionsPerSecond, Seconds};
+
+/// A cluster of clusters: hosts, links and the routes between them. Every quantity is a text with its unit.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PlatformFile {
+    /// The schema for editors; has no meaning for the platform.
+    #[serde(rename = "$schema", default)]
+    pub editor_schema: Option<String>,
+    /// The format and its version.
+    pub schema: SchemaName,
+    /// The name of the platform in output.
+    pub name: String,
+    /// A description of the platform and of the source of its numbers.
+    #[serde(default)]
+    pub description: Option<String>,
+    /// The clusters; hosts are counted through all of them in this order.
+    pub clusters: Vec<ClusterEntry>,
+    /// The routers. If given, no other router may be named; otherwise those that clusters and links name exist.
+    #[serde(default)]
+    pub routers: Option<Vec<String>>,
+    /// The links between routers.
+    #[serde(default)]
+    pub links: Vec<LinkEntry>,
+    /// Routes between clusters where the shortest path is not meant.
+    #[serde(default)]
+    pub routes: Vec<RouteEntry>,
+    /// One-way latencies from host to host for pairs of clusters; each replaces the sum of the latencies of the links.
+    #[serde(default)]
+    pub latencies: Vec<LatencyEntry>,
+    /// Capacities over time, by name; clusters and links refer to them.
+    #[serde(default)]
+    pub profiles: BTreeMap<String, ProfileEntry>,
+    /// The origins of values: the key of a value in this file (`clusters[1].speed`), and a text that begins with `stated`, `inferred` or
+    /// `fitted`.
+    #[serde(default)]
+    pub origins: BTreeMap<String, String>,
+}
+
+/// The format and its version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
+pub enum SchemaName {
+    /// The only version so far.
+    #[serde(rename = "migsim-platform-1")]
+    Version1,
+}
+
+/// Hosts that share a local network and a manager (a "Set" of the papers): equal ones, or `groups` of equal ones. They are named after
+/// the cluster, through all groups: `ice-0`, `ice-1`, and so on. The manager runs on the first one.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(extend("oneOf" = [{ "required": ["hosts", "speed"] }, { "required": ["groups"] }]))]
+pub struct ClusterEntry {
+    /// Its name, unique on the platform.
+    pub name: String,
+    /// The number of equal clusters; a `#` in `name` and `router` stands for the number of each, from 0 on. Default 1.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub copies: Option<u64>,
+    /// The number of hosts, if they are equal; they then have a `speed`, too.
+    #[serde(default)]
+    #[schemars(range(min = 1))]
+    pub hosts: Option<u64>,
+    /// The speed of one core.
+    #[serde(default)]
+    pub speed: Option<InstructionsPerSecond>,
+    /// The cores of each host; one if absent.
+    #[serde(default)]
+    #[schemars(range(min = 1))]
+    pub cores: Option<u32>,
+    /// The memory of each host for processes; not limited if absent.
+    #[serde(default)]
+    pub memory: Option<Bytes>,
+    /// Hosts of several kinds, in the order in which they are counted; in the place of `hosts`, `speed`, `cores`, `memory` and
+    /// `speed_profile`.
+    #[serde(default)]
+    pub groups: Option<Vec<GroupEntry>>,
+    /// The network between the hosts of the cluster.
+    #[serde(default)]
+    pub network: NetworkKind,
+    /// The access link that each host has (`switch`, `unshared`), or the one medium that all share (`shared-medium`).
+    pub link: LinkValues,
+    /// The router that the cluster is connected to. Clusters at one router have nothing between them.
+    #[serde(default)]
+    pub router: Option<String>,
+    /// The profile of the available fraction of the speed of every host.
+    #[serde(default)]
+    pub speed_profile: Option<String>,
+}
+
+/// Equal hosts of a cluster.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GroupEntry {
+    /// The number of hosts in the group.
+    #[schemars(range(min = 1))]
+    pub hosts: u64,
+    /// The speed of one core.
+    pub speed: InstructionsPerSecond,
+    /// The cores of each host.
+    #[serde(default = "one")]
+    #[schemars(range(min = 1))]
+    pub cores: u32,
+    /// The memory of each host for processes; not limited if absent.
+    #[serde(default)]
+    pub memory: Option<Bytes>,
+    /// The profile of the available fraction of the speed of every host.
+    #[serde(default)]
+    pub speed_profile: Option<String>,
+    /// The access link of each host of this group, in the place of the `link` of the cluster; not with a `shared-medium`.
+    #[serde(default)]
+    pub link: Option<LinkValues>,
+}
+
+/// The network between the hosts of a cluster.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum NetworkKind {
+    /// Each host has an access link of its own; the switch between them is never a bottleneck.
+    #[default]
+    Switch,
+    /// Each host has an access link of which every flow gets the whole bandwidth, however many there are (SimGrid's `FATPIPE`);
+    /// its bandwidth is then the most that one flow can have. Without profiles.
+    Unshared,
+    /// One capacity that every flow crosses once which begins, ends or stays in the cluster (Ethernet with a hub).
+    SharedMedium,
+}
+
+/// The capacity and delay of a link.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinkValues {
+    /// The capacity, shared by both directions unless the link is duplex.
+    pub bandwidth: BytesPerSecond,
+    /// The one-way delay.
+    pub latency: Seconds,
+    /// Whether each direction has the whole capacity for itself (Ethernet on a switch; SimGrid's `SPLITDUPLEX`); only with the network
+    /// `switch`. Default false.
+    #[serde(default)]
+    pub duplex: bool,
+    /// The profile of the capacity.
+    #[serde(default)]
+    pub bandwidth_profile: Option<String>,
+    /// The profile of the delay.
+    #[serde(default)]
+    pub latency_profile: Option<String>,
+}
+
+/// A link between two routers.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LinkEntry {
+    /// Its name, unique on the platform.
+    pub name: String,
+    /// The number of equal links; a `#` in `name`, `from` and `to` stands for the number of each, from 0 on. Default 1.
+    #[serde(default)]
+    #[schemars(range(min = 1, max = 1_000_000))]
+    pub copies: Option<u64>,
+    /// The router at one end.
+    pub from: String,
+    /// The router at the other end.
+    pub to: String,
+    /// The capacity, shared by both directions unless the link is duplex.
+    pub bandwidth: BytesPerSecond,
+    /// The one-way delay.
+    pub latency: Seconds,
+    /// Whether each direction has the whole capacity for itself. Default false.
+    #[serde(default)]
+    pub duplex: bool,
+    /// The profile of the capacity.
+    #[serde(default)]
+    pub bandwidth_profile: Option<String>,
+    /// The profile of the delay.
+    #[serde(default)]
+    pub latency_profile: Option<String>,
+}
+
+/// The links between two clusters, in order. The way back is the same reversed, unless it is given too.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RouteEntry {
+    /// The cluster at the beginning.
+    pub from: String,
+    /// The cluster at the end.
+    pub to: String,
+    /// The names of the links between their routers.
+    pub links: Vec<String>,
+}
+
+/// The one-way latency from any host of a cluster to any host of another one, or of the same one, in both directions.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LatencyEntry {
+    /// The two clusters; twice the same one for messages inside it.
+    pub between: [String; 2],
+    /// The latency of the whole way.
+    pub latency: Seconds,
+}
+
+/// A capacity over time. A value holds until the next one; before the first one the nominal value holds.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ProfileEntry {
+    /// Dates since the start of the run, increasing, each with the value from then on: a fraction of the nominal speed
+    /// (`0.5`), a bandwidth (`"50 Mbps"`) or a latency (`"1 ms"`).
+    pub steps: Vec<(Seconds, StepValue)>,
+    /// After this time the steps begin again; they happen once if absent.
+    #[serde(default)]
+    pub period: Option<Seconds>,
+}
+
+/// The value of a step.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema)]
+#[serde(
+    untagged,
+    expecting = "a value is a fraction of the speed (0.5), a bandwidth (\"50 Mbps\") or a latency (\"1 ms\")"
+)]
+pub enum StepValue {
+    /// A fraction of the nominal speed.
+    Factor(f64),
+    /// A bandwidth or a latency with its unit.
+    Quantity(String),
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// The JSON Schema of the platform format, as it stands in `platforms/platform.schema.json`.
+///
+/// ```
+/// assert!(migsim_platform::schema().contains("migsim-platform-1"));
+/// ```
+pub fn schema() -> String {
+    let mut text = format!("{:#}", schemars::schema_for!(PlatformFile).as_value());
+    text.push('\n');
+    text
+}

@@ -1,0 +1,338 @@
+//! The hosts that form a cluster: those of a zone, those of the zones below a level, those of one name, or those of a table.
+//!
+//! ```text
+//! host,cluster
+//! node-0,west
+//! node-1,west
+//! ```
+
+use std::collections::BTreeMap;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use super::mapping::Row;
+use super::{Cluster, Host, Platform, Routes, Zones};
+use migsim_base::document::{FileKind, Separator, limited, read_text};
+use migsim_base::error::{Error, Problem};
+use migsim_base::units::{ClusterId, HostId};
+
+const COLUMNS: [&str; 2] = ["host", "cluster"];
+
+/// The clusters that a user asks for on a platform of zones.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Clusters {
+    /// By a rule: `zone`, `level=1`, `name`.
+    Rule(Grouping),
+    /// By the table in this file.
+    File(String),
+}
+
+impl FromStr for Clusters {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let level = text.strip_prefix("level=").map(str::parse);
+        match (text, level) {
+            ("zone", _) => Ok(Self::Rule(Grouping::Zones)),
+            ("name", _) => Ok(Self::Rule(Grouping::Names)),
+            (_, Some(Ok(level))) => Ok(Self::Rule(Grouping::Level(level))),
+            (_, Some(Err(_))) => {
+                let problem = Problem::new(format!("`{text}` has no level of zones"));
+                Err(problem.hint("count from the outermost zone: `level=1` makes clusters of the zones in it").into())
+            }
+            _ if text.contains(['.', '/']) => Ok(Self::File(text.to_owned())),
+            _ => {
+                let problem = Problem::unknown("rule of clusters", text);
+                Err(problem
+                    .known("rules", ["zone", "level=N", "name", "FILE.csv"])
+                    .into())
+            }
+        }
+    }
+}
+
+impl Clusters {
+    /// The file that they stand in.
+    pub fn file(&self) -> Option<&str> {
+        match self {
+            Self::Rule(_) => None,
+            Self::File(file) => Some(file),
+        }
+    }
+
+    /// Forms the clusters of a platform anew.
+    ///
+    /// # Errors
+    /// The platform has no zones, or the table does not give every host one cluster.
+    pub fn form(&self, platform: &mut Platform) -> Result<(), Error> {
+        if !matches!(platform.routes, Routes::Zoned { .. }) {
+            let message = format!(
+                "the clusters of platform `{}` are those of its file",
+                platform.name
+            );
+            let problem = Problem::new(message);
+            return Err(problem
+                .hint("leave out `clusters`: it is for platforms of zones")
+                .into());
+        }
+        match self {
+            Self::Rule(grouping) => platform.group(*grouping),
+            Self::File(file) => {
+                let names = read(file, &read_text(file)?, platform)?;
+                platform.group_as(names);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The problem of a file whose first line is not that of a table of clusters.
+fn no_table(file: &str, text: &str) -> Problem {
+    if let Some(kind) = FileKind::of(text).filter(|kind| *kind != FileKind::Clusters) {
+        return kind.instead_of("a table of the cluster of each host", file);
+    }
+    let message = format!("the first line is not `{}`", COLUMNS.join(","));
+    let hint = "the columns are a host and the name of its cluster: `node-0,west`";
+    Problem::new(message).source(file).at(1, 1).hint(hint)
+}
+
+/// The cluster of each host, as a table says.
+fn read(file: &str, text: &str, platform: &Platform) -> Result<Vec<String>, Error> {
+    let ids: BTreeMap<&str, usize> = (platform.hosts.iter().enumerate())
+        .map(|(index, host)| (&*host.name, index))
+        .collect();
+    let mut clusters: Vec<Option<String>> = vec![None; platform.hosts.len()];
+    let mut problems = Vec::new();
+    let is_row = |line: &str| !line.trim().is_empty() && !line.trim_start().starts_with('#');
+    let lines = text.trim_start_matches('\u{feff}').lines().zip(1..);
+    let mut lines = lines.filter(|(line, _)| is_row(line)).peekable();
+    let separator = Separator::of(lines.peek().map_or("", |(line, _)| line));
+    let mut rows = lines.map(|(line, number)| Row::of(line, number, separator));
+    if rows.next().is_none_or(|head| head.fields != COLUMNS) {
+        return Err(no_table(file, text).into());
+    }
+    for row in rows {
+        match row.fields[..] {
+            [host, cluster] if !cluster.is_empty() => match ids.get(host) {
+                None => {
+                    let known = platform.hosts.iter().map(|host| &*host.name);
+                    let unknown = row
+                        .problem(0, format!("unknown host `{host}`"))
+                        .names_no("host", host);
+                    problems.push(unknown.known("hosts", known));
+                }
+                Some(&id) if clusters[id].is_some() => {
+                    let twice = row.problem(0, format!("host `{host}` has a cluster already"));
+                    problems
+                        .push(twice.hint("a host is in one cluster: leave out one of its lines"));
+                }
+                Some(&id) => clusters[id] = Some(cluster.to_owned()),
+            },
+            _ => {
+                let broken =
+                    row.problem(0, "a line is not a host and a cluster separated by a comma");
+                problems.push(broken.hint("as in `node-0,west`"));
+            }
+        }
+    }
+    let missing = clusters.iter().position(Option::is_none);
+    if let Some(missing) = missing.filter(|_| problems.is_empty()) {
+        let name = &platform.hosts[missing].name;
+        let problem = Problem::new(format!("host `{name}` has no cluster"));
+        problems.push(problem.hint(format!("add a line `{name},CLUSTER`")));
+    }
+    if problems.is_empty() {
+        return Ok(clusters.into_iter().flatten().collect());
+    }
+    let problems = problems.into_iter().map(|problem| problem.source(file));
+    Err(Error::Input(limited(problems.collect())))
+}
+
+/// What makes hosts of nested zones a cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Grouping {
+    /// The zone that holds them.
+    Zones,
+    /// The zone of this level that they are in; the root is level 0. Hosts of zones above the level form one cluster for each zone.
+    Level(u32),
+    /// Their names without the digits at the end and the separator before them.
+    Names,
+}
+
+impl Platform {
+    /// Forms the clusters anew: hosts are ordered by cluster, clusters by the first of their hosts. Nothing changes without zones.
+    pub fn group(&mut self, grouping: Grouping) {
+        let Routes::Zoned { zones, points } = &self.routes else {
+            return;
+        };
+        let hosts = self.hosts.iter().zip(points);
+        let names = hosts.map(|(host, &point)| key(zones, host, point, grouping));
+        self.group_as(names.collect());
+    }
+
+    /// Forms clusters of the hosts with the same name, given in the order of the hosts.
+    pub(super) fn group_as(&mut self, names: Vec<String>) {
+        let Routes::Zoned { zones, points } = &self.routes else {
+            return;
+        };
+        let zones = Arc::clone(zones);
+        let mut ids: BTreeMap<String, usize> = BTreeMap::new();
+        let mut members: Vec<(String, Vec<usize>)> = Vec::new();
+        for (index, name) in names.into_iter().enumerate() {
+            let id = *ids.entry(name).or_insert_with_key(|name| {
+                members.push((name.clone(), Vec::new()));
+                members.len() - 1
+            });
+            members[id].1.push(index);
+        }
+        let points = points.clone();
+        self.arrange(members, &zones, &points);
+    }
+
+    /// Orders the hosts by these clusters.
+    fn arrange(&mut self, members: Vec<(String, Vec<usize>)>, zones: &Arc<Zones>, points: &[u32]) {
+        let mut old: Vec<Option<Host>> = std::mem::take(&mut self.hosts)
+            .into_iter()
+            .map(Some)
+            .collect();
+        let mut order = Vec::with_capacity(points.len());
+        self.clusters.clear();
+        for (name, hosts) in members {
+            let cluster = ClusterId::from_index(self.clusters.len());
+            let start = HostId::from_index(self.hosts.len()).0;
+            for index in hosts {
+                let host = old[index].take().expect("a host belongs to one cluster");
+                self.hosts.push(Host { cluster, ..host });
+                order.push(points[index]);
+            }
+            let end = HostId::from_index(self.hosts.len()).0;
+            self.clusters.push(Cluster {
+                name,
+                hosts: start..end,
+            });
+        }
+        self.routes = Routes::Zoned {
+            zones: Arc::clone(zones),
+            points: order,
+        };
+    }
+}
+
+/// The name of the cluster of a host.
+fn key(zones: &Zones, host: &Host, point: u32, grouping: Grouping) -> String {
+    let zone = zones.zone_of(point);
+    match grouping {
+        Grouping::Zones => zones.zone(zone).name.clone(),
+        Grouping::Level(level) => zones.zone(zones.ancestor(zone, level)).name.clone(),
+        Grouping::Names => stem(&host.name).to_owned(),
+    }
+}
+
+/// A name without the digits at its end and the separator before them.
+fn stem(name: &str) -> &str {
+    let stem = name
+        .trim_end_matches(|c: char| c.is_ascii_digit())
+        .trim_end_matches(['-', '_', '.', ':']);
+    if stem.is_empty() { name } else { stem }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{from_json, from_simgrid};
+
+    /// Zones `a` (hosts 0 and 1) and `b` (host 2) in zone `in`, and host 3 in the root.
+    fn nested() -> Platform {
+        let host = |id: &str| format!("<host id='{id}' speed='1'/>");
+        let zone =
+            |id: &str, inside: &str| format!("<zone id='{id}' routing='None'>{inside}</zone>");
+        let inner = zone("a", &(host("h-0") + &host("h-1"))) + &zone("b", &host("h-2"));
+        let root = zone("root", &(zone("in", &inner) + &host("k-3")));
+        from_simgrid("a.xml", &format!("<platform version='4'>{root}</platform>"))
+            .unwrap()
+            .platform
+    }
+
+    fn clusters(text: &str) -> Vec<(String, u32)> {
+        let mut platform = nested();
+        text.parse::<Clusters>()
+            .unwrap()
+            .form(&mut platform)
+            .unwrap();
+        let size = |cluster: &Cluster| cluster.hosts.end - cluster.hosts.start;
+        let all = platform.clusters.iter();
+        all.map(|cluster| (cluster.name.clone(), size(cluster)))
+            .collect()
+    }
+
+    fn named(list: &[(&str, u32)]) -> Vec<(String, u32)> {
+        list.iter()
+            .map(|&(name, size)| (name.to_owned(), size))
+            .collect()
+    }
+
+    #[test]
+    fn clusters_are_those_that_are_asked_for() {
+        assert_eq!(clusters("zone"), named(&[("root", 1), ("a", 2), ("b", 1)]));
+        assert_eq!(clusters("level=0"), named(&[("root", 4)]));
+        assert_eq!(clusters("level=1"), named(&[("root", 1), ("in", 3)]));
+        assert_eq!(clusters("name"), named(&[("k", 1), ("h", 3)]));
+    }
+
+    #[test]
+    fn a_table_gives_each_host_a_cluster() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("c.csv");
+        let file = path.to_str().unwrap();
+        std::fs::write(
+            &path,
+            "# mine\nhost,cluster\nh-0,x\nh-2,x\nh-1,y\nk-3,\"y\"\n",
+        )
+        .unwrap();
+        assert_eq!(clusters(file), named(&[("y", 2), ("x", 2)]));
+        for (text, message) in [
+            ("a,b\n", "the first line is not `host,cluster`"),
+            ("host,cluster\nh-9,x\n", "unknown host `h-9`"),
+            (
+                "host,cluster\nh-0,x\nh-0,y\n",
+                "host `h-0` has a cluster already",
+            ),
+            ("host,cluster\nh-0\n", "not a host and a cluster"),
+            ("host,cluster\nh-0,x\n", "has no cluster"),
+        ] {
+            std::fs::write(&path, text).unwrap();
+            let error = file
+                .parse::<Clusters>()
+                .unwrap()
+                .form(&mut nested())
+                .unwrap_err();
+            assert!(error.to_string().contains(message), "{error}");
+        }
+    }
+
+    #[test]
+    fn rules_and_platforms_that_do_not_fit_are_refused() {
+        assert!(
+            "level=x"
+                .parse::<Clusters>()
+                .unwrap_err()
+                .to_string()
+                .contains("no level")
+        );
+        assert!(
+            "zones"
+                .parse::<Clusters>()
+                .unwrap_err()
+                .to_string()
+                .contains("did you mean `zone`")
+        );
+        let text = r#"{"schema": "migsim-platform-1", "name": "p", "clusters": [{"name": "c", "hosts": 2, "speed": "1 GHz", "link": {"bandwidth": "1 GB/s", "latency": "1 us"}}]}"#;
+        let Ok(mut loaded) = from_json("p.json", text) else {
+            return;
+        };
+        let error = Clusters::Rule(Grouping::Zones)
+            .form(&mut loaded.platform)
+            .unwrap_err();
+        assert!(error.to_string().contains("those of its file"));
+    }
+}

@@ -1,0 +1,91 @@
+//! The simulated machine: clusters, hosts, links, routes, and the initial mapping of processes.
+//!
+//! ```text
+//!  Labtec-0 --link--+                             +--link-- ICE-0
+//!  Labtec-1 --link--+-- R1 ==== R1-R2 ==== R2 ----+--link-- ICE-1
+//!  Corisco-0 -link--+       (links between        +--link-- Frontal-0
+//!                             routers)
+//! ```
+//!
+//! A message crosses the access link of its host, the links between the two clusters, and the access link of the other
+//! host; in a cluster with a shared medium it crosses the medium instead. Every link is one capacity for both directions.
+//!
+//! | where | what |
+//! | --- | --- |
+//! | [`Platform`] | the machine, complete and checked |
+//! | [`open`] | find it by name: a file, `platforms/`, or built in |
+//! | [`from_json`], [`schema`] | the format `migsim-platform-1` |
+//! | [`zones_schema`] | the format `migsim-zones-1`: a tree of zones, read by [`from_json`], too |
+//! | [`from_simgrid`], [`to_simgrid`] | `SimGrid` XML, versions 3 and 4 |
+//! | [`Mapping`] | the first host of every process |
+
+mod assemble;
+mod backbone;
+mod built_in;
+mod capacity;
+mod copies;
+mod find;
+pub mod format;
+mod groups;
+pub mod load;
+mod mapping;
+mod model;
+mod profile;
+mod read;
+mod read_hosts;
+mod read_paths;
+mod read_profiles;
+#[cfg(test)]
+mod read_tests;
+mod shortest;
+mod simgrid;
+mod zone_file;
+pub mod zone_format;
+mod zones;
+
+use std::collections::BTreeMap;
+
+pub use assemble::memory_of;
+pub use built_in::built_in;
+pub use capacity::Background;
+pub use find::is_experiment;
+pub use find::{open, open_within};
+pub use format::schema;
+pub use groups::{Clusters, Grouping};
+pub use mapping::{Mapping, Rule};
+pub use model::{Cluster, ClusterPath, Failure, Host, Link, Platform, Route, Routes};
+pub use profile::SHORTEST_PERIOD;
+pub use profile::{Integral, Profile, ProfileSteps, Steps, StepsAhead};
+pub use read::from_json;
+pub use simgrid::TreeText;
+pub use simgrid::read_profile;
+pub use simgrid::{Export, from_simgrid, to_simgrid, to_simgrid_as_read};
+pub use zone_format::zones_schema;
+pub use zones::Zones;
+pub use zones::{Inside, WrittenRoute, ZoneOutline};
+
+/// A platform together with what is known about its file.
+#[derive(Clone, Debug)]
+pub struct LoadedPlatform {
+    /// The machine.
+    pub platform: Platform,
+    /// What the file says about it.
+    pub description: Option<String>,
+    /// Where values come from: the key of a value in the file, and a text that begins with `stated`, `inferred` or
+    /// `fitted`.
+    pub origins: BTreeMap<String, String>,
+    /// The file as it was found, for messages and the manifest.
+    pub source: String,
+    /// The SHA-256 of the file, in hexadecimal.
+    pub sha256: String,
+    /// The built-in platform (`ufrgs`) that the file is a copy of: equal value by value, whatever its layout.
+    pub built_in: Option<&'static str>,
+    /// The settings of an experiment that the file asks for (`SimGrid`'s `<config>`): key and value. Files and flags of the experiment win.
+    pub settings: Vec<(String, String)>,
+    /// The platform in `SimGrid`'s format, if it is a tree of zones that was read from such a text, or translated to one.
+    pub tree: Option<TreeText>,
+    /// What a user should know about how the file was read.
+    pub notes: Vec<String>,
+    /// The profile files that it refers to, with their SHA-256.
+    pub profile_files: Vec<(String, String)>,
+}

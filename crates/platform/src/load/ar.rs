@@ -1,0 +1,241 @@
+//! `ar`: an autoregressive load with long memory, like measured loads of hosts.
+//!
+//! ```text
+//! u(k)       = mean + deviation · Σ_i a_i · x_i(k), cut off at 0 and at most
+//! x_i(k + 1) = φ_i · x_i(k) + sqrt(1 - φ_i²) · e_i(k)      φ_i = τ_i / (τ_i + Δ)      τ_i = 4^i · Δ, i = 0, 1, ... up to `memory`
+//! a_i²       ∝ τ_i^(2H - 2), Σ a_i² = 1
+//! ```
+//! e is the sum of three numbers uniform in [-1, 1]: mean 0, variance 1, nearly normal. A sum of autoregressive processes of many time
+//! constants has long memory (Granger 1980, "Long memory relationships and the aggregation of dynamic models"): well below `memory`
+//! the autocovariance falls like `t^(2H - 2)`, as that of a self-similar process with Hurst parameter H does; the nearer H is to 1, the
+//! further below.
+//!
+//! Measured load of hosts is such a process (Dinda 1999, "The statistical properties of host load"): sampled once a second, it is
+//! self-similar with H from 0.63 to 0.97, most in the upper half, with complex changes over minutes and hours; and autoregressive
+//! models predict it well (Dinda and O'Hallaron 2000, "Host load prediction using linear models"). His mean loads are lengths of run
+//! queues, which differ between machines by more than any default could say: `mean` and `deviation` are ours.
+//!
+//! Left out: his epochs (the mean jumps every few minutes); `on-off` on top of `ar` comes near.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::constant::Constant;
+use super::range::{LONGEST, Ranges};
+use super::sampled::Sampled;
+use super::{Load, LoadOptions, MOST_LOAD};
+use crate::Steps;
+use migsim_base::error::Error;
+use migsim_base::random::{Stream, portable};
+use migsim_base::units::Seconds;
+
+/// The parameters of `ar`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ArConfig {
+    /// The time for which a value holds (Δ).
+    pub period: Seconds,
+    /// The mean load, before it is cut off; from 0 to 0.99.
+    #[schemars(range(min = 0, max = MOST_LOAD))]
+    pub mean: f64,
+    /// Its standard deviation, before it is cut off; from 0 to 1.
+    #[schemars(range(min = 0, max = 1))]
+    pub deviation: f64,
+    /// The Hurst parameter H; from 0.5 (short memory) to 0.99 (long memory).
+    #[schemars(range(min = 0.5, max = 0.99))]
+    pub hurst: f64,
+    /// The reach of the memory, at least a period.
+    pub memory: Seconds,
+    /// The largest load; from 0 to 0.99.
+    #[schemars(range(min = 0, max = MOST_LOAD))]
+    pub most: f64,
+}
+
+impl Default for ArConfig {
+    fn default() -> Self {
+        Self {
+            period: Seconds::of(1.0),
+            mean: 0.3,
+            deviation: 0.15,
+            hurst: 0.8,
+            memory: Seconds::of(3600.0),
+            most: 0.95,
+        }
+    }
+}
+
+impl LoadOptions for ArConfig {
+    fn load(self) -> Result<Arc<dyn Load>, Error> {
+        Ranges::default()
+            .period(self.period)
+            .number("mean", self.mean, &(0.0..=MOST_LOAD))
+            .number("deviation", self.deviation, &(0.0..=1.0))
+            .number("hurst", self.hurst, &(0.5..=0.99))
+            .duration("memory", self.memory, &(self.period.get()..=LONGEST))
+            .number("most", self.most, &(0.0..=MOST_LOAD))
+            .check()?;
+        if self.deviation <= 0.0 {
+            return Ok(Arc::new(Constant(self.mean.min(self.most))));
+        }
+        Ok(Arc::new(Ar::new(self)))
+    }
+}
+
+/// The factor from one time constant to the next.
+const FACTOR: f64 = 4.0;
+
+/// A sum of autoregressive processes: see the file of its kind.
+#[derive(Clone, Debug)]
+pub struct Ar {
+    config: ArConfig,
+    /// Per time constant: φ, sqrt(1 - φ²), and deviation · a.
+    parts: Arc<[[f64; 3]]>,
+}
+
+impl Ar {
+    fn new(config: ArConfig) -> Self {
+        let period = config.period.get();
+        let mut constants = vec![period];
+        while let Some(next) = constants.last().map(|last| last * FACTOR)
+            && next <= config.memory.get()
+        {
+            constants.push(next);
+        }
+        // The ratio of a² from one time constant to the next.
+        let ratio = portable(FACTOR.powf(2.0 * config.hurst - 2.0));
+        let variances = std::iter::successors(Some(1.0), |variance| Some(variance * ratio));
+        let variances: Vec<f64> = variances.take(constants.len()).collect();
+        let sum: f64 = variances.iter().sum();
+        let part = |(constant, variance): (&f64, &f64)| {
+            let phi = constant / (constant + period);
+            let weight = (variance / sum).sqrt();
+            [phi, (1.0 - phi * phi).sqrt(), config.deviation * weight]
+        };
+        Self {
+            parts: constants.iter().zip(&variances).map(part).collect(),
+            config,
+        }
+    }
+}
+
+impl Load for Ar {
+    fn steps(&self, mut random: Stream) -> Box<dyn Steps> {
+        let states = self.parts.iter().map(|_| shock(&mut random)).collect();
+        let series = Series {
+            ar: self.clone(),
+            states,
+            random,
+        };
+        Box::new(Sampled::new(self.config.period.get(), series))
+    }
+}
+
+/// A number of mean 0 and variance 1: the sum of three uniform ones of variance 1/3, from 21 bits each.
+fn shock(random: &mut Stream) -> f64 {
+    const MOST: u64 = (1 << 21) - 1;
+    let bits = random.bits();
+    let sum = (bits & MOST) + (bits >> 21 & MOST) + (bits >> 42 & MOST);
+    (sum as f64 - 1.5 * MOST as f64) / (1_u64 << 20) as f64
+}
+
+#[derive(Clone, Debug)]
+struct Series {
+    ar: Ar,
+    states: Vec<f64>,
+    random: Stream,
+}
+
+impl Iterator for Series {
+    type Item = f64;
+
+    fn next(&mut self) -> Option<f64> {
+        let mut load = self.ar.config.mean;
+        for (state, [phi, rest, weight]) in self.states.iter_mut().zip(self.ar.parts.iter()) {
+            load += weight * *state;
+            *state = phi * *state + rest * shock(&mut self.random);
+        }
+        Some(load.clamp(0.0, self.ar.config.most))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::sampled::moments;
+    use migsim_base::random::Purpose;
+
+    fn steps(config: &ArConfig, seed: u64) -> Box<dyn Steps> {
+        let load = config.clone().load().unwrap();
+        load.steps(Stream::named(seed, Purpose::HostLoad, "h0"))
+    }
+
+    #[test]
+    fn a_seed_gives_the_same_load_for_ever() {
+        let loads: Vec<f64> = steps(&ArConfig::default(), 1)
+            .take(4)
+            .map(|s| s.1)
+            .collect();
+        let expected = [
+            0.630_343_845_559_369_6,
+            0.502_508_739_653_019_6,
+            0.426_806_689_156_554_1,
+            0.574_188_523_848_851_2,
+        ];
+        assert_eq!(loads, expected);
+    }
+
+    #[test]
+    fn it_has_its_mean_and_variance_from_the_start() {
+        let config = ArConfig {
+            mean: 0.5,
+            deviation: 0.1,
+            ..ArConfig::default()
+        };
+        let first = (0..4000).filter_map(|seed| steps(&config, seed).next());
+        let (mean, variance) = moments(first, 4000);
+        // Standard errors: 0.1 / sqrt(4000) = 0.0016, and 0.01 · sqrt(2 / 4000) = 0.00022. Nothing is cut off within 5 deviations.
+        assert!((mean - 0.5).abs() < 0.0064, "{mean}");
+        assert!((variance - 0.01).abs() < 0.0009, "{variance}");
+    }
+
+    #[test]
+    fn the_mean_of_a_long_time_varies_as_a_self_similar_process_does() {
+        // The variance of the mean over m periods falls as m^(2H - 2): the Hurst parameter from m = 4 and m = 256, far below memory.
+        let hurst_of = |hurst: f64| {
+            let config = ArConfig {
+                mean: 0.5,
+                deviation: 0.08,
+                hurst,
+                memory: Seconds::of(LONGEST),
+                ..ArConfig::default()
+            };
+            let variance = |periods: usize| {
+                let means = (0..400).map(|seed| {
+                    let loads = steps(&config, seed).take(periods).map(|step| step.1);
+                    (0.0, loads.sum::<f64>() / periods as f64)
+                });
+                moments(means, 400).1
+            };
+            1.0 + (variance(256) / variance(4)).ln() / (256.0_f64 / 4.0).ln() / 2.0
+        };
+        // A variance from 400 means is known to 7 %, the exponent to 0.02 / 2; the sum of few processes is not exactly a power.
+        for hurst in [0.65, 0.8, 0.95] {
+            let found = hurst_of(hurst);
+            assert!((found - hurst).abs() < 0.08, "{hurst}: {found}");
+        }
+    }
+
+    #[test]
+    fn loads_are_cut_off() {
+        let config = ArConfig {
+            deviation: 1.0,
+            most: 0.4,
+            ..ArConfig::default()
+        };
+        let loads: Vec<f64> = steps(&config, 1).take(1000).map(|step| step.1).collect();
+        assert!(loads.contains(&0.0) && loads.contains(&0.4));
+        assert!(loads.iter().all(|load| (0.0..=0.4).contains(load)));
+    }
+}

@@ -1,0 +1,216 @@
+//! The key `load` of an experiment: one load or a list, each with its `kind`, its place (`on`) and its parameters.
+
+use std::sync::Arc;
+
+use schemars::{JsonSchema, SchemaGenerator};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::{Entry, Load, Table};
+use migsim_base::document;
+use migsim_base::error::{Error, Problem};
+use migsim_base::units::Seconds;
+
+/// The key `load` as it is written.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(
+    untagged,
+    expecting = "a load is an object like {\"kind\": \"walk\"}, or a list of such"
+)]
+pub enum LoadKey {
+    /// One load.
+    One(Map<String, Value>),
+    /// Several, which multiply.
+    Several(Vec<Map<String, Value>>),
+}
+
+/// The loads of an experiment, each with where it stands.
+///
+/// ```
+/// use migsim_platform::load::Loads;
+/// let key = serde_json::from_value(serde_json::json!({ "kind": "constant", "load": 0.25, "on": "Aquario" })).unwrap();
+/// let mut platform = migsim_platform::open("ufrgs")?.platform;
+/// let before = platform.hosts[platform.host_named("Aquario-3").unwrap().index()].speed.get();
+/// Loads::read(migsim::Registry::standard().loads(), Some(&key))?.put_on(&mut platform, 1)?;
+/// let after = platform.hosts[platform.host_named("Aquario-3").unwrap().index()].speed.get();
+/// assert_eq!(after, 0.75 * before);
+/// # Ok::<(), migsim_base::error::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Loads {
+    pub(super) specs: Vec<Spec>,
+    is_list: bool,
+}
+
+/// The places of a load (`on`): `hosts` for all hosts, `links` for all links, the name of a cluster for its hosts, of a host or of a link;
+/// or a list of such.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(
+    untagged,
+    expecting = "places are `hosts`, `links`, the name of a cluster, host or link, or a list of such"
+)]
+pub(super) enum On {
+    One(String),
+    Several(Vec<String>),
+}
+
+impl Default for On {
+    fn default() -> Self {
+        Self::One("hosts".into())
+    }
+}
+
+impl On {
+    pub(super) fn names(&self) -> &[String] {
+        match self {
+            Self::One(name) => std::slice::from_ref(name),
+            Self::Several(names) => names,
+        }
+    }
+}
+
+/// A load of an experiment.
+#[derive(Clone, Debug)]
+pub(super) struct Spec {
+    /// Its key, for messages: `load`, or `load[2]`.
+    pub(super) key: String,
+    pub(super) kind: &'static str,
+    pub(super) on: On,
+    pub(super) load: Arc<dyn Load>,
+    resolved: Value,
+}
+
+impl Loads {
+    /// Reads the key, whose kinds are those of `table`, and the files it names.
+    ///
+    /// # Errors
+    /// Kinds and parameters that are unknown, unreadable or out of range, all of them, each with its whole key.
+    pub fn read(table: &Table, key: Option<&LoadKey>) -> Result<Self, Error> {
+        let (all, is_list) = match key {
+            None => (&[][..], false),
+            Some(LoadKey::One(one)) => (std::slice::from_ref(one), false),
+            Some(LoadKey::Several(several)) => (&several[..], true),
+        };
+        let (mut specs, mut problems) = (Vec::new(), Vec::new());
+        for (index, keys) in all.iter().enumerate() {
+            let key = if is_list {
+                format!("load[{index}]")
+            } else {
+                "load".into()
+            };
+            match read_one(table, &key, keys) {
+                Ok(spec) => specs.push(spec),
+                Err(Error::Input(found)) => {
+                    problems.extend(found.into_iter().map(|problem| whole(&key, problem)));
+                }
+                Err(other) => return Err(other),
+            }
+        }
+        if problems.is_empty() {
+            Ok(Self { specs, is_list })
+        } else {
+            Err(Error::Input(problems))
+        }
+    }
+
+    /// Whether the list is empty.
+    pub fn is_empty(&self) -> bool {
+        self.specs.is_empty()
+    }
+
+    /// Whether another seed gives another load.
+    pub fn uses_seed(&self) -> bool {
+        self.specs.iter().any(|spec| spec.load.uses_seed())
+    }
+
+    /// The key with all defaults filled in; none without a load.
+    pub fn resolved(&self) -> Option<Value> {
+        let mut all = self.specs.iter().map(|spec| spec.resolved.clone());
+        if self.is_list {
+            Some(all.collect())
+        } else {
+            all.next()
+        }
+    }
+
+    /// Notes for the user, a sentence each.
+    pub fn notes(&self) -> Vec<String> {
+        let notes = self.specs.iter().filter_map(|spec| spec.load.note());
+        let mut notes: Vec<String> = notes.collect();
+        notes.dedup();
+        notes
+    }
+
+    /// The loads of which it is known when they first take anything: the file or the kind of each, and the time.
+    pub fn beginnings(&self) -> impl Iterator<Item = (String, Seconds)> {
+        self.specs.iter().filter_map(|spec| {
+            let name = spec.load.file().map_or(spec.kind, |(name, _)| name);
+            Some((format!("`{name}`"), spec.load.begins()?))
+        })
+    }
+
+    /// The files that were read, each with its SHA-256.
+    pub fn files(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.specs.iter().filter_map(|spec| spec.load.file())
+    }
+}
+
+fn read_one(table: &Table, key: &str, keys: &Map<String, Value>) -> Result<Spec, Error> {
+    let mut keys = keys.clone();
+    let kind = match keys.remove("kind") {
+        Some(Value::String(kind)) => kind,
+        other => {
+            let mut problem = Problem::new("the load has no kind");
+            if other.is_some() {
+                problem = Problem::new("the kind of the load is not a text").key("kind");
+            }
+            return Err(problem.known("loads", table.names()).into());
+        }
+    };
+    let on = match keys.remove("on") {
+        None => On::default(),
+        Some(on) => document::from_value(&on, "on")?,
+    };
+    let entry = table.find(&kind)?;
+    let (load, own) = entry.read(&Value::Object(keys))?;
+    let mut resolved = json!({ "kind": entry.name, "on": on });
+    if let (Some(all), Value::Object(rest)) = (resolved.as_object_mut(), own) {
+        all.extend(rest);
+    }
+    Ok(Spec {
+        key: key.to_owned(),
+        kind: entry.name,
+        on,
+        load,
+        resolved,
+    })
+}
+
+/// The problem with the whole key of its parameter.
+fn whole(key: &str, problem: Problem) -> Problem {
+    if problem.location.source.is_some() {
+        return problem; // it stands in a file of its own
+    }
+    let whole = match &problem.location.key {
+        Some(inner) => format!("{key}.{inner}"),
+        None => key.to_owned(),
+    };
+    problem.key(whole)
+}
+
+/// The schema of the key: one load or a list, each of one of the kinds.
+pub fn schema(table: &Table, generator: &mut SchemaGenerator) -> Value {
+    let places = generator.subschema_for::<On>().to_value();
+    let kind = |entry: &Entry, keys: Value| {
+        let own = json!({ "kind": { "const": entry.name }, "on": places });
+        json!({ "title": entry.name, "description": entry.summary, "properties": own, "allOf": [keys] })
+    };
+    let kinds: Vec<Value> = table
+        .iter()
+        .map(|entry| kind(entry, entry.schema(generator).to_value()))
+        .collect();
+    json!({
+        "description": "Background load of hosts and links: one load, or several, which multiply.",
+        "anyOf": [{ "type": "null" }, { "type": "object", "anyOf": kinds }, { "type": "array", "items": { "type": "object", "anyOf": kinds } }],
+    })
+}

@@ -1,0 +1,54 @@
+//! `constant`: a constant load; it is taken from the speeds and bandwidths of the platform in advance.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::range::Ranges;
+use super::{Load, LoadOptions, MOST_LOAD};
+use crate::Steps;
+use migsim_base::error::Error;
+use migsim_base::random::Stream;
+
+/// The parameters of `constant`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ConstantConfig {
+    /// The load; from 0 to 0.99.
+    #[schemars(range(min = 0, max = MOST_LOAD))]
+    pub load: f64,
+}
+
+impl Default for ConstantConfig {
+    fn default() -> Self {
+        Self { load: 0.5 }
+    }
+}
+
+impl LoadOptions for ConstantConfig {
+    fn load(self) -> Result<Arc<dyn Load>, Error> {
+        Ranges::default()
+            .number("load", self.load, &(0.0..=MOST_LOAD))
+            .check()?;
+        Ok(Arc::new(Constant(self.load)))
+    }
+}
+
+/// The same load for ever.
+#[derive(Clone, Copy, Debug)]
+pub struct Constant(pub(super) f64);
+
+impl Load for Constant {
+    fn steps(&self, _: Stream) -> Box<dyn Steps> {
+        Box::new(std::iter::once((0.0, self.0)))
+    }
+
+    fn constant(&self) -> Option<f64> {
+        Some(self.0)
+    }
+
+    fn uses_seed(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,161 @@
+//! `daily`: a load with the cycle of a day.
+//!
+//! ```text
+//! u(k) = mean + amplitude · cos(2π · (start + k·Δ - peak - shift) / day), cut off at 0 and 0.99
+//! ```
+//! `start` is the time of day at which the run begins, `peak` that of the largest load. The shift is drawn once for each host, uniformly
+//! from -spread to +spread; without a spread all hosts go up and down together, whatever the seed is.
+
+use std::f64::consts::TAU;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::constant::Constant;
+use super::range::{LONGEST, Ranges};
+use super::sampled::Sampled;
+use super::{Load, LoadOptions, MOST_LOAD};
+use crate::Steps;
+use migsim_base::error::Error;
+use migsim_base::random::{Stream, portable};
+use migsim_base::units::Seconds;
+
+/// The parameters of `daily`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct DailyConfig {
+    /// The time for which a value holds (Δ), at most a day.
+    pub period: Seconds,
+    /// The length of a day.
+    pub day: Seconds,
+    /// The load in the mean of a day; from 0 to 0.99.
+    #[schemars(range(min = 0, max = MOST_LOAD))]
+    pub mean: f64,
+    /// The amplitude of the load above and below its mean; from 0 to 0.99.
+    #[schemars(range(min = 0, max = MOST_LOAD))]
+    pub amplitude: f64,
+    /// The time of day of the largest load, at most a day.
+    pub peak: Seconds,
+    /// The time of day at which the run begins, at most a day.
+    pub start: Seconds,
+    /// The spread of the peaks of the hosts, to either side, at most a day.
+    pub spread: Seconds,
+}
+
+impl Default for DailyConfig {
+    fn default() -> Self {
+        Self {
+            period: Seconds::of(60.0),
+            day: Seconds::of(24.0 * 3600.0),
+            mean: 0.3,
+            amplitude: 0.25,
+            peak: Seconds::of(14.0 * 3600.0),
+            start: Seconds::of(8.0 * 3600.0),
+            spread: Seconds::of(0.0),
+        }
+    }
+}
+
+impl LoadOptions for DailyConfig {
+    fn load(self) -> Result<Arc<dyn Load>, Error> {
+        let times = 0.0..=self.day.get();
+        Ranges::default()
+            .duration("day", self.day, &(super::range::SHORTEST_PERIOD..=LONGEST))
+            .duration(
+                "period",
+                self.period,
+                &(super::range::SHORTEST_PERIOD..=self.day.get()),
+            )
+            .number("mean", self.mean, &(0.0..=MOST_LOAD))
+            .number("amplitude", self.amplitude, &(0.0..=MOST_LOAD))
+            .duration("peak", self.peak, &times)
+            .duration("start", self.start, &times)
+            .duration("spread", self.spread, &times)
+            .check()?;
+        if self.amplitude <= 0.0 {
+            return Ok(Arc::new(Constant(self.mean)));
+        }
+        Ok(Arc::new(Daily(self)))
+    }
+}
+
+/// The cycle of a day: see the file of its kind.
+#[derive(Clone, Debug)]
+pub struct Daily(DailyConfig);
+
+impl Load for Daily {
+    fn steps(&self, mut random: Stream) -> Box<dyn Steps> {
+        let DailyConfig {
+            period,
+            day,
+            mean,
+            amplitude,
+            peak,
+            start,
+            spread,
+        } = self.0;
+        let shift = spread.get() * random.symmetric();
+        let since_peak = start.get() - peak.get() - shift;
+        let load = move |periods: u64| {
+            let date = periods as f64 * period.get() + since_peak;
+            let wave = portable((TAU * (date / day.get()).fract()).cos());
+            (mean + amplitude * wave).clamp(0.0, MOST_LOAD)
+        };
+        Box::new(Sampled::new(period.get(), (0..).map(load)))
+    }
+
+    fn uses_seed(&self) -> bool {
+        self.0.spread.get() > 0.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::sampled::moments;
+    use migsim_base::random::Purpose;
+
+    fn steps(config: &DailyConfig, name: &str) -> Box<dyn Steps> {
+        let load = config.clone().load().unwrap();
+        load.steps(Stream::named(1, Purpose::HostLoad, name))
+    }
+
+    #[test]
+    fn the_day_goes_up_to_its_peak_and_down_again() {
+        let config = DailyConfig {
+            period: Seconds::of(6.0 * 3600.0),
+            ..DailyConfig::default()
+        };
+        // From 8 h on: mean, peak at 14 h, mean, trough at 2 h, and again.
+        let loads: Vec<f64> = steps(&config, "h0").take(5).map(|step| step.1).collect();
+        assert_eq!(loads, [0.3, 0.55, 0.3, 0.05, 0.3].map(portable_sum));
+    }
+
+    /// 0.3 + 0.25 · w, as it is added up.
+    fn portable_sum(load: f64) -> f64 {
+        0.3 + 0.25 * ((load - 0.3) / 0.25).round()
+    }
+
+    #[test]
+    fn a_day_has_its_mean_and_variance() {
+        let (mean, variance) = moments(steps(&DailyConfig::default(), "h0"), 24 * 60);
+        // A cosine: amplitude² / 2.
+        assert!((mean - 0.3).abs() < 1e-9, "{mean}");
+        assert!((variance - 0.25 * 0.25 / 2.0).abs() < 1e-9, "{variance}");
+    }
+
+    #[test]
+    fn hosts_differ_only_with_a_spread() {
+        let together = DailyConfig::default();
+        let first = |config, name| steps(config, name).next();
+        assert_eq!(first(&together, "h0"), first(&together, "h1"));
+        assert!(!together.clone().load().unwrap().uses_seed());
+        let apart = DailyConfig {
+            spread: Seconds::of(3600.0),
+            ..together
+        };
+        assert_ne!(first(&apart, "h0"), first(&apart, "h1"));
+        assert!(apart.load().unwrap().uses_seed());
+    }
+}

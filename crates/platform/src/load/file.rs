@@ -1,0 +1,505 @@
+//! `file`: a measured load from a file, a profile of SimGrid or CSV.
+//!
+//! ```text
+//! date_s,load          CSV: a time in seconds or as hours, minutes and seconds, and a value; a first line of words and lines after `#` are skipped
+//! 0,0.25               `;` or a tabulator may stand for the comma, and then a decimal comma for the point
+//! 00:00:10,0.5
+//!
+//! 24                   with `period=5min,scale=percent`: a value a line, as the traces of PlanetLab are
+//! 23
+//! ```
+//! | `values` | the load u |
+//! | --- | --- |
+//! | `load` | the value |
+//! | `available` | 1 - value, as in the speed profiles of SimGrid |
+//! | `load-average` | value / (1 + value): a host that serves L others in turn leaves 1 / (1 + L) (Dinda measured such lengths of run queues) |
+//!
+//! `scale: percent` divides the values by 100. `from: first` takes the first time as the start of the run, as for times since 1970.
+//! A load above `most` is cut off; where that is the largest load that there is, a note says so. A value holds until the next one, the last one for ever unless the trace repeats (`repeat`, or
+//! `PERIODICITY` and `LOOPAFTER` of SimGrid). With `shift` each host begins at another date of it, drawn uniformly.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::lines::{VALUES, Wrong, hinted, read_csv, read_values};
+use super::range::{LONGEST, Ranges, SHORTEST_PERIOD};
+use super::{Load, LoadOptions, MOST_LOAD};
+use crate::{Profile, Steps, read_profile};
+use migsim_base::document::{FileKind, read_text, sha256};
+use migsim_base::error::{Error, Problem};
+use migsim_base::random::Stream;
+use migsim_base::units::Seconds;
+
+/// The notation of a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Format {
+    /// Lines of a date and a value with a comma between them.
+    Csv,
+    /// A profile of SimGrid.
+    Simgrid,
+}
+
+/// The meaning of the values of a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Values {
+    /// The part that others take.
+    Load,
+    /// The part that they leave.
+    Available,
+    /// The mean number of others that want the host.
+    LoadAverage,
+}
+
+/// The unit of the values of a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scale {
+    /// The whole is 1.
+    Whole,
+    /// The whole is 100.
+    Percent,
+}
+
+/// The time of a trace at which the run starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Start {
+    /// Time 0.
+    Zero,
+    /// The first time of the trace.
+    First,
+}
+
+/// The parameters of `file`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FileConfig {
+    /// The trace, from the folder where the command runs if the path is relative.
+    pub file: String,
+    /// The notation; `csv` for a file of that suffix, else `simgrid`.
+    #[serde(default)]
+    pub format: Option<Format>,
+    /// The meaning of its values; `load` in CSV, `available` in a profile of SimGrid.
+    #[serde(default)]
+    pub values: Option<Values>,
+    /// The time between two values of a file that has a value a line and no times.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub period: Option<Seconds>,
+    /// The unit of its values: `whole` (1 is all of the host) or `percent`. Default `whole`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scale: Option<Scale>,
+    /// The time of it at which the run starts: `zero` or `first`, its first time. Default `zero`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<Start>,
+    /// After this time it begins again; as the file says if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeat: Option<Seconds>,
+    /// Whether each host begins at another time of it, drawn uniformly from its period.
+    #[serde(default)]
+    pub shift: bool,
+    /// The largest load; from 0 to 0.99.
+    #[serde(default = "most")]
+    #[schemars(range(min = 0, max = MOST_LOAD))]
+    pub most: f64,
+}
+
+fn most() -> f64 {
+    MOST_LOAD
+}
+
+impl FileConfig {
+    fn format(&self) -> Format {
+        let is_csv = self.file.to_ascii_lowercase().ends_with(".csv") || self.period.is_some();
+        let usual = if is_csv { Format::Csv } else { Format::Simgrid };
+        self.format.unwrap_or(usual)
+    }
+
+    fn values(&self) -> Values {
+        self.values.unwrap_or(match self.format() {
+            Format::Csv => Values::Load,
+            Format::Simgrid => Values::Available,
+        })
+    }
+
+    /// The load that a value of the trace stands for, before it is cut off.
+    fn load_of(&self, value: f64) -> Result<f64, Wrong> {
+        let (whole, hint) = match self.scale {
+            Some(Scale::Percent) => (100.0, None),
+            _ => (1.0, Some("are these percent? add `scale=percent`")),
+        };
+        let share = value / whole;
+        match self.values() {
+            Values::LoadAverage => Ok(share / (1.0 + share)),
+            _ if share > 1.0 => Err((format!("{value} is more than the whole, {whole}"), hint)),
+            Values::Load => Ok(share),
+            Values::Available => Ok(1.0 - share),
+        }
+    }
+
+    /// The loads of the file, as a profile, and how many of them are cut off.
+    fn read(&self, text: &str) -> Result<(Profile, usize), Problem> {
+        let load_of = |value| self.load_of(value);
+        let (mut loads, period) = match (self.period, self.format()) {
+            (Some(period), _) => (read_values(text, period, &load_of)?, None),
+            (None, Format::Csv) => (read_csv(text, &load_of)?, None),
+            (None, Format::Simgrid) => {
+                let profile = read_profile(&self.file, text)
+                    .map_err(|problem| hint_at_values(problem, text))?;
+                let steps = profile.once().iter().zip(1..);
+                let load = |(&(date, value), number): (&(f64, f64), usize)| {
+                    let load = load_of(value).map(|load| (date, load));
+                    load.map_err(|(what, hint)| hinted(format!("step {number}: {what}"), hint))
+                };
+                (steps.map(load).collect::<Result<_, _>>()?, profile.period())
+            }
+        };
+        if self.from == Some(Start::First) {
+            let first = loads.first().map_or(0.0, |load| load.0);
+            for (date, _) in &mut loads {
+                *date -= first;
+            }
+        }
+        let mut cut = 0;
+        for (_, load) in loads.iter_mut().filter(|(_, load)| *load > self.most) {
+            *load = self.most;
+            cut += 1;
+        }
+        let period = self.repeat.map(Seconds::get).or(period);
+        Ok((Profile::new(loads, period)?, cut))
+    }
+
+    /// Refuses parameters out of range, and those that contradict each other.
+    fn check(&self) -> Result<(), Error> {
+        let mut ranges = Ranges::default().number("most", self.most, &(0.0..=MOST_LOAD));
+        for (key, value) in [("period", self.period), ("repeat", self.repeat)] {
+            if let Some(value) = value {
+                ranges = ranges.duration(key, value, &(SHORTEST_PERIOD..=LONGEST));
+            }
+        }
+        ranges.check()?;
+        if self.period.is_some() && self.format == Some(Format::Simgrid) {
+            let problem = Problem::new("a profile of SimGrid has its own times").key("period");
+            let hint = "leave `period` out, or `format` if the file has a value a line";
+            return Err(problem.hint(hint).into());
+        }
+        if self.scale == Some(Scale::Percent) && self.values() == Values::LoadAverage {
+            let problem = Problem::new("a load average is no percentage").key("scale");
+            return Err(problem.hint("leave `scale` out").into());
+        }
+        Ok(())
+    }
+
+    /// The problem of the file, with a hint.
+    fn in_file(&self, problem: Problem, text: &str) -> Error {
+        if let Some(kind) = FileKind::of(text).filter(|kind| *kind != FileKind::Load) {
+            return kind.instead_of("a measured load", &self.file).into();
+        }
+        let hint = match (self.period, self.format()) {
+            (Some(_), _) => {
+                "with `period` a line is a value from 0 on: `24`; leave `period` out if lines have times"
+            }
+            (None, Format::Csv) => {
+                "a line is a time in seconds and a value from 0 on, separated by a comma: `10,0.5`; times ascend"
+            }
+            (None, Format::Simgrid) => {
+                "a line is a time in seconds and a value from 0 on: `10 0.5`; times ascend, and `PERIODICITY 60` repeats them"
+            }
+        };
+        Error::from(problem.source(&self.file)).hinting(hint)
+    }
+}
+
+/// Hints at `period` if the line of a problem is a number.
+fn hint_at_values(problem: Problem, text: &str) -> Problem {
+    let line = problem.location.line_column.map_or(1, |at| at.0);
+    let line = text.lines().nth(line - 1).unwrap_or_default();
+    if line.trim().parse::<f64>().is_ok() {
+        problem.hint(VALUES)
+    } else {
+        problem
+    }
+}
+
+impl LoadOptions for FileConfig {
+    const FILES: &'static [&'static str] = &["file"];
+
+    fn load(self) -> Result<Arc<dyn Load>, Error> {
+        self.check()?;
+        let text = read_text(&self.file).map_err(|mut problem| {
+            if problem.location.line_column.is_none() {
+                problem.location.source = None; // the key is the place
+                problem = problem.key("file");
+            }
+            problem
+        })?;
+        let read = self.read(&text);
+        let (profile, cut) = read.map_err(|problem| self.in_file(problem, &text))?;
+        if self.shift && profile.period().is_none() {
+            let problem = Problem::new("a trace that happens once cannot be shifted").key("shift");
+            return Err(problem
+                .hint("set the period of its repetition (`repeat`)")
+                .into());
+        }
+        Ok(Arc::new(Measured {
+            sha256: sha256(text.as_bytes()),
+            source: self.file,
+            profile,
+            is_shifted: self.shift,
+            // Who asks for a lower bound knows that it cuts.
+            cut: if self.most < MOST_LOAD { 0 } else { cut },
+        }))
+    }
+
+    fn complete(self) -> Self {
+        Self {
+            format: Some(self.format()),
+            values: Some(self.values()),
+            ..self
+        }
+    }
+}
+
+/// A trace: see the file of its kind.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    source: String,
+    sha256: String,
+    /// Its loads, no longer its values.
+    profile: Profile,
+    is_shifted: bool,
+    /// The number of its loads above the largest allowed one.
+    cut: usize,
+}
+
+impl Load for Measured {
+    fn steps(&self, mut random: Stream) -> Box<dyn Steps> {
+        let profile = self.profile.clone();
+        let Some(period) = profile.period().filter(|_| self.is_shifted) else {
+            return Box::new(profile.steps());
+        };
+        // Up to a period; from the second round on, so that a step lies before it.
+        let begin = period * (1.0 + random.unit());
+        let steps = profile.once();
+        let before = steps.partition_point(|step| step.0 + period <= begin);
+        let first = steps.len() + before - 1; // the last step not after `begin`
+        Box::new((first..).map_while(move |index| {
+            let (date, load) = profile.step(index)?;
+            Some(((date - begin).max(0.0), load))
+        }))
+    }
+
+    fn begins(&self) -> Option<Seconds> {
+        let mut steps = self.profile.once().iter();
+        let (date, _) = steps.find(|(_, load)| *load > 0.0 && !self.is_shifted)?;
+        Seconds::new(*date)
+    }
+
+    fn uses_seed(&self) -> bool {
+        self.is_shifted
+    }
+
+    fn file(&self) -> Option<(&str, &str)> {
+        Some((&self.source, &self.sha256))
+    }
+
+    fn note(&self) -> Option<String> {
+        let Self { source, cut, .. } = self;
+        let loads = match cut {
+            0 => return None,
+            1 => "1 load".to_owned(),
+            some => format!("{some} loads"),
+        };
+        Some(format!(
+            "{loads} above {MOST_LOAD} in `{source}` count as {MOST_LOAD}: a host or link that is taken whole goes on, 100 times slower"
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use migsim_base::random::Purpose;
+
+    fn config(name: &str) -> FileConfig {
+        serde_json::from_value(serde_json::json!({ "file": name })).unwrap()
+    }
+
+    fn loads(name: &str, text: &str) -> Result<Vec<(f64, f64)>, Problem> {
+        let (profile, _) = config(name).read(text)?;
+        Ok(profile.steps().take(5).collect())
+    }
+
+    #[test]
+    fn csv_holds_loads_and_a_simgrid_profile_what_is_left() {
+        let csv = "date_s,load\n# measured\n0, 0.25\r\n10,1\n";
+        assert_eq!(loads("a.csv", csv).unwrap(), [(0.0, 0.25), (10.0, 0.99)]);
+        let simgrid = "PERIODICITY 20\n0 0.75\n10 0.5\n";
+        let expected = [
+            (0.0, 0.25),
+            (10.0, 0.5),
+            (20.0, 0.25),
+            (30.0, 0.5),
+            (40.0, 0.25),
+        ];
+        assert_eq!(loads("a.trace", simgrid).unwrap(), expected);
+    }
+
+    #[test]
+    fn loads_that_are_cut_off_are_told_unless_that_was_asked_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let note = |name: &str, text: &str, most: f64| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            let file = path.to_str().unwrap();
+            let load = FileConfig {
+                most,
+                ..config(file)
+            }
+            .load()
+            .unwrap();
+            load.note().map(|note| note.replace(file, name))
+        };
+        let csv = "0,0.99\n10,1\n20,0.995\n";
+        let told = note("a.csv", csv, MOST_LOAD).unwrap();
+        assert!(
+            told.starts_with("2 loads above 0.99 in `a.csv` count as 0.99"),
+            "{told}"
+        );
+        assert_eq!(note("a.csv", csv, 0.9), None);
+        assert_eq!(note("a.csv", "0,0.99\n", MOST_LOAD), None);
+        // A profile of SimGrid says what is left: 0 is a load of 1.
+        let told = note("a.prof", "0 1\n5 0\n", MOST_LOAD).unwrap();
+        assert!(told.starts_with("1 load above 0.99"), "{told}");
+    }
+
+    #[test]
+    fn a_trace_that_repeats_too_often_is_refused() {
+        let problem = loads("a.prof", "PERIODICITY 1e-12\n0 0.5\n1e-13 0.7\n").unwrap_err();
+        assert!(
+            problem.message.contains("the period 1e-12 s"),
+            "{problem:?}"
+        );
+    }
+
+    #[test]
+    fn a_load_average_leaves_its_turn_to_one_more() {
+        let config = FileConfig {
+            values: Some(Values::LoadAverage),
+            repeat: Some(Seconds::of(4.0)),
+            ..config("a.csv")
+        };
+        let (profile, _) = config.read("0,1\n2,3\n").unwrap();
+        let loads: Vec<_> = profile.steps().take(3).collect();
+        assert_eq!(loads, [(0.0, 0.5), (2.0, 0.75), (4.0, 0.5)]);
+    }
+
+    #[test]
+    fn bad_lines_are_named_with_their_column() {
+        let at = |text| loads("a.csv", text).unwrap_err().location.line_column;
+        assert_eq!(at("0,0.5\n1,x\n"), Some((2, 3)));
+        assert_eq!(at("0,0.5\n1;0.5\n"), Some((2, 1)));
+        assert_eq!(at("0;0,5\n1;x\n"), Some((2, 3)));
+        assert_eq!(at("t,u\n0,0.5\n0,0.6\n"), Some((3, 1)));
+        assert_eq!(at("0,0.5\n10,1.5\n"), Some((2, 4)));
+        assert_eq!(at("0,-1\n"), Some((1, 3)));
+        assert_eq!(at("t,u\n"), Some((1, 1)));
+        let problem = loads("a.trace", "0 1\n5 1.5\n").unwrap_err();
+        assert!(
+            problem.message.starts_with("step 2: 1.5 is more"),
+            "{problem}"
+        );
+    }
+
+    fn with(keys: serde_json::Value, text: &str) -> Result<Vec<(f64, f64)>, Problem> {
+        let config: FileConfig = serde_json::from_value(keys).unwrap();
+        config.check().map_err(|error| match error {
+            Error::Input(mut problems) => problems.remove(0),
+            other => panic!("{other}"),
+        })?;
+        let (profile, _) = config.read(text)?;
+        Ok(profile.steps().take(5).collect())
+    }
+
+    #[test]
+    fn a_value_a_line_in_percent_becomes_a_load() {
+        let keys = serde_json::json!({ "file": "planetlab", "period": "5min", "scale": "percent" });
+        let loads = with(keys.clone(), "24\n0\n100\n").unwrap();
+        assert_eq!(loads, [(0.0, 0.24), (300.0, 0.0), (600.0, 0.99)]);
+        let problem = with(keys, "24\n0,5\n").unwrap_err();
+        assert_eq!(problem.location.line_column, Some((2, 1)), "{problem}");
+        // Without them the way is named, in either notation.
+        for name in ["planetlab", "planetlab.csv"] {
+            let problem = loads_of_bare(name);
+            let hint = problem.hint.unwrap_or_default();
+            assert!(hint.contains("`period=5min,scale=percent`"), "{hint}");
+        }
+        let keys = serde_json::json!({ "file": "a", "period": "5 s", "format": "simgrid" });
+        assert!(with(keys, "1\n").is_err());
+    }
+
+    fn loads_of_bare(name: &str) -> Problem {
+        loads(name, "24\n23\n").unwrap_err()
+    }
+
+    #[test]
+    fn percent_are_asked_for_where_they_are_meant() {
+        let problem = loads("a.csv", "0,0.5\n10,5\n").unwrap_err();
+        assert_eq!(problem.location.line_column, Some((2, 4)));
+        assert!(problem.to_string().contains("scale=percent"), "{problem}");
+        let keys = serde_json::json!({ "file": "a.csv", "scale": "percent" });
+        assert_eq!(with(keys.clone(), "0,50\n").unwrap(), [(0.0, 0.5)]);
+        let problem = with(keys, "0,101\n").unwrap_err();
+        assert_eq!(problem.message, "101 is more than the whole, 100");
+        let keys =
+            serde_json::json!({ "file": "a.csv", "scale": "percent", "values": "load-average" });
+        assert!(with(keys, "0,1\n").is_err());
+    }
+
+    #[test]
+    fn times_may_begin_with_the_first_and_be_those_of_a_clock() {
+        let keys = serde_json::json!({ "file": "a.csv", "from": "first" });
+        let loads = with(keys.clone(), "t,u\n1700000000,0.5\n1700000005,0.25\n").unwrap();
+        assert_eq!(loads, [(0.0, 0.5), (5.0, 0.25)]);
+        let loads = with(keys, "12:00:05,0.5\n12:01:06.5,0.25\n").unwrap();
+        assert_eq!(loads, [(0.0, 0.5), (61.5, 0.25)]);
+    }
+
+    #[test]
+    fn tables_of_other_countries_and_of_pandas_are_read() {
+        for text in [
+            "date;load\n0;0,25\n10;0,5\n",
+            "0\t0,25\n10\t0.5\n",
+            ",date,load\n0,0,0.25\n1,10,0.5\n",
+        ] {
+            let loads = loads("a.csv", text).unwrap();
+            assert_eq!(loads, [(0.0, 0.25), (10.0, 0.5)], "{text}");
+        }
+        assert!(loads("a.csv", ",date,load\n7,0,0.25\n").is_err());
+    }
+
+    #[test]
+    fn a_shifted_trace_begins_somewhere_and_goes_on_as_it_does() {
+        let profile = Profile::new(vec![(1.0, 0.1), (3.0, 0.2), (4.0, 0.3)], Some(10.0)).unwrap();
+        let measured = Measured {
+            source: String::new(),
+            sha256: String::new(),
+            profile: profile.clone(),
+            is_shifted: true,
+            cut: 0,
+        };
+        for seed in 0..50 {
+            let random = Stream::named(seed, Purpose::HostLoad, "h0");
+            let begin = 10.0 * (1.0 + random.clone().unit());
+            let steps: Vec<_> = measured.steps(random).take(8).collect();
+            assert_eq!(steps[0].0, 0.0);
+            let later = profile.steps().filter(|step| step.0 > begin);
+            for (found, expected) in steps[1..].iter().zip(later) {
+                assert_eq!(*found, (expected.0 - begin, expected.1));
+            }
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! The lines of a measured load in CSV: times and values, or values alone.
+//!
+//! What a value stands for is asked of the caller; see the [kind](super::file).
+
+use migsim_base::document::{Separator, is_nameless};
+use migsim_base::error::Problem;
+use migsim_base::units::Seconds;
+
+/// A message, and a hint if there is a better one than that of the format.
+pub(super) type Wrong = (String, Option<&'static str>);
+
+pub(super) fn hinted(what: String, hint: Option<&str>) -> Problem {
+    let problem = Problem::new(what);
+    match hint {
+        Some(hint) => problem.hint(hint),
+        None => problem,
+    }
+}
+
+/// The remedy for a file of values without times.
+pub(super) const VALUES: &str = "does the file have a value a line and no times? name the time between two of them, and their unit: `period=5min,scale=percent`";
+
+/// The lines of a table that are no remarks, each with its number.
+fn lines(text: &str) -> impl Iterator<Item = (&str, usize)> {
+    let lines = text.trim_start_matches('\u{feff}').lines().zip(1..);
+    lines.filter(|(line, _)| !line.trim().is_empty() && !line.trim_start().starts_with('#'))
+}
+
+/// Reads lines of a value, of which each holds for `period`; the times, each with the load that `load_of` makes of the value.
+pub(super) fn read_values(
+    text: &str,
+    period: Seconds,
+    load_of: &dyn Fn(f64) -> Result<f64, Wrong>,
+) -> Result<Vec<(f64, f64)>, Problem> {
+    let mut steps: Vec<(f64, f64)> = Vec::new();
+    for (at, (line, number)) in lines(text).enumerate() {
+        let line = line.trim();
+        let value = match line.parse::<f64>() {
+            Ok(value) if value.is_finite() && value >= 0.0 => value,
+            Err(_) if at == 0 && !line.starts_with(|c: char| c.is_ascii_digit()) => continue, // the name of the column
+            _ => {
+                let what = format!("`{line}` is not a number that is finite and not negative");
+                return Err(Problem::new(what).at(number, 1));
+            }
+        };
+        let load = load_of(value).map_err(|(what, hint)| hinted(what, hint).at(number, 1))?;
+        steps.push((steps.len() as f64 * period.get(), load));
+    }
+    if steps.is_empty() {
+        return Err(Problem::new("the trace has no line with a value").at(1, 1));
+    }
+    Ok(steps)
+}
+
+/// Reads lines of a time and a value; the times, each with the load that `load_of` makes of the value.
+pub(super) fn read_csv(
+    text: &str,
+    load_of: &dyn Fn(f64) -> Result<f64, Wrong>,
+) -> Result<Vec<(f64, f64)>, Problem> {
+    let mut steps: Vec<(f64, f64)> = Vec::new();
+    let mut table = None;
+    for (line, number) in lines(text) {
+        let is_first = table.is_none();
+        let (separator, has_index) = *table.get_or_insert_with(|| {
+            let separator = Separator::of_numbers(line);
+            let mut names = separator.split(line);
+            (
+                separator,
+                names.next().is_some_and(is_nameless) && names.count() == 2,
+            )
+        });
+        let row = Row {
+            number,
+            separator,
+            fields: separator.split(line).collect(),
+        };
+        if is_first && row.date(usize::from(has_index)).is_err() && !is_value(&row) {
+            continue; // the names of the columns
+        }
+        let (date, value) = row.numbers(has_index.then_some(steps.len()))?;
+        if let Some((last, _)) = steps.last().filter(|last| date <= last.0) {
+            let message = format!("the date {date} is not after the one before it, {last}");
+            return Err(row.problem(0, message));
+        }
+        let load = load_of(value).map_err(|(what, hint)| {
+            let place = row.problem(row.fields.len() - 1, "").location;
+            Problem {
+                location: place,
+                ..hinted(what, hint)
+            }
+        })?;
+        steps.push((date, load));
+    }
+    if steps.is_empty() {
+        return Err(Problem::new("the trace has no line with a time and a value").at(1, 1));
+    }
+    Ok(steps)
+}
+
+/// Whether a row is a value alone.
+fn is_value(row: &Row<'_>) -> bool {
+    row.fields.len() == 1 && row.number(0).is_ok()
+}
+
+/// A line of a CSV trace.
+struct Row<'t> {
+    number: usize,
+    separator: Separator,
+    fields: Vec<&'t str>,
+}
+
+impl Row<'_> {
+    /// A problem with a field.
+    fn problem(&self, field: usize, what: impl Into<String>) -> Problem {
+        let before = self.fields[..field].iter();
+        let column = 1 + before.map(|text| text.chars().count() + 1).sum::<usize>();
+        Problem::new(what).at(self.number, column)
+    }
+
+    /// Time and value; with an index, which must be this one, in front of them.
+    fn numbers(&self, index: Option<usize>) -> Result<(f64, f64), Problem> {
+        let first = usize::from(index.is_some());
+        if is_value(self) {
+            let what = format!("`{}` is a value without a time", self.fields[0].trim());
+            return Err(self.problem(0, what).hint(VALUES));
+        }
+        if self.fields.len() != first + 2 {
+            let line = self
+                .fields
+                .join(&char::from(self.separator.byte()).to_string());
+            let what = format!("`{line}` is not a time and a value separated by a comma");
+            return Err(self.problem(0, what));
+        }
+        if let Some(index) = index.filter(|index| self.fields[0].trim() != index.to_string()) {
+            let what = format!(
+                "the first column has no name, and `{}` is not the number of the row, {index}",
+                self.fields[0].trim()
+            );
+            return Err(self.problem(0, what).hint("remove the column"));
+        }
+        Ok((self.date(first)?, self.number(first + 1)?))
+    }
+
+    /// A number, finite and not negative.
+    fn number(&self, field: usize) -> Result<f64, Problem> {
+        let text = self.fields.get(field).map_or("", |text| text.trim());
+        match self.separator.number(text).parse::<f64>() {
+            Ok(number) if number.is_finite() && number >= 0.0 => Ok(number),
+            _ => {
+                let what = format!("`{text}` is not a number that is finite and not negative");
+                Err(self.problem(field, what))
+            }
+        }
+    }
+
+    /// A time in seconds, or as `12:00:05`.
+    fn date(&self, field: usize) -> Result<f64, Problem> {
+        let text = self.fields.get(field).map_or("", |text| text.trim());
+        of_clock(text).map_or_else(|| self.number(field), Ok)
+    }
+}
+
+/// The seconds since midnight of a time of day, `12:00:05`.
+fn of_clock(text: &str) -> Option<f64> {
+    let parts: Vec<&str> = text.split(':').collect();
+    let [hours, minutes, seconds] = parts[..] else {
+        return None;
+    };
+    let whole = |text: &str, most: u32| text.parse().ok().filter(|number| *number <= most);
+    let (hours, minutes): (u32, u32) = (whole(hours, u32::MAX)?, whole(minutes, 59)?);
+    let seconds: f64 = seconds.parse().ok()?;
+    let is_right = (0.0..60.0).contains(&seconds);
+    is_right.then(|| f64::from(hours) * 3600.0 + f64::from(minutes) * 60.0 + seconds)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_of_day_has_three_parts() {
+        assert_eq!(
+            ["0:0:1", "1:60:0", "1:0", "1:0:60", "-1:0:0"].map(of_clock),
+            [Some(1.0), None, None, None, None]
+        );
+    }
+}

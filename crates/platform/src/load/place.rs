@@ -1,0 +1,279 @@
+//! The place of a load: the hosts and links that it occupies.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::config::{Loads, On, Spec};
+use super::course::{Course, Room};
+use crate::{Background, Platform, StepsAhead};
+use migsim_base::error::{Error, Problem};
+use migsim_base::random::{Purpose, Stream};
+use migsim_base::units::{BytesPerSecond, InstructionsPerSecond};
+
+/// A host or a link, by its place in the list of the platform.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Target {
+    Host(usize),
+    Link(usize),
+}
+
+/// The hosts and links that `on` names, each once, hosts first.
+fn targets(on: &On, platform: &Platform) -> Result<Vec<Target>, Problem> {
+    let mut targets = Vec::new();
+    for name in on.names() {
+        let link = || platform.links.iter().position(|link| link.name == *name);
+        if name == "hosts" {
+            targets.extend((0..platform.hosts.len()).map(Target::Host));
+        } else if name == "links" {
+            targets.extend((0..platform.links.len()).map(Target::Link));
+        } else if let Some(cluster) = platform.cluster_named(name) {
+            let hosts = platform.clusters[cluster.index()].hosts.clone();
+            targets.extend(hosts.map(|host| Target::Host(host as usize)));
+        } else if let Some(host) = platform.host_named(name) {
+            targets.push(Target::Host(host.index()));
+        } else if let Some(link) = link() {
+            targets.push(Target::Link(link));
+        } else {
+            let problem = Problem::new(format!(
+                "there is no cluster, host or link `{name}` for a load"
+            ));
+            let clusters = platform.clusters.iter().map(|cluster| &*cluster.name);
+            let problem = problem.names_no("place", name);
+            return Err(problem.known("places", clusters.chain(["hosts", "links"])));
+        }
+    }
+    targets.sort_unstable();
+    targets.dedup();
+    Ok(targets)
+}
+
+/// A load on one host or link.
+#[derive(Clone, Debug)]
+struct Placed(Arc<Course>);
+
+impl Background for Placed {
+    fn shares(&self) -> Box<dyn StepsAhead> {
+        Box::new(self.0.follow())
+    }
+}
+
+impl Loads {
+    /// Puts all loads on the hosts and links of `platform`, drawn from `seed`.
+    ///
+    /// # Errors
+    /// Places that the platform does not have; a load that varies on a link that is not shared.
+    pub fn put_on(&self, platform: &mut Platform, seed: u64) -> Result<(), Error> {
+        // How many loads of a kind a host or link has: equal ones differ in their streams.
+        let mut before: BTreeMap<(&str, Target), u32> = BTreeMap::new();
+        let (mut problems, room) = (Vec::new(), Room::default());
+        for spec in &self.specs {
+            let targets = targets(&spec.on, platform).unwrap_or_else(|problem| {
+                problems.push(problem.key(format!("{}.on", spec.key)));
+                Vec::new()
+            });
+            for target in targets {
+                let count = before.entry((spec.kind, target)).or_default();
+                if let Err(problem) = put((spec, &room), *count, target, platform, seed) {
+                    problems.push(problem.key(format!("{}.on", spec.key)));
+                    break;
+                }
+                *count += 1;
+            }
+        }
+        if problems.is_empty() {
+            Ok(())
+        } else {
+            Err(Error::Input(problems))
+        }
+    }
+}
+
+fn put(
+    (spec, room): (&Spec, &Room),
+    count: u32,
+    target: Target,
+    platform: &mut Platform,
+    seed: u64,
+) -> Result<(), Problem> {
+    if let Some(load) = spec.load.constant() {
+        return slow_down(target, platform, 1.0 - load);
+    }
+    let placed = |purpose, name: &str| {
+        let name = format!("{}[{count}] {name}", spec.kind);
+        let random = Stream::named(seed, purpose, &name);
+        Arc::new(Placed(Arc::new(Course::new(&spec.load, random, room))))
+    };
+    match target {
+        Target::Host(index) => {
+            let host = &mut platform.hosts[index];
+            host.loads.push(placed(Purpose::HostLoad, &host.name));
+        }
+        Target::Link(index) => {
+            let link = &mut platform.links[index];
+            if !link.is_shared {
+                let message = format!(
+                    "link `{}` is not shared and keeps its capacity: no load on it can vary",
+                    link.name
+                );
+                return Err(Problem::new(message)
+                    .hint("name the links that are shared, or take the load `constant`"));
+            }
+            link.loads.push(placed(Purpose::LinkLoad, &link.name));
+        }
+    }
+    Ok(())
+}
+
+/// Leaves `share` of a host or link for ever.
+fn slow_down(target: Target, platform: &mut Platform, share: f64) -> Result<(), Problem> {
+    let nothing = |what: &str, name: &str| {
+        let message = format!("the constant loads of {what} `{name}` together leave nothing of it");
+        Problem::new(message).hint(
+            "put fewer or smaller loads there: each leaves 1 - load of what those before it leave",
+        )
+    };
+    match target {
+        Target::Host(index) => {
+            let host = &mut platform.hosts[index];
+            let left = host.speed.get() * share;
+            host.speed = InstructionsPerSecond::new(left)
+                .filter(|_| left.is_normal())
+                .ok_or_else(|| nothing("host", &host.name))?;
+        }
+        Target::Link(index) => {
+            let link = &mut platform.links[index];
+            let left = link.bandwidth.get() * share;
+            link.bandwidth = BytesPerSecond::new(left)
+                .filter(|_| left.is_normal())
+                .ok_or_else(|| nothing("link", &link.name))?;
+            link.bandwidth_profile = link.bandwidth_profile.take().map(|it| it.scaled(share));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn loads(key: serde_json::Value) -> Loads {
+        let key = serde_json::from_value(key).unwrap();
+        Loads::read(&crate::load::standard(), Some(&key)).unwrap()
+    }
+
+    fn open(name: &str) -> Platform {
+        crate::open(name).unwrap().platform
+    }
+
+    /// The first availabilities of a host.
+    fn first(platform: &Platform, name: &str) -> Vec<(f64, f64)> {
+        let host = &platform.hosts[platform.host_named(name).unwrap().index()];
+        host.availability().unwrap().take(5).collect()
+    }
+
+    #[test]
+    fn a_host_has_the_same_load_whatever_else_there_is() {
+        let mut whole = open("ufrgs");
+        let mut part = whole.clone();
+        part.hosts.drain(..30);
+        part.clusters.clear();
+        let mut more = whole.clone();
+        loads(json!({ "kind": "walk" }))
+            .put_on(&mut whole, 7)
+            .unwrap();
+        loads(json!({ "kind": "walk" }))
+            .put_on(&mut part, 7)
+            .unwrap();
+        let several =
+            json!([{ "kind": "ar", "on": "links" }, { "kind": "walk", "on": ["Aquario"] }]);
+        loads(several).put_on(&mut more, 7).unwrap();
+        assert_eq!(first(&whole, "Aquario-3"), first(&part, "Aquario-3"));
+        assert_eq!(first(&whole, "Aquario-3"), first(&more, "Aquario-3"));
+        assert_ne!(first(&whole, "Aquario-3"), first(&whole, "Aquario-4"));
+        let mut other = open("ufrgs");
+        loads(json!({ "kind": "walk" }))
+            .put_on(&mut other, 8)
+            .unwrap();
+        assert_ne!(first(&whole, "Aquario-3"), first(&other, "Aquario-3"));
+    }
+
+    #[test]
+    fn equal_loads_on_one_host_are_independent_and_multiply() {
+        let (mut one, mut two) = (open("ufrgs"), open("ufrgs"));
+        loads(json!({ "kind": "walk" }))
+            .put_on(&mut one, 1)
+            .unwrap();
+        loads(json!([{ "kind": "walk" }, { "kind": "walk" }]))
+            .put_on(&mut two, 1)
+            .unwrap();
+        let (single, double) = (first(&one, "Aquario-0"), first(&two, "Aquario-0"));
+        for ((_, single), (_, double)) in single.iter().zip(&double) {
+            assert!(double < single && *double != single * single);
+        }
+    }
+
+    #[test]
+    fn places_are_clusters_hosts_and_links() {
+        let mut platform = open("ufrgs");
+        let link = platform.links[0].name.clone();
+        let on = json!({ "kind": "walk", "on": ["Aquario", "Labtec-1", link, "Aquario-0"] });
+        loads(on).put_on(&mut platform, 1).unwrap();
+        let aquario = platform.cluster_named("Aquario").unwrap();
+        let hosts = platform.clusters[aquario.index()].hosts.len();
+        assert_eq!(
+            platform.hosts.iter().filter(|host| host.varies()).count(),
+            hosts + 1
+        );
+        assert_eq!(
+            platform.links.iter().filter(|link| link.varies()).count(),
+            1
+        );
+        let wrong = loads(json!([{ "kind": "walk", "on": "Aquarius" }]));
+        let error = wrong.put_on(&mut platform, 1).unwrap_err().to_string();
+        assert!(
+            error.contains("load[0].on") && error.contains("Aquario"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_constant_load_also_scales_the_profile_of_a_link() {
+        let mut platform = open("ufrgs");
+        let profile = crate::Profile::new(vec![(1.0, 80.0)], None).unwrap();
+        platform.links[0].bandwidth_profile = Some(profile);
+        let quarter = json!({ "kind": "constant", "load": 0.75, "on": "links" });
+        loads(quarter).put_on(&mut platform, 1).unwrap();
+        let capacity: Vec<_> = platform.links[0].capacity().unwrap().collect();
+        assert_eq!(capacity, [(1.0, 20.0)]);
+    }
+
+    #[test]
+    fn loads_that_leave_nothing_are_refused_where_they_stand() {
+        for on in ["hosts", "links"] {
+            let one = json!({ "kind": "constant", "load": 0.99, "on": on });
+            // 0.01 to the power of 150 is 1e-300, of 200 it is no number any more.
+            let stacked = |count: usize| loads(vec![one.clone(); count].into());
+            stacked(150).put_on(&mut open("ufrgs"), 1).unwrap();
+            let error = stacked(200).put_on(&mut open("ufrgs"), 1).unwrap_err();
+            let error = error.to_string();
+            assert!(error.contains("together leave nothing of it"), "{error}");
+            assert!(
+                error.contains("load[15") && error.contains("].on"),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_load_that_varies_is_refused_on_a_link_that_is_not_shared() {
+        let mut platform = open("ufrgs");
+        platform.links[0].is_shared = false;
+        let varying = loads(json!({ "kind": "walk", "on": "links" }));
+        let error = varying.put_on(&mut platform, 1).unwrap_err().to_string();
+        assert!(error.contains("is not shared"), "{error}");
+        let constant = loads(json!({ "kind": "constant", "on": "links" }));
+        constant.put_on(&mut platform, 1).unwrap();
+    }
+}

@@ -1,0 +1,57 @@
+//! Ranges of parameters: each stands once, beside its check, and the message derives from it.
+
+use std::ops::RangeInclusive;
+
+pub(super) use crate::SHORTEST_PERIOD;
+use migsim_base::error::{Error, Problem};
+use migsim_base::units::Seconds;
+use migsim_base::words::of_percent;
+
+/// The longest duration of a parameter \[s\], some thirty years.
+pub(super) const LONGEST: f64 = 1e9;
+
+/// Collects what is out of range.
+#[derive(Debug, Default)]
+pub(super) struct Ranges {
+    problems: Vec<Problem>,
+}
+
+impl Ranges {
+    /// `value` must lie in `range`.
+    pub(super) fn number(self, key: &str, value: f64, range: &RangeInclusive<f64>) -> Self {
+        let mut hint = format!("it must be from {} to {}", range.start(), range.end());
+        if let Some(share) = of_percent(value).filter(|_| *range.end() <= 1.0) {
+            hint = format!("{hint}: {share}");
+        }
+        self.require(range.contains(&value), key, &value.to_string(), hint)
+    }
+
+    /// A duration must lie in `range` \[s\].
+    pub(super) fn duration(self, key: &str, value: Seconds, range: &RangeInclusive<f64>) -> Self {
+        let (least, most) = (range.start(), range.end());
+        let hint = format!("it must be from {least:?} s to {most:?} s");
+        self.require(range.contains(&value.get()), key, &value.to_string(), hint)
+    }
+
+    fn require(mut self, is_right: bool, key: &str, value: &str, hint: String) -> Self {
+        if !is_right {
+            let problem = Problem::new(format!("`{key}` is {value}"));
+            self.problems.push(problem.key(key).hint(hint));
+        }
+        self
+    }
+
+    /// The period of a load.
+    pub(super) fn period(self, value: Seconds) -> Self {
+        self.duration("period", value, &(SHORTEST_PERIOD..=LONGEST))
+    }
+
+    /// All that was wrong.
+    pub(super) fn check(self) -> Result<(), Error> {
+        if self.problems.is_empty() {
+            Ok(())
+        } else {
+            Err(Error::Input(self.problems))
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! `walk`: a random walk between two bounds.
+//!
+//! ```text
+//! u(0)     drawn uniformly from least to most
+//! u(k + 1) = u(k) + step · e(k), e uniform in [-1, 1], reflected at least and at most
+//! ```
+//! The load holds for a period Δ. In the long run every load from least to most is equally likely (a reflected walk with symmetric steps
+//! keeps the uniform distribution): mean `(least + most) / 2`, variance `(most - least)² / 12`.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::range::Ranges;
+use super::sampled::Sampled;
+use super::{Load, LoadOptions, MOST_LOAD};
+use crate::Steps;
+use migsim_base::error::{Error, Problem};
+use migsim_base::random::Stream;
+use migsim_base::units::Seconds;
+
+/// The parameters of `walk`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct WalkConfig {
+    /// The time for which a value holds (Δ).
+    pub period: Seconds,
+    /// The most that the load rises or falls from one period to the next; from 0 to 0.99.
+    #[schemars(range(min = 0, max = MOST_LOAD))]
+    pub step: f64,
+    /// The least load; from 0 to 0.99.
+    #[schemars(range(min = 0, max = MOST_LOAD))]
+    pub least: f64,
+    /// The largest load, above the least one; from 0 to 0.99.
+    #[schemars(range(min = 0, max = MOST_LOAD))]
+    pub most: f64,
+}
+
+impl Default for WalkConfig {
+    fn default() -> Self {
+        Self {
+            period: Seconds::of(1.0),
+            step: 0.1,
+            least: 0.0,
+            most: 0.8,
+        }
+    }
+}
+
+impl LoadOptions for WalkConfig {
+    fn load(self) -> Result<Arc<dyn Load>, Error> {
+        Ranges::default()
+            .period(self.period)
+            .number("step", self.step, &(0.0..=MOST_LOAD))
+            .number("least", self.least, &(0.0..=MOST_LOAD))
+            .number("most", self.most, &(0.0..=MOST_LOAD))
+            .check()?;
+        if self.least >= self.most {
+            let message = format!("`most` is {}, not above `least`, {}", self.most, self.least);
+            let problem = Problem::new(message).key("most");
+            return Err(problem.hint("a load that stays is `constant`").into());
+        }
+        Ok(Arc::new(Walk(self)))
+    }
+}
+
+/// A random walk: see the file of its kind.
+#[derive(Clone, Debug)]
+pub struct Walk(WalkConfig);
+
+impl Load for Walk {
+    fn steps(&self, mut random: Stream) -> Box<dyn Steps> {
+        let WalkConfig { least, most, .. } = self.0;
+        let load = least + (most - least) * (random.symmetric() + 1.0) / 2.0;
+        let walker = Walker {
+            config: self.0.clone(),
+            load,
+            random,
+        };
+        Box::new(Sampled::new(self.0.period.get(), walker))
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Walker {
+    config: WalkConfig,
+    load: f64,
+    random: Stream,
+}
+
+impl Iterator for Walker {
+    type Item = f64;
+
+    fn next(&mut self) -> Option<f64> {
+        let WalkConfig {
+            step, least, most, ..
+        } = self.config;
+        let now = self.load;
+        let mut next = now + step * self.random.symmetric();
+        // A step may be longer than the way between the walls.
+        while next < least || next > most {
+            next = if next < least {
+                2.0 * least - next
+            } else {
+                2.0 * most - next
+            };
+        }
+        self.load = next;
+        Some(now)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::load::sampled::moments;
+    use migsim_base::random::Purpose;
+
+    fn stream(seed: u64) -> Stream {
+        Stream::named(seed, Purpose::HostLoad, "h0")
+    }
+
+    #[test]
+    fn a_seed_gives_the_same_walk_for_ever() {
+        let walk = WalkConfig::default().load().unwrap();
+        let steps: Vec<_> = walk.steps(stream(1)).take(4).collect();
+        let expected = [
+            (0.0, 0.744_521_095_271_255_7),
+            (1.0, 0.685_566_807_727_724_7),
+            (2.0, 0.737_309_526_567_127_4),
+            (3.0, 0.683_970_810_078_943_9),
+        ];
+        assert_eq!(steps, expected);
+    }
+
+    #[test]
+    fn every_load_between_the_walls_is_equally_likely() {
+        let walk = WalkConfig {
+            step: 0.5,
+            ..WalkConfig::default()
+        };
+        let walk = walk.load().unwrap();
+        let (mean, variance) = moments(walk.steps(stream(1)), 100_000);
+        // Uniform from 0 to 0.8: 0.4 and 0.64 / 12. The walk forgets in a few steps: a standard error of 0.23 / sqrt(20 000) = 0.002.
+        assert!((mean - 0.4).abs() < 0.008, "{mean}");
+        assert!((variance - 0.64 / 12.0).abs() < 0.003, "{variance}");
+    }
+
+    #[test]
+    fn steps_longer_than_the_room_stay_between_the_walls() {
+        let walk = WalkConfig {
+            step: 0.9,
+            least: 0.3,
+            most: 0.31,
+            ..WalkConfig::default()
+        };
+        let mut steps = walk.load().unwrap().steps(stream(3)).take(1000);
+        assert!(steps.all(|(_, load)| (0.3..=0.31).contains(&load)));
+    }
+}

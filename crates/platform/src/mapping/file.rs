@@ -1,0 +1,290 @@
+//! A table of the first host of each process.
+//!
+//! ```text
+//! process,host
+//! p1,epyc-0          a process as output writes it, or its number; counted from 1
+//! 2,epyc-0
+//! ```
+//! The first line names the columns. Rows may come in any order; each process has one. Empty lines and lines after `#` are skipped, and
+//! quotes around a field belong to CSV. All problems are reported together, each with its line and column.
+
+use std::collections::BTreeMap;
+
+use crate::Platform;
+use migsim_base::document::{FileKind, Separator, limited, read_text};
+use migsim_base::error::{Error, Problem};
+use migsim_base::units::{HostId, ProcessId};
+
+const COLUMNS: [&str; 2] = ["process", "host"];
+
+/// The host of each process, as the file says.
+pub(super) fn place(
+    path: &str,
+    platform: &Platform,
+    processes: usize,
+) -> Result<Vec<HostId>, Error> {
+    let text = read_text(path)?;
+    read(&text, platform, processes).map_err(|problems| {
+        if let Some(kind) = FileKind::of(&text).filter(|kind| *kind != FileKind::Mapping) {
+            return kind
+                .instead_of("a table of the host of each process", path)
+                .into();
+        }
+        let located = problems.into_iter().map(|problem| problem.source(path));
+        Error::Input(limited(located.collect())).hinting(
+            "a line is a process and its host: `p1,epyc-0`; the first line is `process,host`",
+        )
+    })
+}
+
+fn read(text: &str, platform: &Platform, processes: usize) -> Result<Vec<HostId>, Vec<Problem>> {
+    let hosts: BTreeMap<&str, HostId> = (platform.hosts.iter().enumerate())
+        .map(|(index, host)| (&*host.name, HostId::from_index(index)))
+        .collect();
+    let mut table = Table {
+        platform,
+        hosts,
+        places: vec![None; processes],
+        problems: Vec::new(),
+    };
+    let mut separator = None;
+    for (line, number) in text.trim_start_matches('\u{feff}').lines().zip(1..) {
+        if line.trim().is_empty() || line.trim_start().starts_with('#') {
+            continue;
+        }
+        let is_head = separator.is_none();
+        let separator = *separator.get_or_insert_with(|| Separator::of(line));
+        let row = Row::of(line, number, separator);
+        if !is_head {
+            table.add(&row);
+            continue;
+        }
+        if row.fields != COLUMNS {
+            table
+                .problems
+                .push(row.problem(0, format!("the first line is not `{}`", COLUMNS.join(","))));
+            break; // the rest would be read as what it is not
+        }
+    }
+    if separator.is_none() {
+        table
+            .problems
+            .push(Problem::new("the table is empty").at(1, 1));
+    }
+    table.finish()
+}
+
+/// A line of a table.
+pub(crate) struct Row<'t> {
+    line: &'t str,
+    number: usize,
+    separator: Separator,
+    pub(crate) fields: Vec<&'t str>,
+}
+
+impl<'t> Row<'t> {
+    pub(crate) fn of(line: &'t str, number: usize, separator: Separator) -> Self {
+        let plain = |field: &'t str| {
+            let field = field.trim();
+            let inner = field
+                .strip_prefix('"')
+                .and_then(|rest| rest.strip_suffix('"'));
+            inner.unwrap_or(field)
+        };
+        Self {
+            line,
+            number,
+            separator,
+            fields: separator.split(line).map(plain).collect(),
+        }
+    }
+
+    /// A problem with a field.
+    pub(crate) fn problem(&self, field: usize, message: impl Into<String>) -> Problem {
+        let before = self.separator.split(self.line).take(field);
+        let column = 1 + before.map(|text| text.chars().count() + 1).sum::<usize>();
+        Problem::new(message).at(self.number, column)
+    }
+}
+
+/// What has been read so far.
+struct Table<'p> {
+    platform: &'p Platform,
+    hosts: BTreeMap<&'p str, HostId>,
+    /// The host of each process, and the line that says so.
+    places: Vec<Option<(HostId, usize)>>,
+    problems: Vec<Problem>,
+}
+
+impl Table<'_> {
+    fn add(&mut self, row: &Row<'_>) {
+        let [process, host] = row.fields[..] else {
+            let message = format!(
+                "`{}` is not a process and a host separated by a comma",
+                row.line.trim()
+            );
+            self.problems.push(row.problem(0, message));
+            return;
+        };
+        let process = self.process(row, process);
+        let place = self.hosts.get(host).copied();
+        if place.is_none() {
+            let problem = self.unknown_host(row, host);
+            self.problems.push(problem);
+        }
+        if let (Some(process), Some(place)) = (process, place) {
+            self.places[process] = Some((place, row.number));
+        }
+    }
+
+    /// The index of a process that has no host yet.
+    fn process(&mut self, row: &Row<'_>, text: &str) -> Option<usize> {
+        let count = self.places.len();
+        // `1.0` is what tables of numbers with gaps make of 1.
+        let whole = text.trim_end_matches('0').strip_suffix('.').unwrap_or(text);
+        let problem = match whole.parse::<ProcessId>() {
+            Err(error) => row.problem(0, error.to_string()),
+            Ok(process) => match self.places.get(process.index()) {
+                Some(None) => return Some(process.index()),
+                Some(Some((_, line))) => row
+                    .problem(
+                        0,
+                        format!("process `{text}` has a host already, in line {line}"),
+                    )
+                    .hint("leave one of the two lines out"),
+                None => row
+                    .problem(0, format!("there is no process `{text}`"))
+                    .hint(format!("the application has {count}, from p1 to p{count}")),
+            },
+        };
+        self.problems.push(problem);
+        None
+    }
+
+    fn unknown_host(&self, row: &Row<'_>, name: &str) -> Problem {
+        let problem = Problem::unknown("host", name);
+        let problem = problem.at(
+            row.number,
+            row.problem(1, "").location.line_column.map_or(1, |at| at.1),
+        );
+        match self.platform.cluster_named(name) {
+            Some(cluster) => {
+                let hosts = &self.platform.clusters[cluster.index()].hosts;
+                let name_of = |host: u32| &self.platform.hosts[host as usize].name;
+                problem.hint(format!(
+                    "`{name}` is a cluster: name one of its hosts, `{}` to `{}`",
+                    name_of(hosts.start),
+                    name_of(hosts.end - 1)
+                ))
+            }
+            None => problem.known("hosts", self.hosts.keys().copied()),
+        }
+    }
+
+    fn finish(mut self) -> Result<Vec<HostId>, Vec<Problem>> {
+        if !self.problems.is_empty() {
+            return Err(self.problems);
+        }
+        let is_missing = |process: &usize| self.places[*process].is_none();
+        let missing: Vec<usize> = (0..self.places.len()).filter(is_missing).collect();
+        if let Some(first) = missing.first() {
+            let message = match missing.len() {
+                1 => format!("process p{} has no host", first + 1),
+                some => format!("{some} processes have no host, the first is p{}", first + 1),
+            };
+            let count = self.places.len();
+            let problem = Problem::new(message).at(1, 1);
+            self.problems
+                .push(problem.hint(format!("give each of p1 to p{count} a line")));
+            return Err(self.problems);
+        }
+        Ok(self
+            .places
+            .into_iter()
+            .flatten()
+            .map(|place| place.0)
+            .collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Clusters a (2 hosts) and b (3 hosts).
+    fn platform() -> Platform {
+        let link = r#""link": {"bandwidth": "1 Gbps", "latency": "0 s"}, "router": "R""#;
+        let text = format!(
+            r#"{{"schema": "migsim-platform-1", "name": "five", "clusters": [
+            {{"name": "a", "hosts": 2, "speed": "1 GHz", {link}}}, {{"name": "b", "hosts": 3, "speed": "1 GHz", {link}}}]}}"#
+        );
+        let loaded = crate::from_json("five.json", &text).unwrap();
+        loaded.platform
+    }
+
+    fn places(text: &str, processes: usize) -> Vec<u32> {
+        let hosts = read(text, &platform(), processes).unwrap();
+        hosts.into_iter().map(|host| host.0).collect()
+    }
+
+    /// The messages, each with its line and column.
+    fn problems(text: &str, processes: usize) -> Vec<(String, (usize, usize))> {
+        let found = read(text, &platform(), processes).unwrap_err();
+        let told = found.into_iter();
+        told.map(|problem| (problem.message, problem.location.line_column.unwrap()))
+            .collect()
+    }
+
+    #[test]
+    fn rows_come_in_any_order_and_count_processes_from_one() {
+        let text =
+            "\u{feff}process,host\r\n# two on b-2\r\n\r\np3,a-1\r\n1, b-2\r\n\"p2\",\"b-2\"\r\n";
+        assert_eq!(places(text, 3), [4, 4, 1]);
+        assert_eq!(places("process, host\n", 0), [0_u32; 0]);
+    }
+
+    #[test]
+    fn all_problems_are_told_with_line_and_column() {
+        let text = "process,host\np1,a-0\np1,b-0\nq2,c-0\np4,a-0\np2,b\np2;a-0\n0,a-0\n";
+        let expected = [
+            ("process `p1` has a host already, in line 2", (3, 1)),
+            (
+                "`q2` is no process: write `p24` or `24`; processes are counted from 1",
+                (4, 1),
+            ),
+            ("unknown host `c-0`", (4, 4)),
+            ("there is no process `p4`", (5, 1)),
+            ("unknown host `b`", (6, 4)),
+            (
+                "`p2;a-0` is not a process and a host separated by a comma",
+                (7, 1),
+            ),
+            (
+                "`0` is no process: write `p24` or `24`; processes are counted from 1",
+                (8, 1),
+            ),
+        ];
+        let expected = expected.map(|(message, place)| (message.to_owned(), place));
+        assert_eq!(problems(text, 3), expected);
+    }
+
+    #[test]
+    fn a_cluster_in_the_place_of_a_host_is_told_with_its_hosts() {
+        let found = read("process,host\np1,b\n", &platform(), 1).unwrap_err();
+        let hint = found[0].hint.as_deref().unwrap();
+        assert_eq!(
+            hint,
+            "`b` is a cluster: name one of its hosts, `b-0` to `b-2`"
+        );
+    }
+
+    #[test]
+    fn processes_without_a_host_are_counted() {
+        let of = |text: &str, processes| problems(text, processes).remove(0).0;
+        assert_eq!(of("process,host\n2,a-0\n", 2), "process p1 has no host");
+        let several = of("process,host\n1,a-0\n", 4);
+        assert_eq!(several, "3 processes have no host, the first is p2");
+        assert_eq!(of("", 1), "the table is empty");
+        assert_eq!(of("p1,a-0\n", 1), "the first line is not `process,host`");
+    }
+}

@@ -1,0 +1,499 @@
+//! The first host of every process.
+//!
+//! | mapping | where process p starts |
+//! | --- | --- |
+//! | `contiguous` | on host p mod hosts, one process per host, whatever its cores: the mapping of the papers on LU and Smith-Waterman |
+//! | `round-robin` | in cluster p mod clusters, on the next host there |
+//! | `by-core` | on the next core: all cores of a host, then those of the next one |
+//! | `by-speed` | hosts get shares of the processes in proportion to speed x cores |
+//! | `fast-first` | where it computes fastest, beside the processes before it: the default on machines of no paper |
+//! | `by-core:epyc,old-3` | a rule for these hosts alone |
+//! | `ICE,Labtec-0..Labtec-4` | one process on each host of the list (the Lattice Boltzmann paper writes them out) |
+//! | `places.csv` | as a table says: [`mod@file`] |
+//!
+//! A rule that comes to its last host begins again with the first one.
+
+mod fast_first;
+mod file;
+
+use std::collections::BTreeMap;
+use std::convert::Infallible;
+use std::str::FromStr;
+
+use super::Platform;
+pub(super) use file::Row;
+use migsim_base::error::{Error, Problem};
+use migsim_base::units::{ClusterId, HostId};
+use migsim_base::words::counted;
+
+/// How processes are placed on hosts at first.
+///
+/// ```
+/// use migsim_platform::{Mapping, Rule, open};
+/// let platform = open("ufrgs")?.platform;
+/// let hosts = Mapping::default().place(&platform, 200)?;
+/// // As in the papers: p1-p20 on Labtec, p21-p36 on Corisco, and p175 on the first host again.
+/// assert_eq!(platform.hosts[hosts[20].index()].name, "Corisco-0");
+/// assert_eq!(platform.hosts[hosts[174].index()].name, "Labtec-0");
+/// # Ok::<(), migsim_base::error::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Mapping {
+    /// By a rule, on the hosts of some entries as in a list; of none: on all hosts.
+    Rule(Rule, Vec<String>),
+    /// Hosts in the order of the processes. An entry is a host (`ICE-3`), a range of hosts with both ends in the order of the
+    /// platform (`ICE-0..ICE-4`), or a cluster (`ICE`), which means all its hosts. A host may appear several times.
+    Explicit(Vec<String>),
+    /// As the table in a file says.
+    File(String),
+}
+
+/// A rule that places any number of processes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// One process per host (not per core) in the order of the file; after the last host again from the first.
+    Contiguous,
+    /// Process p goes to cluster p mod clusters, to the next host there; after its last host again to its first.
+    RoundRobin,
+    /// As many processes on a host as it has cores, then on the next host; when all cores are taken, again from the first one.
+    ByCore,
+    /// Each host gets a share of the processes in proportion to its speed times its cores; what is left over from whole numbers goes to
+    /// the largest remainders, of equal ones to the first hosts. The processes of a host are consecutive.
+    BySpeed,
+    /// Each process in turn goes to the host where it computes fastest: on a core of its own, or on a share of the cores if more processes
+    /// than cores are there. Of equal hosts the first wins. The processes of a host are consecutive.
+    FastFirst,
+}
+
+impl Rule {
+    /// All rules.
+    pub const ALL: [Self; 5] = [
+        Self::Contiguous,
+        Self::RoundRobin,
+        Self::ByCore,
+        Self::BySpeed,
+        Self::FastFirst,
+    ];
+
+    /// The start on machines of no paper: of all rules the one with the shortest scenario i on drawn machines (`tests/starts.rs`).
+    pub const USUAL: Self = Self::FastFirst;
+
+    /// Its name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Contiguous => "contiguous",
+            Self::RoundRobin => "round-robin",
+            Self::ByCore => "by-core",
+            Self::BySpeed => "by-speed",
+            Self::FastFirst => "fast-first",
+        }
+    }
+
+    /// The rule of a name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|rule| rule.name() == name)
+    }
+
+    /// The hosts of `processes` processes, of `hosts`, of which there are some.
+    fn place(
+        self,
+        platform: &Platform,
+        hosts: impl Iterator<Item = HostId> + Clone,
+        processes: usize,
+    ) -> Vec<HostId> {
+        let host = |id: HostId| &platform.hosts[id.index()];
+        match self {
+            Self::Contiguous => hosts.cycle().take(processes).collect(),
+            Self::RoundRobin => round_robin(platform, hosts, processes),
+            Self::ByCore => {
+                let cores = |id| std::iter::repeat_n(id, host(id).cores as usize);
+                hosts.flat_map(cores).cycle().take(processes).collect()
+            }
+            Self::BySpeed => {
+                let speed = |id| host(id).speed.get();
+                let fastest = hosts.clone().map(speed).fold(0.0, f64::max);
+                // A power of two, so that nothing is rounded; sums in it stay numbers.
+                let unit = fastest.log2().floor().exp2();
+                let power = |id| speed(id) / unit * f64::from(host(id).cores);
+                let shares = shares(hosts.clone().map(power), processes);
+                in_order(hosts, &shares)
+            }
+            Self::FastFirst => {
+                let places = hosts
+                    .clone()
+                    .map(|id| (host(id).speed.get(), host(id).cores));
+                let places: Vec<(f64, u32)> = places.collect();
+                in_order(hosts, &fast_first::counts(&places, processes))
+            }
+        }
+    }
+}
+
+impl Default for Mapping {
+    fn default() -> Self {
+        Self::Rule(Rule::Contiguous, Vec::new())
+    }
+}
+
+/// Reads the name of a rule, alone or with `:` and the entries that it is for, the name of a file that ends with `.csv`, or a list of
+/// entries; with commas between entries.
+impl FromStr for Mapping {
+    type Err = Infallible;
+    fn from_str(text: &str) -> Result<Self, Infallible> {
+        let text = text.trim();
+        let entries = |list: &str| list.split(',').map(|name| name.trim().to_owned()).collect();
+        if let Some(rule) = Rule::named(text) {
+            return Ok(Self::Rule(rule, Vec::new()));
+        }
+        if let Some((name, list)) = text.split_once(':')
+            && let Some(rule) = Rule::named(name.trim_end())
+        {
+            return Ok(Self::Rule(rule, entries(list)));
+        }
+        if text.to_ascii_lowercase().ends_with(".csv") && !text.contains(',') {
+            return Ok(Self::File(text.to_owned()));
+        }
+        Ok(Self::Explicit(entries(text)))
+    }
+}
+
+impl Mapping {
+    /// The file that it is read from, if any.
+    pub fn file(&self) -> Option<&str> {
+        match self {
+            Self::File(path) => Some(path),
+            Self::Rule(..) | Self::Explicit(_) => None,
+        }
+    }
+
+    /// The host of each process.
+    ///
+    /// # Errors
+    /// It names something unknown, or not as many hosts as there are processes. A file cannot be read. The platform has no host.
+    pub fn place(&self, platform: &Platform, processes: usize) -> Result<Vec<HostId>, Error> {
+        if platform.hosts.is_empty() {
+            return Err(Problem::new("the platform has no hosts to place processes on").into());
+        }
+        match self {
+            Self::Rule(rule, entries) if entries.is_empty() => {
+                let hosts = (0..platform.hosts.len()).map(HostId::from_index);
+                Ok(rule.place(platform, hosts, processes))
+            }
+            Self::Rule(rule, entries) => {
+                let hosts = hosts_of_all(platform, entries)?;
+                Ok(rule.place(platform, hosts.into_iter(), processes))
+            }
+            Self::Explicit(entries) => explicit(platform, entries, processes),
+            Self::File(path) => file::place(path, platform, processes),
+        }
+    }
+}
+
+/// Each host as often as its count says.
+fn in_order(hosts: impl Iterator<Item = HostId>, counts: &[usize]) -> Vec<HostId> {
+    let placed = hosts.zip(counts);
+    placed
+        .flat_map(|(host, count)| std::iter::repeat_n(host, *count))
+        .collect()
+}
+
+/// Deals processes to the clusters of `hosts`, in the order in which these first appear.
+fn round_robin(
+    platform: &Platform,
+    hosts: impl Iterator<Item = HostId>,
+    processes: usize,
+) -> Vec<HostId> {
+    let mut turn_of: BTreeMap<ClusterId, usize> = BTreeMap::new();
+    let mut clusters: Vec<Vec<HostId>> = Vec::new();
+    for host in hosts {
+        let next = clusters.len();
+        let turn = *turn_of.entry(platform.cluster_of(host)).or_insert(next);
+        if turn == next {
+            clusters.push(Vec::new());
+        }
+        clusters[turn].push(host);
+    }
+    (0..processes)
+        .map(|process| {
+            let hosts = &clusters[process % clusters.len()];
+            hosts[process / clusters.len() % hosts.len()]
+        })
+        .collect()
+}
+
+/// `count` things shared in proportion to `weights`, whole ones (Hamilton's method of the largest remainders).
+fn shares(weights: impl Iterator<Item = f64> + Clone, count: usize) -> Vec<usize> {
+    let total: f64 = weights.clone().sum();
+    let mut remainders = Vec::new();
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the whole part is wanted; no quota is negative or above the count"
+    )]
+    let whole = |weight: f64| {
+        let quota = weight * count as f64 / total;
+        remainders.push(quota.fract());
+        quota as usize
+    };
+    let mut shares: Vec<usize> = weights.map(whole).collect();
+    let left = count.saturating_sub(shares.iter().sum());
+    let mut by_remainder: Vec<usize> = (0..shares.len()).collect();
+    // The sort is stable: of equal remainders the first comes first.
+    by_remainder.sort_by(|a, b| remainders[*b].total_cmp(&remainders[*a]));
+    for at in by_remainder.into_iter().cycle().take(left) {
+        shares[at] += 1;
+    }
+    shares
+}
+
+fn explicit(
+    platform: &Platform,
+    entries: &[String],
+    processes: usize,
+) -> Result<Vec<HostId>, Error> {
+    let hosts = hosts_of_all(platform, entries).map_err(|error| {
+        let first = entries.first().map_or("", String::as_str);
+        let is_word = entries.len() == 1 && !first.contains("..");
+        let is_rule = first.contains(':') && hosts_of_all(platform, &entries[..1]).is_err();
+        if is_word || is_rule {
+            return unknown_mapping(platform, first).into();
+        }
+        error
+    })?;
+    if hosts.len() == processes {
+        return Ok(hosts);
+    }
+    let problem = Problem::new(format!(
+        "the mapping names {} for {}",
+        counted(hosts.len(), "host"),
+        counted(processes, "process")
+    ));
+    Err(problem
+        .hint("a list names one host per process, several times if need be; `by-core:` before it fills the cores of its hosts")
+        .into())
+}
+
+/// A word that is no mapping at all.
+fn unknown_mapping(platform: &Platform, name: &str) -> Problem {
+    let rule = name.split_once(':').map_or(name, |(rule, _)| rule);
+    let rules = Rule::ALL.iter().map(|rule| rule.name());
+    let clusters = platform.clusters.iter().map(|cluster| &*cluster.name);
+    Problem::unknown("mapping", rule).known("mappings", rules.chain(clusters))
+}
+
+/// The hosts of all entries, in order.
+fn hosts_of_all(platform: &Platform, entries: &[String]) -> Result<Vec<HostId>, Error> {
+    let names: BTreeMap<&str, u32> = (platform.hosts.iter().zip(0..))
+        .map(|(host, id)| (host.name.as_str(), id))
+        .collect();
+    let mut ranges = Vec::with_capacity(entries.len());
+    let mut problems = Vec::new();
+    for entry in entries {
+        match hosts_of(platform, &names, entry) {
+            Ok(range) => ranges.push(range),
+            Err(problem) => problems.push(problem),
+        }
+    }
+    if problems.is_empty() {
+        Ok(ranges.into_iter().flatten().map(HostId).collect())
+    } else {
+        Err(Error::Input(migsim_base::document::limited(problems)))
+    }
+}
+
+fn hosts_of(
+    platform: &Platform,
+    names: &BTreeMap<&str, u32>,
+    entry: &str,
+) -> Result<std::ops::Range<u32>, Problem> {
+    if let Some(&host) = names.get(entry) {
+        return Ok(host..host + 1);
+    }
+    if let Some(ClusterId(cluster)) = platform.cluster_named(entry) {
+        return Ok(platform.clusters[cluster as usize].hosts.clone());
+    }
+    let unknown = |name: &str| {
+        Problem::new(format!("unknown host `{name}` in the mapping"))
+            .names_no("host", name)
+            .known(
+                "clusters and hosts",
+                (platform.clusters.iter().map(|cluster| &*cluster.name))
+                    .chain(platform.hosts.iter().map(|host| &*host.name)),
+            )
+    };
+    let Some((first, last)) = entry.split_once("..") else {
+        return Err(unknown(entry));
+    };
+    let start = *names.get(first.trim()).ok_or_else(|| unknown(first))?;
+    let end = *names.get(last.trim()).ok_or_else(|| unknown(last))?;
+    if end < start {
+        return Err(Problem::new(format!(
+            "the hosts `{entry}` of the mapping are in the wrong order"
+        ))
+        .hint(format!("write `{}..{}`", last.trim(), first.trim())));
+    }
+    Ok(start..end + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// Clusters a (2 hosts) and b (3 hosts).
+    fn platform() -> Platform {
+        let text = r#"{"schema": "migsim-platform-1", "name": "five", "clusters": [
+            {"name": "a", "hosts": 2, "speed": "1 GHz", "cores": 4, "link": {"bandwidth": "1 Gbps", "latency": "0 s"}, "router": "R"},
+            {"name": "b", "hosts": 3, "speed": "1 GHz", "link": {"bandwidth": "1 Gbps", "latency": "0 s"}, "router": "R"}]}"#;
+        crate::from_json("five.json", text).unwrap().platform
+    }
+
+    fn place(mapping: &str, processes: usize) -> Result<Vec<u32>, String> {
+        let mapping: Mapping = mapping.parse().unwrap();
+        match mapping.place(&platform(), processes) {
+            Ok(hosts) => Ok(hosts.into_iter().map(|host| host.0).collect()),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    #[test]
+    fn contiguous_fills_hosts_and_wraps_around() {
+        assert_eq!(place("contiguous", 7).unwrap(), [0, 1, 2, 3, 4, 0, 1]);
+        assert!(place("contiguous", 0).unwrap().is_empty());
+    }
+
+    #[test]
+    fn round_robin_deals_to_clusters() {
+        // a: 0 1, b: 2 3 4
+        assert_eq!(place("round-robin", 8).unwrap(), [0, 2, 1, 3, 0, 4, 1, 2]);
+    }
+
+    #[test]
+    fn explicit_names_hosts_ranges_and_clusters() {
+        assert_eq!(place("b-2, a, b-0..b-1", 5).unwrap(), [4, 0, 1, 2, 3]);
+        assert_eq!(place("a-0,a-0", 2).unwrap(), [0, 0]);
+    }
+
+    #[test]
+    fn a_wrong_mapping_says_why() {
+        let error = place("b-9,c", 2).unwrap_err();
+        assert!(error.contains("unknown host `b-9`") && error.contains("unknown host `c`"));
+        assert!(error.contains("known clusters and hosts: a, a-0, a-1, b, b-0, b-1, b-2"));
+        let error = place("a", 3).unwrap_err();
+        assert!(error.contains("names 2 hosts for 3 processes"), "{error}");
+        let error = place("b-1..a-0", 2).unwrap_err();
+        assert!(error.contains("write `a-0..b-1`"), "{error}");
+        assert!(place("", 1).is_err() && place("..", 1).is_err());
+        let error = place("by-cores", 2).unwrap_err();
+        assert!(error.contains("unknown mapping `by-cores`"), "{error}");
+        let known = "known mappings: a, b, by-core, by-speed, contiguous, fast-first, round-robin";
+        assert!(error.contains(known), "{error}");
+        for list in ["fill:a", "fill:a,b"] {
+            let error = place(list, 2).unwrap_err();
+            assert!(error.contains("unknown mapping `fill`"), "{error}");
+        }
+    }
+
+    #[test]
+    fn by_core_fills_the_cores_of_a_host_then_the_next_one() {
+        // a-0 and a-1 have 4 cores, the hosts of b one each: 11 cores.
+        let expected = [0, 0, 0, 0, 1, 1, 1, 1, 2, 3, 4, 0, 0];
+        assert_eq!(place("by-core", 13).unwrap(), expected);
+        assert_eq!(place("by-core:b,a-1", 8).unwrap(), [2, 3, 4, 1, 1, 1, 1, 2]);
+        assert_eq!(place("by-core: a", 9).unwrap(), [0, 0, 0, 0, 1, 1, 1, 1, 0]);
+    }
+
+    #[test]
+    fn rules_keep_to_the_hosts_that_are_named() {
+        assert_eq!(place("contiguous:b", 4).unwrap(), [2, 3, 4, 2]);
+        assert_eq!(
+            place("round-robin:b-1..b-2,a-0", 5).unwrap(),
+            [3, 0, 4, 0, 3]
+        );
+        assert_eq!(place("by-speed:b-2,a-1", 5).unwrap(), [4, 1, 1, 1, 1]);
+        assert_eq!(place("fast-first:b-2,a-1", 5).unwrap(), [4, 1, 1, 1, 1]);
+        let error = place("by-core:c", 2).unwrap_err();
+        assert!(error.contains("unknown host `c` in the mapping"), "{error}");
+    }
+
+    #[test]
+    fn by_speed_shares_in_proportion_to_speed_and_cores() {
+        // Powers 4 4 1 1 1 of 11: 22 processes are 8 8 2 2 2.
+        let eight = |host| [host; 8];
+        let expected = [&eight(0)[..], &eight(1), &[2, 2, 3, 3, 4, 4]].concat();
+        assert_eq!(place("by-speed", 22).unwrap(), expected);
+        // Quotas of 7: 2.55 2.55 0.64 0.64 0.64; whole 2 2 0 0 0, and the three left go to b-0, b-1, b-2 (0.64 is more than 0.55).
+        assert_eq!(place("by-speed", 7).unwrap(), [0, 0, 1, 1, 2, 3, 4]);
+        // Quotas of 5: 1.82 1.82 0.45 0.45 0.45; whole 1 1, two left for a-0, a-1, and the last for the first of b.
+        assert_eq!(place("by-speed", 5).unwrap(), [0, 0, 1, 1, 2]);
+        assert!(place("by-speed", 0).unwrap().is_empty());
+    }
+
+    #[test]
+    fn speeds_at_the_end_of_the_numbers_are_shared_like_others() {
+        let mut platform = platform();
+        for (host, speed) in platform
+            .hosts
+            .iter_mut()
+            .zip([1e308, 1e308, 5e307, 3e-308, 1.0])
+        {
+            host.speed = migsim_base::units::InstructionsPerSecond::new(speed).unwrap();
+        }
+        // Powers 4 4 0.5 and next to nothing.
+        let places = Mapping::Rule(Rule::BySpeed, Vec::new())
+            .place(&platform, 17)
+            .unwrap();
+        let count = |host| places.iter().filter(|place| place.0 == host).count();
+        assert_eq!([0, 1, 2, 3, 4].map(count), [8, 8, 1, 0, 0]);
+    }
+
+    proptest! {
+        #[test]
+        fn shares_are_whole_quotas_give_or_take_one(
+            weights in prop::collection::vec(1_u32..1000, 1..40),
+            count in 0_usize..10_000,
+        ) {
+            let total: u64 = weights.iter().map(|weight| u64::from(*weight)).sum();
+            let shares = shares(weights.iter().map(|weight| f64::from(*weight)), count);
+            prop_assert_eq!(shares.iter().sum::<usize>(), count);
+            for (at, (&weight, &share)) in weights.iter().zip(&shares).enumerate() {
+                // The quota is weight · count / total, between the whole numbers around it.
+                let product = u64::from(weight) * count as u64;
+                prop_assert!(share as u64 * total < product + total);
+                prop_assert!((share as u64 + 1) * total > product);
+                // Of equals, the first never has less.
+                for (other, more) in weights[..at].iter().zip(&shares) {
+                    prop_assert!(*other != weight || *more >= share);
+                }
+            }
+        }
+
+        #[test]
+        fn every_rule_places_every_process_and_by_core_crowds_no_host_before_all_are_full(
+            processes in 0_usize..60,
+            list in prop::sample::subsequence(vec!["a-0", "a-1", "b-0", "b-1", "b-2"], 0..=5),
+        ) {
+            let platform = platform();
+            let entries: Vec<String> = list.iter().map(|name| (*name).to_owned()).collect();
+            let allowed = |host: &HostId| {
+                let name = &*platform.hosts[host.index()].name;
+                list.is_empty() || list.contains(&name)
+            };
+            for rule in Rule::ALL {
+                let places = Mapping::Rule(rule, entries.clone()).place(&platform, processes);
+                let places = places.unwrap();
+                prop_assert_eq!(places.len(), processes);
+                prop_assert!(places.iter().all(allowed));
+                if rule == Rule::ByCore {
+                    let hosts = (0..5).map(HostId).filter(|host| allowed(host));
+                    let rounds = hosts.map(|host| {
+                        let count = places.iter().filter(|place| **place == host).count();
+                        count.div_ceil(platform.hosts[host.index()].cores as usize)
+                    });
+                    let rounds: Vec<usize> = rounds.collect();
+                    prop_assert!(rounds.iter().max().unwrap() - rounds.iter().min().unwrap() <= 1);
+                }
+            }
+        }
+    }
+}

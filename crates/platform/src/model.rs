@@ -1,0 +1,335 @@
+//! The machine: clusters of hosts, links, and the route between any two hosts.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::capacity::{Background, Capacity};
+use super::profile::{Profile, StepsAhead};
+use super::zones::Zones;
+use migsim_base::units::{
+    Bytes, BytesPerSecond, ClusterId, HostId, InstructionsPerSecond, LinkId, Seconds,
+};
+
+/// A cluster of clusters, complete and checked.
+#[derive(Clone, Debug)]
+pub struct Platform {
+    /// Its name in output.
+    pub name: String,
+    /// The clusters ("Sets" of the papers), in the order of the file.
+    pub clusters: Vec<Cluster>,
+    /// The hosts; those of a cluster are consecutive.
+    pub hosts: Vec<Host>,
+    /// The links, each one capacity for both directions.
+    pub links: Vec<Link>,
+    /// How a message gets from host to host.
+    pub routes: Routes,
+    /// The first failure of a host or link; a run that lasts until then is refused.
+    pub failure: Option<Failure>,
+}
+
+/// A host or link that fails.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Failure {
+    /// Its name.
+    pub name: String,
+    /// When it fails, since the start of the run.
+    pub date: Seconds,
+}
+
+/// Hosts that share a local network and a manager.
+#[derive(Clone, Debug)]
+pub struct Cluster {
+    /// Its name, unique on the platform.
+    pub name: String,
+    /// The ids of its hosts; the manager runs on the first one.
+    pub hosts: Range<u32>,
+}
+
+/// A computer.
+#[derive(Clone, Debug)]
+pub struct Host {
+    /// Its name, unique on the platform.
+    pub name: String,
+    /// The cluster that it belongs to.
+    pub cluster: ClusterId,
+    /// The nominal speed of one core.
+    pub speed: InstructionsPerSecond,
+    /// How many processes can run at full speed together.
+    pub cores: u32,
+    /// Memory for processes; `None`: not limited.
+    pub memory: Option<Bytes>,
+    /// The available fraction of the speed over time.
+    pub speed_profile: Option<Profile>,
+    /// What others take of it; each leaves a share of what the profile and those before it leave.
+    pub loads: Vec<Arc<dyn Background>>,
+}
+
+impl Host {
+    /// Whether its speed changes over time.
+    pub fn varies(&self) -> bool {
+        self.speed_profile.is_some() || !self.loads.is_empty()
+    }
+
+    /// The available fraction of its speed over time; none if it does not vary.
+    pub fn availability(&self) -> Option<Box<dyn StepsAhead>> {
+        Capacity::steps(1.0, self.speed_profile.as_ref(), &self.loads)
+    }
+}
+
+/// A network link; its capacity is shared by both directions, unless it is one direction of a duplex link.
+#[derive(Clone, Debug)]
+pub struct Link {
+    /// Its name, unique on the platform.
+    pub name: String,
+    /// The nominal capacity.
+    pub bandwidth: BytesPerSecond,
+    /// The nominal one-way delay.
+    pub latency: Seconds,
+    /// Whether the flows on it share its capacity; otherwise each gets all of it (SimGrid's `FATPIPE`).
+    pub is_shared: bool,
+    /// Whether it is the first direction of a duplex link, whose second direction is the next link. The first direction leads
+    /// away from a host, or to the second router that a link joins.
+    pub is_duplex: bool,
+    /// The capacity over time \[B/s\].
+    pub bandwidth_profile: Option<Profile>,
+    /// The delay over time \[s\].
+    pub latency_profile: Option<Profile>,
+    /// What others take of its capacity; each leaves a share of what those before it leave.
+    pub loads: Vec<Arc<dyn Background>>,
+}
+
+impl Link {
+    /// Whether its capacity or its delay changes over time.
+    pub fn varies(&self) -> bool {
+        self.bandwidth_profile.is_some() || self.latency_profile.is_some() || !self.loads.is_empty()
+    }
+
+    /// Whether it limits no flow and only adds its latency.
+    pub(super) fn only_delays(&self) -> bool {
+        !self.is_shared && self.bandwidth.get() >= NO_BOTTLENECK
+    }
+
+    /// Its capacity over time \[B/s\]; none if that does not vary.
+    pub fn capacity(&self) -> Option<Box<dyn StepsAhead>> {
+        let nominal = self.bandwidth.get();
+        Capacity::steps(nominal, self.bandwidth_profile.as_ref(), &self.loads)
+    }
+}
+
+/// Bandwidth of a link that only has a delay \[B/s\]: the export writes the latency of a pair of clusters as such a link.
+pub(super) const NO_BOTTLENECK: f64 = 1e18;
+
+/// The links between two hosts, in order, and their delay.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Route<'a> {
+    /// The access link of the origin, if it has one.
+    pub first: Option<LinkId>,
+    /// What lies between.
+    pub middle: Cow<'a, [LinkId]>,
+    /// The access link of the destination, if it has one.
+    pub last: Option<LinkId>,
+    /// The delay of the whole route if the platform gives it; otherwise the sum of the latencies of the links.
+    pub latency: Option<Seconds>,
+    /// Crossings of the loopback of the network model: one for each end that is a gateway of a bypass route between zones.
+    pub loopbacks: u32,
+}
+
+impl Route<'_> {
+    /// All links in order.
+    pub fn links(&self) -> impl Iterator<Item = LinkId> + '_ {
+        self.first
+            .into_iter()
+            .chain(self.middle.iter().copied())
+            .chain(self.last)
+    }
+
+    /// Whether it crosses the links of `other` in the opposite order, with the same delay.
+    pub fn is_mirror_of(&self, other: &Self) -> bool {
+        // Delays that are not given are sums over the same links; of floats in another order they may differ.
+        self.latency == other.latency
+            && self.loopbacks == other.loopbacks
+            && self.first == other.last
+            && self.last == other.first
+            && self.middle.iter().eq(other.middle.iter().rev())
+    }
+}
+
+/// The routes of a platform, stored per pair of clusters where that is enough.
+#[derive(Clone, Debug)]
+pub enum Routes {
+    /// Access link, path between the clusters, access link.
+    Clustered {
+        /// The access link of each host.
+        access: Vec<Option<LinkId>>,
+        /// Entry `a * clusters + b`: the path from cluster a to cluster b; `None`: no route.
+        pairs: Vec<Option<ClusterPath>>,
+        /// The links of all paths.
+        links: Vec<LinkId>,
+    },
+    /// Found on demand in nested zones (SimGrid's platforms).
+    Zoned {
+        /// The zones.
+        zones: Arc<Zones>,
+        /// The number of each host in the zones.
+        points: Vec<u32>,
+    },
+}
+
+/// What lies between two clusters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClusterPath {
+    /// Range in [`Routes::Clustered::links`].
+    pub links: Range<u32>,
+    /// The delay of the whole way from host to host, if given for this pair of clusters.
+    pub latency: Option<Seconds>,
+}
+
+impl Platform {
+    /// Whether routes between hosts cross links that are not shared; loopbacks are crossed by equal flows only, which have no effect on
+    /// each other.
+    pub fn has_pipes(&self) -> bool {
+        if self.links.iter().all(|link| link.is_shared) {
+            return false;
+        }
+        let Routes::Zoned { zones, .. } = &self.routes else {
+            return true;
+        };
+        let mut has_pipes = false;
+        let is_shared = |link: LinkId| self.links[link.index()].is_shared;
+        zones.each_link(&mut |link, is_loopback| has_pipes |= !is_loopback && !is_shared(link));
+        has_pipes
+    }
+
+    /// Whether each flow has the whole capacity of a link that is not shared, unless the network model says otherwise; if not, such a link is
+    /// SimGrid's `FATPIPE`.
+    pub fn has_whole_pipes(&self) -> bool {
+        match &self.routes {
+            Routes::Clustered { .. } => true,
+            Routes::Zoned { zones, .. } => zones.are_pipes_whole,
+        }
+    }
+
+    /// Whether messages inside a host take a route of the platform ([`Self::route`]), and not the loopback of the network model.
+    pub fn has_own_loopback(&self, host: HostId) -> bool {
+        match &self.routes {
+            Routes::Clustered { .. } => false,
+            Routes::Zoned { zones, points } => zones.has_own_loopback(points[host.index()]),
+        }
+    }
+
+    /// The route between two hosts; `None` if there is none. From a host to itself only if it has its own loopback.
+    pub fn route(&self, from: HostId, to: HostId) -> Option<Route<'_>> {
+        let slice = |links: &'_ [LinkId], range: &Range<u32>| -> Range<usize> {
+            debug_assert!(range.end as usize <= links.len());
+            range.start as usize..range.end as usize
+        };
+        match &self.routes {
+            Routes::Clustered { .. } if from == to => None,
+            Routes::Clustered {
+                access,
+                pairs,
+                links,
+            } => {
+                let a = self.hosts[from.index()].cluster.index();
+                let b = self.hosts[to.index()].cluster.index();
+                let path = pairs[a * self.clusters.len() + b].as_ref()?;
+                Some(Route {
+                    first: access[from.index()],
+                    middle: Cow::Borrowed(&links[slice(links, &path.links)]),
+                    last: access[to.index()].map(|link| self.back(link)),
+                    latency: path.latency,
+                    loopbacks: 0,
+                })
+            }
+            Routes::Zoned { zones, points } => {
+                let way = zones.route(points[from.index()], points[to.index()])?;
+                let delays = way
+                    .links
+                    .iter()
+                    .map(|link| self.links[link.index()].latency);
+                let latency = (way.distance > 0.0)
+                    .then(|| delays.fold(Seconds::of(way.distance), |sum, delay| sum + delay));
+                Some(Route {
+                    first: None,
+                    middle: Cow::Owned(way.links),
+                    last: None,
+                    latency,
+                    loopbacks: way.loopbacks,
+                })
+            }
+        }
+    }
+
+    /// Whether the routes from and to two hosts of one cluster are the same but for access links that are equal, not shared and do not change.
+    pub fn have_one_way_out(&self, a: HostId, b: HostId) -> bool {
+        let Routes::Clustered { access, .. } = &self.routes else {
+            return false;
+        };
+        match (access[a.index()], access[b.index()]) {
+            (None, None) => true,
+            (Some(a), Some(b)) => {
+                let (a, b) = (&self.links[a.index()], &self.links[b.index()]);
+                let is_plain = |link: &Link| !link.is_shared && !link.varies();
+                let capacities = (a.bandwidth, a.latency) == (b.bandwidth, b.latency);
+                is_plain(a) && is_plain(b) && capacities
+            }
+            _ => false,
+        }
+    }
+
+    /// The link that is crossed on the way back: the second direction of a duplex link, otherwise the link itself.
+    pub fn back(&self, link: LinkId) -> LinkId {
+        LinkId(link.0 + u32::from(self.links[link.index()].is_duplex))
+    }
+
+    /// The first direction of the duplex link that a link belongs to; otherwise the link itself.
+    pub fn undirected(&self, link: LinkId) -> LinkId {
+        let before = link.index().checked_sub(1);
+        let is_second = before.is_some_and(|before| self.links[before].is_duplex);
+        LinkId(link.0 - u32::from(is_second))
+    }
+
+    /// The nominal delay of a route.
+    pub fn latency(&self, route: &Route<'_>) -> Seconds {
+        route.latency.unwrap_or_else(|| {
+            route.links().fold(Seconds::default(), |sum, link| {
+                sum + self.links[link.index()].latency
+            })
+        })
+    }
+
+    /// The nominal bandwidth of the narrowest link of a route; `None` if it crosses no link.
+    pub fn bottleneck(&self, route: &Route<'_>) -> Option<BytesPerSecond> {
+        route
+            .links()
+            .map(|link| self.links[link.index()].bandwidth)
+            .reduce(|a, b| if b < a { b } else { a })
+    }
+
+    /// The cluster of a host.
+    pub fn cluster_of(&self, host: HostId) -> ClusterId {
+        self.hosts[host.index()].cluster
+    }
+
+    /// The host on which the manager of a cluster runs: the first one.
+    pub fn manager(&self, cluster: ClusterId) -> HostId {
+        HostId(self.clusters[cluster.index()].hosts.start)
+    }
+
+    /// The host with this name.
+    pub fn host_named(&self, name: &str) -> Option<HostId> {
+        self.hosts
+            .iter()
+            .position(|host| host.name == name)
+            .map(HostId::from_index)
+    }
+
+    /// The cluster with this name.
+    pub fn cluster_named(&self, name: &str) -> Option<ClusterId> {
+        self.clusters
+            .iter()
+            .position(|cluster| cluster.name == name)
+            .map(ClusterId::from_index)
+    }
+}

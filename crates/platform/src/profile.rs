@@ -1,0 +1,315 @@
+//! Capacity that changes over time: steps `(date, value)`, once or repeated with a period.
+//!
+//! The value of a step holds until the next one; before the first one the nominal value holds. A speed value multiplies
+//! the speed of the host; bandwidth and latency values replace those of the link (SimGrid's rules, see the oracle's notes).
+
+use std::fmt;
+use std::sync::Arc;
+
+use migsim_base::error::Problem;
+
+/// The shortest time after which something may repeat \[s\]: a limit of this program, which follows every step.
+pub const SHORTEST_PERIOD: f64 = 1e-6;
+
+/// Dates \[s\] that increase, each with the value that holds from then on; as many as are asked for.
+pub trait Steps: Iterator<Item = (f64, f64)> + fmt::Debug + Send + Sync {}
+
+impl<T: Iterator<Item = (f64, f64)> + fmt::Debug + Send + Sync> Steps for T {}
+
+/// Steps of which the next ones may be known already, so that many can be taken at once.
+pub trait StepsAhead: Steps {
+    /// Some of the next steps, the very next one first; none if they are not known yet.
+    fn ahead(&self) -> &[(f64, f64)] {
+        &[]
+    }
+
+    /// Goes over the next `count` steps, of those that [`Self::ahead`] tells.
+    fn pass(&mut self, count: usize) {
+        for _ in 0..count {
+            self.next();
+        }
+    }
+}
+
+/// A schedule of values, each from its date on; copies share it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Profile(Arc<Schedule>);
+
+#[derive(Clone, Debug, PartialEq)]
+struct Schedule {
+    steps: Vec<(f64, f64)>,
+    period: Option<f64>,
+}
+
+impl Profile {
+    /// A profile of `steps` (date in seconds since the start, value), repeated every `period` seconds if given.
+    ///
+    /// # Errors
+    /// A date or value that is negative or not finite, dates that do not increase, a period that is shorter than a microsecond or
+    /// than the last date.
+    pub fn new(steps: Vec<(f64, f64)>, period: Option<f64>) -> Result<Self, Problem> {
+        for (index, &(date, value)) in steps.iter().enumerate() {
+            if !date.is_finite() || date < 0.0 {
+                return Err(Problem::new(format!(
+                    "step {} has the date {date}, which is not a date",
+                    index + 1
+                )));
+            }
+            if !value.is_finite() || value < 0.0 {
+                return Err(Problem::new(format!(
+                    "step {} has the value {value}; it must be finite and not negative",
+                    index + 1
+                )));
+            }
+            if index > 0 && date <= steps[index - 1].0 {
+                return Err(Problem::new(format!(
+                    "step {} has the date {date}, not after the date {} before it",
+                    index + 1,
+                    steps[index - 1].0
+                )));
+            }
+        }
+        if let Some(period) = period {
+            let last = steps.last().map_or(0.0, |step| step.0);
+            if !period.is_finite() || period < SHORTEST_PERIOD || period < last {
+                return Err(Problem::new(format!(
+                    "the period {period:?} s must be {SHORTEST_PERIOD:?} s at least and not before the last date, {last:?} s"
+                )));
+            }
+        }
+        Ok(Self(Arc::new(Schedule { steps, period })))
+    }
+
+    /// The `index`-th change: its date \[s\] and its value; `None` after the last one of a profile without a period. Dates never fall:
+    /// rounding does not let the end of a round come after the start of the next one.
+    pub fn step(&self, index: usize) -> Option<(f64, f64)> {
+        let count = self.0.steps.len();
+        (count > 0).then(|| self.step_of(index / count, index % count))?
+    }
+
+    /// The change `place` of a round.
+    fn step_of(&self, round: usize, place: usize) -> Option<(f64, f64)> {
+        let Schedule { steps, period } = &*self.0;
+        let (date, value) = *steps.get(place)?;
+        match (round, *period) {
+            (0, _) => Some((date, value)),
+            (_, None) => None,
+            (round, Some(period)) => {
+                let round = round as f64;
+                let next = steps[0].0 + (round + 1.0) * period;
+                Some(((date + round * period).min(next), value))
+            }
+        }
+    }
+
+    /// The steps of the first round.
+    pub fn once(&self) -> &[(f64, f64)] {
+        &self.0.steps
+    }
+
+    /// After which time the steps begin again \[s\], if they do.
+    pub fn period(&self) -> Option<f64> {
+        self.0.period
+    }
+
+    /// The same with all values times `factor`, which is not negative.
+    #[must_use]
+    pub fn scaled(&self, factor: f64) -> Self {
+        let steps = self.once().iter();
+        Self(Arc::new(Schedule {
+            steps: steps.map(|(date, value)| (*date, value * factor)).collect(),
+            period: self.period(),
+        }))
+    }
+
+    /// The profile as a file of `SimGrid`.
+    pub fn to_simgrid(&self) -> String {
+        let period = self
+            .period()
+            .map(|period| format!("PERIODICITY {period}\n"));
+        let steps = self
+            .once()
+            .iter()
+            .map(|(date, value)| format!("{date} {value}\n"));
+        period.into_iter().chain(steps).collect()
+    }
+
+    /// All changes, from the first one on.
+    pub fn steps(&self) -> ProfileSteps {
+        ProfileSteps {
+            profile: self.clone(),
+            round: 0,
+            place: 0,
+        }
+    }
+
+    /// The least value that ever holds, the nominal one not counted; infinite without steps.
+    pub fn least(&self) -> f64 {
+        self.once()
+            .iter()
+            .map(|step| step.1)
+            .fold(f64::INFINITY, f64::min)
+    }
+}
+
+/// The changes of a profile, one after the other.
+#[derive(Clone, Debug)]
+pub struct ProfileSteps {
+    profile: Profile,
+    /// The next one: its round and its place there.
+    round: usize,
+    place: usize,
+}
+
+impl ProfileSteps {
+    /// Goes to the last change that `is_due`, which is so for all before it, and takes it; `None`, and stays, if the next one is not.
+    pub fn skip_to_last(&mut self, is_due: impl Fn(f64) -> bool) -> Option<(f64, f64)> {
+        let count = self.profile.once().len();
+        let begin = self.round * count + self.place;
+        let is_due = |index: usize| self.profile.step(index).is_some_and(|step| is_due(step.0));
+        // All before `due` are due, and what is `far` from there is not.
+        let (mut due, mut far) = (begin, 1);
+        while is_due(due + far - 1) {
+            (due, far) = (due + far, 2 * far);
+        }
+        while far > 1 {
+            let half = far / 2;
+            if is_due(due + half - 1) {
+                due += half;
+                far -= half;
+            } else {
+                far = half;
+            }
+        }
+        let last = (due > begin).then(|| due - 1)?;
+        (self.round, self.place) = (last / count, last % count);
+        self.next()
+    }
+}
+
+impl StepsAhead for ProfileSteps {}
+
+impl Iterator for ProfileSteps {
+    type Item = (f64, f64);
+
+    fn next(&mut self) -> Option<(f64, f64)> {
+        let step = self.profile.step_of(self.round, self.place);
+        self.place += 1;
+        if self.place >= self.profile.once().len() {
+            (self.round, self.place) = (self.round + 1, 0);
+        }
+        step
+    }
+}
+
+/// The integral over time of a value that changes in steps, from date 0 s to dates that only go on.
+#[derive(Debug)]
+pub struct Integral {
+    steps: Box<dyn Steps>,
+    next: Option<(f64, f64)>,
+    /// Up to which date it is known, what holds there, and the integral.
+    date: f64,
+    value: f64,
+    sum: f64,
+}
+
+impl Integral {
+    /// The integral of `steps`; `nominal` holds before the first one.
+    pub fn new(nominal: f64, mut steps: Box<dyn Steps>) -> Self {
+        Self {
+            next: steps.next(),
+            steps,
+            date: 0.0,
+            value: nominal,
+            sum: 0.0,
+        }
+    }
+
+    /// The integral from date 0 s to `date`, which is not before the last one asked for.
+    pub fn up_to(&mut self, date: f64) -> f64 {
+        while let Some((change, value)) = self.next.filter(|next| next.0 <= date) {
+            self.sum += self.value * (change - self.date);
+            (self.date, self.value) = (change, value);
+            self.next = self.steps.next();
+        }
+        self.sum + self.value * (date - self.date)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_period_shifts_all_dates() {
+        let profile = Profile::new(vec![(0.0, 0.5), (1.0, 0.25)], Some(2.0)).unwrap();
+        let dates: Vec<f64> = (0..5).map(|i| profile.step(i).unwrap().0).collect();
+        assert_eq!(dates, [0.0, 1.0, 2.0, 3.0, 4.0]);
+    }
+
+    #[test]
+    fn dates_of_a_round_that_ends_where_the_next_one_starts_do_not_fall() {
+        let period = 110.015;
+        let profile = Profile::new(vec![(0.0, 1.0), (period, 0.5)], Some(period)).unwrap();
+        let dates = (0..1000).map(|index| profile.step(index).unwrap().0);
+        assert!(dates.is_sorted());
+    }
+
+    #[test]
+    fn to_skip_is_to_go_step_by_step() {
+        let some = [(0.5, 1.0), (1.0, 2.0), (1.75, 3.0)];
+        for period in [None, Some(2.0), Some(1.75)] {
+            for count in 0..=some.len() {
+                let profile = Profile::new(some[..count].to_vec(), period).unwrap();
+                let [mut skipping, mut walking] = [profile.steps(), profile.steps()];
+                for until in [0.25, 0.5, 0.75, 3.5, 3.5, 4.0, 77.0, 77.25, 1000.0] {
+                    let is_due = |step: &(f64, f64)| step.0 <= until;
+                    let mut last = None;
+                    while walking.clone().next().as_ref().is_some_and(is_due) {
+                        last = walking.next();
+                    }
+                    assert_eq!(skipping.skip_to_last(|date| date <= until), last);
+                }
+                assert_eq!(skipping.next(), walking.next());
+            }
+        }
+    }
+
+    #[test]
+    fn without_a_period_the_last_value_holds() {
+        let profile = Profile::new(vec![(3.0, 0.5)], None).unwrap();
+        assert_eq!(profile.step(0), Some((3.0, 0.5)));
+        assert_eq!(profile.step(1), None);
+    }
+
+    #[test]
+    fn the_integral_is_taken_over_the_steps_and_their_repetitions() {
+        let once = Profile::new(vec![(10.0, 0.5), (30.0, 0.0)], None).unwrap();
+        let mut integral = Integral::new(1.0, Box::new(once.steps()));
+        // 10 s of 1, 20 s of 0.5, then 0 for ever.
+        let dates = [5.0, 10.0, 20.0, 30.0, 30.0, 90.0];
+        let found = dates.map(|date| integral.up_to(date));
+        assert_eq!(found, [5.0, 10.0, 15.0, 20.0, 20.0, 20.0]);
+        // 1 s of 0.5 and 3 s of 0.25, again and again, begun at 1 s.
+        let again = Profile::new(vec![(1.0, 0.5), (2.0, 0.25)], Some(4.0)).unwrap();
+        let mut integral = Integral::new(1.0, Box::new(again.steps()));
+        assert_eq!(integral.up_to(1.0), 1.0);
+        assert_eq!(integral.up_to(4001.0), 1.0 + 1000.0 * 1.25);
+    }
+
+    #[test]
+    fn dates_must_increase() {
+        assert!(Profile::new(vec![(1.0, 0.5), (1.0, 0.6)], None).is_err());
+        assert!(Profile::new(vec![(1.0, 0.5), (3.0, 0.6)], Some(2.0)).is_err());
+        assert!(Profile::new(vec![(1.0, f64::NAN)], None).is_err());
+    }
+
+    #[test]
+    fn a_period_in_which_time_would_stand_still_is_refused() {
+        for period in [0.0, 1e-300, 9e-7, f64::NAN, f64::INFINITY] {
+            let error = Profile::new(vec![(0.0, 0.5)], Some(period)).unwrap_err();
+            assert!(error.message.contains("1e-6 s at least"), "{error}");
+        }
+        assert!(Profile::new(vec![(0.0, 0.5)], Some(1e-6)).is_ok());
+    }
+}

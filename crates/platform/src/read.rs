@@ -1,0 +1,354 @@
+//! Reads a platform in JSON: checks that its parts fit together, and builds it.
+//!
+//! The steps: names and numbers, profiles, size, hosts and links, paths (given, otherwise shortest), latencies of pairs,
+//! origins. Each step notes all its problems; a step whose input is broken is not begun.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::assemble::Assembly;
+use super::built_in::copied;
+use super::copies::{self, Sources};
+use super::format::{LinkValues, PlatformFile};
+use super::{Link, LoadedPlatform, zone_file};
+use migsim_base::document::{Document, MOST_PROBLEMS, limited, sha256};
+use migsim_base::error::{Error, Problem};
+use migsim_base::memory::Limits;
+use migsim_base::units::LinkId;
+
+/// Reads a platform in the format `migsim-platform-1` or `migsim-zones-1`; `source` names the file in messages.
+///
+/// ```
+/// let text = r#"{
+///   "schema": "migsim-platform-1",
+///   "name": "pair",
+///   "clusters": [
+///     {"name": "a", "hosts": 2, "speed": "1 GHz", "link": {"bandwidth": "1 Gbps", "latency": "5 us"}}
+///   ]
+/// }"#;
+/// let loaded = migsim_platform::from_json("pair.json", text)?;
+/// assert_eq!(loaded.platform.hosts[1].name, "a-1");
+/// # Ok::<(), migsim_base::error::Error>(())
+/// ```
+///
+/// # Errors
+/// All problems of the file, each with its place.
+pub fn from_json(source: &str, text: &str) -> Result<LoadedPlatform, Error> {
+    from_json_within(source, text, Limits::default())
+}
+
+/// The same with so much memory.
+pub(super) fn from_json_within(
+    source: &str,
+    text: &str,
+    limits: Limits,
+) -> Result<LoadedPlatform, Error> {
+    let hint = "`migsim schema platform` prints the format, with its keys and units";
+    let document = Document::parse(source, text).map_err(|error| error.hinting(hint))?;
+    if zone_file::is_one(&document) {
+        let hint = "`migsim schema zones` prints the format, with its keys and units";
+        zone_file::read(&document, limits).map_err(|error| error.hinting(hint))
+    } else {
+        read(&document, limits).map_err(|error| error.hinting(hint))
+    }
+}
+
+fn read(document: &Document, limits: Limits) -> Result<LoadedPlatform, Error> {
+    let mut file: PlatformFile = document.deserialize().map_err(hint_at_synonyms)?;
+    let sources = copies::write_out(document, &mut file)?;
+    let mut loader = Loader::new(document, &file, &sources);
+    loader.check_names();
+    loader.check_links();
+    loader.check_hosts();
+    loader.check_counts(limits);
+    loader.check_profiles();
+    loader.check_origins();
+    let clusters = loader.cluster_parts();
+    let between = loader.links_between();
+    let given = loader.given_routes();
+    let latencies = loader.pair_latencies();
+    loader.stop_if_broken()?;
+    let mut assembly = Assembly::new(file.name.clone(), between, clusters);
+    loader.connect(&mut assembly, &given);
+    loader.stop_if_broken()?;
+    for (&(a, b), &(_, latency)) in &latencies {
+        assembly.set_latency(a, b, latency);
+    }
+    let platform = assembly.finish();
+    loader.check_latency_profiles(&platform, &latencies);
+    loader.stop_if_broken()?;
+    Ok(LoadedPlatform {
+        platform,
+        description: file.description.clone(),
+        origins: file.origins.clone(),
+        source: document.source.clone(),
+        sha256: sha256(document.text.as_bytes()),
+        built_in: copied(&document.value),
+        tree: None,
+        settings: Vec::new(),
+        notes: Vec::new(),
+        profile_files: Vec::new(),
+    })
+}
+
+/// Other words for the kinds of networks.
+const SYNONYMS: [(&str, &str); 2] = [("hub", "shared-medium"), ("bus", "shared-medium")];
+
+/// Says which kind of network a word of the field means here.
+fn hint_at_synonyms(error: Error) -> Error {
+    let Error::Input(problems) = error else {
+        return error;
+    };
+    let hint = |problem: Problem| {
+        let is_network =
+            (problem.location.key.as_deref()).is_some_and(|key| key.ends_with(".network"));
+        let meant = SYNONYMS
+            .iter()
+            .find(|(word, _)| is_network && problem.message == format!("unknown value `{word}`"));
+        match meant {
+            Some((word, kind)) => problem.hint(format!("write `{kind}` for a {word}")),
+            None => problem,
+        }
+    };
+    Error::Input(problems.into_iter().map(hint).collect())
+}
+
+/// A file that is being read.
+#[derive(Debug)]
+pub(super) struct Loader<'a> {
+    pub(super) document: &'a Document,
+    pub(super) file: &'a PlatformFile,
+    sources: &'a Sources,
+    pub(super) clusters: BTreeMap<&'a str, usize>,
+    pub(super) routers: BTreeMap<&'a str, usize>,
+    pub(super) links: BTreeMap<&'a str, usize>,
+    /// The id of each link between routers from its `from` to its `to`.
+    pub(super) link_ids: Vec<LinkId>,
+    problems: Vec<Problem>,
+}
+
+impl<'a> Loader<'a> {
+    fn new(document: &'a Document, file: &'a PlatformFile, sources: &'a Sources) -> Self {
+        let mut loader = Self {
+            document,
+            file,
+            sources,
+            clusters: BTreeMap::new(),
+            routers: BTreeMap::new(),
+            links: BTreeMap::new(),
+            link_ids: Vec::with_capacity(file.links.len()),
+            problems: Vec::new(),
+        };
+        let mut next = 0;
+        for link in &file.links {
+            loader.link_ids.push(LinkId::from_index(next));
+            next += 1 + usize::from(link.duplex);
+        }
+        for router in file.routers.iter().flatten() {
+            loader.add_router(router);
+        }
+        if file.routers.is_none() {
+            for router in (file.clusters.iter().filter_map(|c| c.router.as_deref()))
+                .chain(file.links.iter().flat_map(|l| [&*l.from, &*l.to]))
+            {
+                loader.add_router(router);
+            }
+        }
+        loader
+    }
+
+    fn add_router(&mut self, name: &'a str) {
+        let next = self.routers.len();
+        self.routers.entry(name).or_insert(next);
+    }
+
+    /// A problem at a key; beyond those that are printed it is only counted.
+    pub(super) fn problem(&self, key: &str, message: impl Into<String>) -> Problem {
+        if self.problems.len() < MOST_PROBLEMS {
+            self.document.problem(&self.sources.key(key), message)
+        } else {
+            Problem::new(message)
+        }
+    }
+
+    pub(super) fn report(&mut self, key: &str, message: impl Into<String>) {
+        let problem = self.problem(key, message);
+        self.note(problem);
+    }
+
+    /// Notes that there is no `what` of this name, and those that there are: all of them are gone through, so only if they are printed.
+    pub(super) fn report_unknown(
+        &mut self,
+        key: &str,
+        (what, name): (&str, &str),
+        known: fn(&Self) -> Vec<&str>,
+    ) {
+        let problem = self.problem(key, format!("unknown {what} `{name}`"));
+        let problem = problem.names_no(what, name);
+        let is_printed = self.problems.len() < MOST_PROBLEMS;
+        self.note(if is_printed {
+            problem.known(&format!("{what}s"), known(self))
+        } else {
+            problem
+        });
+    }
+
+    pub(super) fn note(&mut self, problem: Problem) {
+        if self.problems.len() >= MOST_PROBLEMS || !self.problems.contains(&problem) {
+            self.problems.push(problem);
+        }
+    }
+
+    fn stop_if_broken(&mut self) -> Result<(), Error> {
+        if self.problems.is_empty() {
+            return Ok(());
+        }
+        Err(Error::Input(limited(std::mem::take(&mut self.problems))))
+    }
+
+    fn check_names(&mut self) {
+        let file = self.file;
+        if file.clusters.is_empty() {
+            self.report("clusters", "the platform has no cluster");
+        }
+        if file.name.is_empty() {
+            self.report("name", "the name is empty");
+        } else if file.name.contains(char::is_control) {
+            self.report("name", "the name has control characters");
+        }
+        for (index, cluster) in file.clusters.iter().enumerate() {
+            let key = format!("clusters[{index}].name");
+            self.check_name(&key, &cluster.name);
+            if let Some(first) = self.clusters.insert(&cluster.name, index) {
+                self.clusters.insert(&cluster.name, first);
+                let message = format!("cluster `{}` is defined twice", cluster.name);
+                self.report(&key, message);
+            }
+        }
+        for (index, link) in file.links.iter().enumerate() {
+            let key = format!("links[{index}].name");
+            self.check_name(&key, &link.name);
+            if let Some(first) = self.links.insert(&link.name, index) {
+                self.links.insert(&link.name, first);
+                self.report(&key, format!("link `{}` is defined twice", link.name));
+            } else if self.is_generated(&link.name) {
+                let message = format!("the name `{}` is taken by a link of a cluster", link.name);
+                self.report(&key, message);
+            }
+        }
+        let mut seen = BTreeSet::new();
+        for (index, router) in file.routers.iter().flatten().enumerate() {
+            let key = format!("routers[{index}]");
+            self.check_name(&key, router);
+            if !seen.insert(router) {
+                self.report(&key, format!("router `{router}` is listed twice"));
+            }
+        }
+    }
+
+    fn check_name(&mut self, key: &str, name: &str) {
+        if name.is_empty() {
+            self.report(key, "the name is empty");
+        } else if name.contains(|c: char| c.is_whitespace() || c.is_control() || c == ',')
+            || name.contains("..")
+        {
+            let problem = self.problem(key, format!("`{name}` cannot be a name"));
+            self.note(problem.hint("a name has no space, no comma and no `..`"));
+        }
+    }
+
+    /// Whether a link of a cluster will have this name.
+    fn is_generated(&self, name: &str) -> bool {
+        if let Some(cluster) = name.strip_suffix("-medium") {
+            return self.clusters.contains_key(cluster);
+        }
+        let direction = name
+            .strip_suffix("_UP")
+            .or_else(|| name.strip_suffix("_DOWN"));
+        if direction.is_some_and(|link| self.links.contains_key(link)) {
+            return true;
+        }
+        let Some((cluster, index)) = direction
+            .unwrap_or(name)
+            .strip_suffix("-link")
+            .and_then(|host| host.rsplit_once('-'))
+        else {
+            return false;
+        };
+        index.parse::<u64>().is_ok() && self.clusters.contains_key(cluster)
+    }
+
+    fn check_links(&mut self) {
+        let file = self.file;
+        for (index, cluster) in file.clusters.iter().enumerate() {
+            if let Some(router) = &cluster.router {
+                self.check_router(&format!("clusters[{index}].router"), router);
+            }
+        }
+        for (index, link) in file.links.iter().enumerate() {
+            self.check_router(&format!("links[{index}].from"), &link.from);
+            self.check_router(&format!("links[{index}].to"), &link.to);
+            if link.from == link.to {
+                let message = format!("link `{}` joins router `{}` to itself", link.name, link.to);
+                self.report(&format!("links[{index}].to"), message);
+            }
+        }
+    }
+
+    fn check_router(&mut self, key: &str, router: &str) {
+        if !self.routers.contains_key(router) {
+            self.report_unknown(key, ("router", router), |loader| {
+                loader.routers.keys().copied().collect()
+            });
+        } else if self.file.routers.is_none() {
+            self.check_name(key, router);
+        }
+    }
+
+    fn check_origins(&mut self) {
+        for (key, text) in &self.file.origins {
+            let place = format!("origins.{key}");
+            if key.is_empty() || !self.document.has(key) {
+                let problem = self.problem(
+                    &place,
+                    format!("origin of `{key}`, which is not in this file"),
+                );
+                self.note(problem.hint("a key is written like `clusters[1].speed`"));
+            }
+            let word = text.split(|c: char| !c.is_alphabetic()).next();
+            if !matches!(word, Some("stated" | "inferred" | "fitted")) {
+                let problem =
+                    self.problem(&place, format!("the origin `{text}` does not say its kind"));
+                let hint =
+                    "it begins with `stated` (where), `inferred` (why) or `fitted` (to what)";
+                self.note(problem.hint(hint));
+            }
+        }
+    }
+
+    fn links_between(&mut self) -> Vec<Link> {
+        let file = self.file;
+        let mut links = Vec::new();
+        for (index, link) in file.links.iter().enumerate() {
+            let values = LinkValues {
+                bandwidth: link.bandwidth,
+                latency: link.latency,
+                duplex: link.duplex,
+                bandwidth_profile: link.bandwidth_profile.clone(),
+                latency_profile: link.latency_profile.clone(),
+            };
+            let parts = self.link_parts(&format!("links[{index}]"), &values, true);
+            parts.add_to(&mut links, link.name.clone());
+        }
+        links
+    }
+
+    pub(super) fn cluster_named(&mut self, key: &str, name: &str) -> Option<usize> {
+        if let Some(&index) = self.clusters.get(name) {
+            return Some(index);
+        }
+        self.report_unknown(key, ("cluster", name), |loader| {
+            loader.clusters.keys().copied().collect()
+        });
+        None
+    }
+}

@@ -1,0 +1,238 @@
+//! The hosts of the clusters of a platform in JSON: equal ones, or groups of equal ones that share the network of their cluster.
+
+use super::assemble::{
+    ClusterParts, GroupParts, LinkParts, check_size, memory_of_hosts, memory_of_pairs,
+};
+use super::format::{ClusterEntry, LinkValues, NetworkKind};
+use super::read::Loader;
+use super::read_profiles::Values;
+use migsim_base::memory::Limits;
+use migsim_base::units::{Bytes, InstructionsPerSecond};
+
+/// Equal hosts as the file has them: a group, or a cluster without groups.
+struct Group<'a> {
+    /// What stands before their keys in the cluster: nothing, or `groups[1].`.
+    prefix: String,
+    hosts: u64,
+    speed: InstructionsPerSecond,
+    cores: u32,
+    memory: Option<Bytes>,
+    speed_profile: Option<&'a String>,
+    /// The key of their link in the cluster, and the link.
+    link: (String, &'a LinkValues),
+}
+
+/// The groups of a cluster, of which [`Loader::check_hosts`] has said what is missing.
+fn groups(cluster: &ClusterEntry) -> Vec<Group<'_>> {
+    let Some(groups) = &cluster.groups else {
+        return vec![Group {
+            prefix: String::new(),
+            hosts: cluster.hosts.unwrap_or(1),
+            speed: cluster.speed.unwrap_or_default(),
+            cores: cluster.cores.unwrap_or(1),
+            memory: cluster.memory,
+            speed_profile: cluster.speed_profile.as_ref(),
+            link: ("link".into(), &cluster.link),
+        }];
+    };
+    let entries = groups.iter().enumerate();
+    let group = entries.map(|(index, group)| Group {
+        prefix: format!("groups[{index}]."),
+        hosts: group.hosts,
+        speed: group.speed,
+        cores: group.cores,
+        memory: group.memory,
+        speed_profile: group.speed_profile.as_ref(),
+        link: match &group.link {
+            Some(link) => (format!("groups[{index}].link"), link),
+            None => ("link".into(), &cluster.link),
+        },
+    });
+    group.collect()
+}
+
+impl Loader<'_> {
+    /// Hosts are given in one of the two ways, and whole.
+    pub(super) fn check_hosts(&mut self) {
+        let file = self.file;
+        for (index, cluster) in file.clusters.iter().enumerate() {
+            let name = &cluster.name;
+            let at = |field: &str| format!("clusters[{index}].{field}");
+            let keys = [
+                ("hosts", cluster.hosts.is_some()),
+                ("speed", cluster.speed.is_some()),
+                ("cores", cluster.cores.is_some()),
+                ("memory", cluster.memory.is_some()),
+                ("speed_profile", cluster.speed_profile.is_some()),
+            ];
+            let Some(groups) = &cluster.groups else {
+                for (field, _) in keys[..2].iter().filter(|(_, is_given)| !is_given) {
+                    let key = format!("clusters[{index}]");
+                    let problem = self.problem(&key, format!("key `{field}` is missing"));
+                    self.note(problem.hint(
+                        "a cluster has `hosts` and `speed`, or `groups` of hosts that differ",
+                    ));
+                }
+                continue;
+            };
+            for (field, _) in keys.iter().filter(|(_, is_given)| *is_given) {
+                let message = format!("cluster `{name}` has `{field}` and `groups`");
+                let problem = self.problem(&at(field), message);
+                self.note(problem.hint(format!("give each group its `{field}`")));
+            }
+            if groups.is_empty() {
+                let problem = self.problem(&at("groups"), format!("cluster `{name}` has no hosts"));
+                self.note(problem.hint("a group is an object with `hosts` and `speed`"));
+            }
+            if cluster.network == NetworkKind::SharedMedium {
+                let own = groups.iter().position(|group| group.link.is_some());
+                if let Some(group) = own {
+                    let message =
+                        format!("the hosts of cluster `{name}` have no links of their own");
+                    let problem = self.problem(&at(&format!("groups[{group}].link")), message);
+                    self.note(
+                        problem.hint(
+                            "leave the `link` of the group out, or choose the network `switch`",
+                        ),
+                    );
+                }
+            }
+        }
+    }
+
+    /// Hosts and memory, before any is taken.
+    pub(super) fn check_counts(&mut self, limits: Limits) {
+        let file = self.file;
+        let (mut hosts, mut bytes) = (0_u64, memory_of_pairs(file.clusters.len()));
+        let mut largest = (0, String::new());
+        for (index, cluster) in file.clusters.iter().enumerate() {
+            for group in groups(cluster) {
+                let key = format!("clusters[{index}].{}hosts", group.prefix);
+                self.check_group(index, cluster, &group);
+                let profiles = [
+                    group.speed_profile,
+                    group.link.1.bandwidth_profile.as_ref(),
+                    group.link.1.latency_profile.as_ref(),
+                ];
+                let profiles = profiles.into_iter().flatten();
+                let steps = profiles
+                    .filter_map(|name| file.profiles.get(name))
+                    .map(|profile| profile.steps.len())
+                    .sum();
+                let links = match cluster.network {
+                    NetworkKind::SharedMedium => 0,
+                    _ => 1 + u64::from(group.link.1.duplex),
+                };
+                let taken = memory_of_hosts(group.hosts, &cluster.name, links, steps);
+                hosts = hosts.saturating_add(group.hosts);
+                bytes = bytes.saturating_add(taken);
+                if group.hosts > largest.0 {
+                    largest = (group.hosts, key);
+                }
+            }
+        }
+        if let Err(problem) = check_size(hosts, file.clusters.len(), bytes, limits) {
+            let hint = problem.hint.clone().unwrap_or_default();
+            let problem = self.problem(&largest.1, problem.message);
+            self.note(problem.hint(hint));
+        }
+    }
+
+    fn check_group(&mut self, index: usize, cluster: &ClusterEntry, group: &Group<'_>) {
+        let at = |field: &str| format!("clusters[{index}].{}{field}", group.prefix);
+        let name = &cluster.name;
+        let what = if group.prefix.is_empty() {
+            format!("cluster `{name}`")
+        } else {
+            format!("a group of cluster `{name}`")
+        };
+        if group.hosts == 0 {
+            self.report(&at("hosts"), format!("{what} has no hosts"));
+        }
+        if group.cores == 0 {
+            self.report(&at("cores"), format!("the hosts of {what} have no core"));
+        }
+        let (key, link) = &group.link;
+        if link.duplex && cluster.network != NetworkKind::Switch {
+            let message = format!("cluster `{name}` has a duplex link and is not a switch");
+            let key = format!("clusters[{index}].{key}.duplex");
+            let problem = self.problem(&key, message);
+            self.note(problem.hint("leave `duplex` out, or choose the network `switch`"));
+        }
+        let profiles = [
+            ("bandwidth_profile", &link.bandwidth_profile),
+            ("latency_profile", &link.latency_profile),
+        ];
+        for (field, _) in profiles
+            .iter()
+            .filter(|(_, profile)| profile.is_some() && cluster.network == NetworkKind::Unshared)
+        {
+            let message = format!("cluster `{name}` is unshared and has a `{field}`");
+            let problem = self.problem(&format!("clusters[{index}].{key}.{field}"), message);
+            self.note(problem.hint("links that are not shared keep their capacity and delay"));
+        }
+    }
+
+    pub(super) fn cluster_parts(&mut self) -> Vec<ClusterParts> {
+        let file = self.file;
+        (file.clusters.iter().enumerate())
+            .map(|(index, cluster)| self.cluster(index, cluster))
+            .collect()
+    }
+
+    fn cluster(&mut self, index: usize, cluster: &ClusterEntry) -> ClusterParts {
+        let is_shared = cluster.network != NetworkKind::Unshared;
+        let has_medium = cluster.network == NetworkKind::SharedMedium;
+        let all = groups(cluster);
+        let medium = has_medium.then(|| {
+            let link =
+                self.link_parts(&format!("clusters[{index}].link"), &cluster.link, is_shared);
+            (format!("{}-medium", cluster.name), link)
+        });
+        let group = |group: &Group<'_>| {
+            let key = format!("clusters[{index}].{}speed_profile", group.prefix);
+            let (link_key, link) = &group.link;
+            let link_key = format!("clusters[{index}].{link_key}");
+            GroupParts {
+                // A larger count has been reported; nothing is built then.
+                hosts: u32::try_from(group.hosts).unwrap_or(u32::MAX),
+                speed: group.speed,
+                cores: group.cores,
+                memory: group.memory,
+                speed_profile: self.profile(&key, group.speed_profile, Values::Factors),
+                access: (!has_medium).then(|| self.link_parts(&link_key, link, is_shared)),
+            }
+        };
+        ClusterParts {
+            name: cluster.name.clone(),
+            groups: all.iter().map(group).collect(),
+            medium,
+        }
+    }
+
+    /// A link without its name; `key` is the path to it.
+    pub(super) fn link_parts(
+        &mut self,
+        key: &str,
+        link: &LinkValues,
+        is_shared: bool,
+    ) -> LinkParts {
+        let at = |field: &str| format!("{key}.{field}");
+        LinkParts {
+            bandwidth: link.bandwidth,
+            latency: link.latency,
+            is_shared,
+            is_duplex: link.duplex,
+            bandwidth_profile: self.profile(
+                &at("bandwidth_profile"),
+                link.bandwidth_profile.as_ref(),
+                Values::Bandwidths,
+            ),
+            latency_profile: self.profile(
+                &at("latency_profile"),
+                link.latency_profile.as_ref(),
+                Values::Latencies,
+            ),
+        }
+    }
+}

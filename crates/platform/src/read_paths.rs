@@ -1,0 +1,265 @@
+//! The paths between the clusters of a platform in JSON: given routes, shortest paths, latencies of pairs.
+
+use std::collections::BTreeMap;
+
+use super::Platform;
+use super::assemble::Assembly;
+use super::read::Loader;
+use super::shortest::Graph;
+use migsim_base::error::Problem;
+use migsim_base::units::{HostId, LinkId, Seconds};
+
+/// Latencies by pair of clusters (the smaller one first), with their position in the file.
+pub(super) type PairLatencies = BTreeMap<(usize, usize), (usize, Seconds)>;
+
+/// Links by pair of clusters.
+pub(super) type GivenRoutes = BTreeMap<(usize, usize), Vec<LinkId>>;
+
+impl Loader<'_> {
+    /// The routes that the file gives, by pair of clusters, and each reversed unless that is given too.
+    pub(super) fn given_routes(&mut self) -> GivenRoutes {
+        let file = self.file;
+        let mut given = BTreeMap::new();
+        for (index, route) in file.routes.iter().enumerate() {
+            let from = self.cluster_named(&format!("routes[{index}].from"), &route.from);
+            let to = self.cluster_named(&format!("routes[{index}].to"), &route.to);
+            let (Some(from), Some(to)) = (from, to) else {
+                continue;
+            };
+            let links = self.route_links(index, from, to);
+            let key = format!("routes[{index}]");
+            if from == to {
+                let message = format!("a route from cluster `{}` to itself", route.from);
+                self.report(&format!("{key}.to"), message);
+            } else if given.insert((from, to), links).is_some() {
+                let message = format!(
+                    "the route from cluster `{}` to cluster `{}` is given twice",
+                    route.from, route.to
+                );
+                self.report(&key, message);
+            }
+        }
+        for (pair, links) in given.clone() {
+            let reversed = || self.reversed(&links);
+            given.entry((pair.1, pair.0)).or_insert_with(reversed);
+        }
+        given
+    }
+
+    /// The other direction of a link between routers, if it has one; otherwise the link.
+    fn back(&self, id: LinkId) -> LinkId {
+        match self.link_ids.binary_search(&id) {
+            Ok(at) => LinkId(id.0 + u32::from(self.file.links[at].duplex)),
+            // Between the ids of first directions are those of second ones.
+            Err(_) => LinkId(id.0 - 1),
+        }
+    }
+
+    /// The way back.
+    fn reversed(&self, links: &[LinkId]) -> Vec<LinkId> {
+        links.iter().rev().map(|&link| self.back(link)).collect()
+    }
+
+    /// The links of a given route; they must lead from router to router.
+    fn route_links(&mut self, index: usize, from: usize, to: usize) -> Vec<LinkId> {
+        let file = self.file;
+        let mut at = file.clusters[from].router.as_deref();
+        let mut ids: Vec<LinkId> = Vec::new();
+        let mut met: Vec<usize> = Vec::new();
+        for (position, name) in file.routes[index].links.iter().enumerate() {
+            let key = format!("routes[{index}].links[{position}]");
+            let Some(&link) = self.links.get(&**name) else {
+                self.report_unknown(&key, ("link", name), |loader| {
+                    loader.links.keys().copied().collect()
+                });
+                return ids;
+            };
+            if met.contains(&link) {
+                let problem = self.problem(&key, format!("the route crosses link `{name}` twice"));
+                self.note(problem.hint("a route has no cycle: leave the way there and back out"));
+                return ids;
+            }
+            met.push(link);
+            let entry = &file.links[link];
+            let there = self.link_ids[link];
+            let is_back = at == Some(&*entry.to);
+            ids.push(if is_back { self.back(there) } else { there });
+            at = match at {
+                Some(router) if router == entry.from => Some(&entry.to),
+                Some(router) if router == entry.to => Some(&entry.from),
+                Some(router) => {
+                    let message = format!("link `{name}` does not begin at router `{router}`");
+                    let problem = self.problem(&key, message);
+                    let ends = format!("it joins `{}` and `{}`", entry.from, entry.to);
+                    self.note(problem.hint(ends));
+                    None
+                }
+                None => None,
+            };
+        }
+        let end = file.clusters[to].router.as_deref();
+        if let (Some(at), Some(end)) = (at, end)
+            && at != end
+        {
+            let message = format!(
+                "the route ends at router `{at}`, but cluster `{}` is at router `{end}`",
+                file.clusters[to].name
+            );
+            self.report(&format!("routes[{index}].links"), message);
+        }
+        ids
+    }
+
+    pub(super) fn pair_latencies(&mut self) -> PairLatencies {
+        let file = self.file;
+        let mut latencies = PairLatencies::new();
+        for (index, entry) in file.latencies.iter().enumerate() {
+            let [a, b] = [0, 1].map(|end| {
+                let key = format!("latencies[{index}].between[{end}]");
+                self.cluster_named(&key, &entry.between[end])
+            });
+            let (Some(a), Some(b)) = (a, b) else {
+                continue;
+            };
+            let pair = (a.min(b), a.max(b));
+            if latencies.insert(pair, (index, entry.latency)).is_some() {
+                let message = format!(
+                    "the latency between clusters `{}` and `{}` is given twice",
+                    entry.between[0], entry.between[1]
+                );
+                self.report(&format!("latencies[{index}]"), message);
+            }
+        }
+        latencies
+    }
+
+    /// Connects all pairs of clusters: as given, inside a cluster, otherwise by the shortest path.
+    pub(super) fn connect(&mut self, assembly: &mut Assembly, given: &GivenRoutes) {
+        let outcome = (given.iter())
+            .try_for_each(|(&(a, b), links)| assembly.connect(a, b, links))
+            .and_then(|()| {
+                (0..self.file.clusters.len()).try_for_each(|a| assembly.connect(a, a, &[]))
+            })
+            .and_then(|()| self.connect_shortest(assembly, given));
+        if let Err(problem) = outcome {
+            self.report("clusters", problem.message);
+        } else {
+            self.check_connected(assembly);
+        }
+    }
+
+    fn connect_shortest(
+        &self,
+        assembly: &mut Assembly,
+        given: &GivenRoutes,
+    ) -> Result<(), Problem> {
+        let file = self.file;
+        let mut graph = Graph::new(self.routers.len());
+        for (index, link) in file.links.iter().enumerate() {
+            let ends = [&link.from, &link.to].map(|name| self.routers[&**name]);
+            let latency = link.latency.get();
+            let there = self.link_ids[index];
+            graph.add(ends[0], ends[1], [there, self.back(there)], latency);
+        }
+        let mut clusters_at: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (index, cluster) in file.clusters.iter().enumerate() {
+            if let Some(router) = &cluster.router {
+                let router = self.routers[&**router];
+                clusters_at.entry(router).or_default().push(index);
+            }
+        }
+        for (&here, origins) in &clusters_at {
+            let tree = graph.from(here);
+            for (&there, ends) in clusters_at.range(here..) {
+                let Some(path) = tree.path(there) else {
+                    continue;
+                };
+                let back = self.reversed(&path);
+                for &a in origins {
+                    for &b in ends.iter().filter(|&&b| b != a) {
+                        if !given.contains_key(&(a, b)) {
+                            assembly.connect(a, b, &path)?;
+                        }
+                        if !given.contains_key(&(b, a)) {
+                            assembly.connect(b, a, &back)?;
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Every pair of clusters has a route; of each cluster that has not, one pair is reported.
+    fn check_connected(&mut self, assembly: &Assembly) {
+        let clusters = &self.file.clusters;
+        for b in 1..clusters.len() {
+            let Some(a) = (0..b).find(|&a| !assembly.is_connected(a, b)) else {
+                continue;
+            };
+            let message = format!(
+                "no route from cluster `{}` to cluster `{}`",
+                clusters[a].name, clusters[b].name
+            );
+            let problem = self.problem(&format!("clusters[{b}].router"), message);
+            let without = [a, b].into_iter().find(|&c| clusters[c].router.is_none());
+            let problem = match without {
+                Some(c) => problem.hint(format!(
+                    "give cluster `{}` a `router`, or the two a route in `routes`",
+                    clusters[c].name
+                )),
+                None => problem.known("links", self.links.keys().copied()),
+            };
+            self.note(problem);
+        }
+    }
+
+    /// The first host of each group of a cluster, and the last one of all.
+    fn kinds_of_hosts(&self, platform: &Platform, cluster: usize) -> Vec<HostId> {
+        let hosts = &platform.clusters[cluster].hosts;
+        let groups = self.file.clusters[cluster].groups.iter().flatten();
+        let mut next = hosts.start;
+        let mut kinds: Vec<HostId> = groups
+            .map(|group| {
+                let first = HostId(next);
+                next += u32::try_from(group.hosts).expect("the number of hosts is checked");
+                first
+            })
+            .collect();
+        if kinds.is_empty() {
+            kinds.push(HostId(hosts.start));
+        }
+        kinds.push(HostId(hosts.end - 1));
+        kinds
+    }
+
+    /// A latency given for a pair replaces those of the links, so a latency profile of such a link would do nothing there.
+    pub(super) fn check_latency_profiles(
+        &mut self,
+        platform: &Platform,
+        latencies: &PairLatencies,
+    ) {
+        for (&(a, b), &(index, _)) in latencies {
+            let [first, last] = [
+                self.kinds_of_hosts(platform, a),
+                self.kinds_of_hosts(platform, b),
+            ];
+            // Every kind of one cluster with one of the other, and the other way round.
+            let ways = (first.iter().map(|&from| (from, last[last.len() - 1])))
+                .chain(last.iter().map(|&to| (first[0], to)));
+            let mut routes = ways.filter_map(|(from, to)| platform.route(from, to));
+            let varying = routes.find_map(|route| {
+                (route.links().map(|link| &platform.links[link.index()]))
+                    .find(|link| link.latency_profile.is_some())
+            });
+            if let Some(link) = varying {
+                let message = format!(
+                    "the latency given between clusters `{}` and `{}` hides the latency profile of link `{}`",
+                    platform.clusters[a].name, platform.clusters[b].name, link.name
+                );
+                let problem = self.problem(&format!("latencies[{index}]"), message);
+                self.note(problem.hint("remove one of the two"));
+            }
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! The profiles of a platform in JSON: one form for speeds, bandwidths and latencies.
+
+use super::Profile;
+use super::format::StepValue;
+use super::read::Loader;
+use migsim_base::units::{BytesPerSecond, Seconds};
+
+/// What the values of a profile are.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Values {
+    Factors,
+    Bandwidths,
+    Latencies,
+}
+
+impl Values {
+    /// Reads one value as a number [1, B/s or s].
+    fn read(self, value: &StepValue) -> Result<f64, String> {
+        match (self, value) {
+            (Self::Factors, StepValue::Factor(factor)) if *factor >= 0.0 => Ok(*factor),
+            (Self::Factors, StepValue::Factor(factor)) => {
+                Err(format!("a fraction of the speed cannot be {factor}"))
+            }
+            (Self::Factors, StepValue::Quantity(text)) => Err(format!(
+                "`{text}` is not a fraction of the speed (write for example 0.5)"
+            )),
+            (Self::Bandwidths, StepValue::Quantity(text)) => BytesPerSecond::parse(text)
+                .map(BytesPerSecond::get)
+                .map_err(|error| error.to_string()),
+            (Self::Latencies, StepValue::Quantity(text)) => Seconds::parse(text)
+                .map(Seconds::get)
+                .map_err(|error| error.to_string()),
+            (Self::Bandwidths, StepValue::Factor(number)) => Err(format!(
+                "`{number}` is not a bandwidth (write for example \"50 Mbps\")"
+            )),
+            (Self::Latencies, StepValue::Factor(number)) => Err(format!(
+                "`{number}` is not a latency (write for example \"1 ms\")"
+            )),
+        }
+    }
+
+    /// What a profile that nobody refers to seems to hold.
+    fn guess(value: &StepValue) -> Self {
+        match value {
+            StepValue::Factor(_) => Self::Factors,
+            StepValue::Quantity(text) if Seconds::parse(text).is_ok() => Self::Latencies,
+            StepValue::Quantity(_) => Self::Bandwidths,
+        }
+    }
+}
+
+impl Loader<'_> {
+    /// Checks all profiles, also those that nobody refers to.
+    pub(super) fn check_profiles(&mut self) {
+        let file = self.file;
+        for (name, entry) in &file.profiles {
+            if let Some((_, value)) = entry.steps.first() {
+                let guess = Values::guess(value);
+                self.read_profile(name, guess);
+            } else {
+                let message = format!("profile `{name}` has no steps");
+                self.report(&format!("profiles.{name}.steps"), message);
+            }
+        }
+    }
+
+    pub(super) fn profile(
+        &mut self,
+        key: &str,
+        name: Option<&String>,
+        values: Values,
+    ) -> Option<Profile> {
+        let name = name?;
+        if self.file.profiles.contains_key(name) {
+            return self.read_profile(name, values);
+        }
+        self.report_unknown(key, ("profile", name), |loader| {
+            loader.file.profiles.keys().map(String::as_str).collect()
+        });
+        None
+    }
+
+    fn read_profile(&mut self, name: &str, values: Values) -> Option<Profile> {
+        let entry = self.file.profiles.get(name)?;
+        let mut steps = Vec::with_capacity(entry.steps.len());
+        for (index, (date, value)) in entry.steps.iter().enumerate() {
+            match values.read(value) {
+                Ok(value) => steps.push((date.get(), value)),
+                Err(message) => {
+                    self.report(&format!("profiles.{name}.steps[{index}][1]"), message);
+                    return None;
+                }
+            }
+        }
+        match Profile::new(steps, entry.period.map(Seconds::get)) {
+            Ok(profile) => Some(profile),
+            Err(problem) => {
+                self.report(&format!("profiles.{name}"), problem.message);
+                None
+            }
+        }
+    }
+}

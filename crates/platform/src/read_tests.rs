@@ -1,0 +1,773 @@
+//! Platforms in JSON: small ones by hand, broken ones, and the built-in ones.
+
+use proptest::prelude::*;
+
+use super::format::{PlatformFile, schema};
+use super::{Host, LoadedPlatform, Platform, from_json, open};
+use migsim_base::document::Document;
+use migsim_base::error::{Error, Problem};
+use migsim_base::units::{Bytes, HostId};
+
+/// Clusters a and b at router R1, c (a shared medium) at R2, d at R3, in a triangle of routers.
+const FOUR: &str = r#"{
+  "schema": "migsim-platform-1",
+  "name": "four",
+  "clusters": [
+    {"name": "a", "hosts": 2, "speed": "1 GHz", "link": {"bandwidth": "1 Gbps", "latency": "1 us"}, "router": "R1"},
+    {"name": "b", "hosts": 1, "speed": "2 GHz", "cores": 4, "memory": "2 GB", "link": {"bandwidth": "100 Mbps", "latency": "2 us"}, "router": "R1"},
+    {"name": "c", "hosts": 2, "speed": "500 MHz", "network": "shared-medium", "link": {"bandwidth": "10 MB/s", "latency": "4 us"}, "router": "R2"},
+    {"name": "d", "hosts": 1, "speed": "1 GHz", "link": {"bandwidth": "1 Gbps", "latency": "0 s"}, "router": "R3"}
+  ],
+  "links": [
+    {"name": "R1-R3", "from": "R1", "to": "R3", "bandwidth": "1 Gbps", "latency": "100 us"},
+    {"name": "R1-R2", "from": "R1", "to": "R2", "bandwidth": "1 Gbps", "latency": "10 us"},
+    {"name": "R3-R2", "from": "R3", "to": "R2", "bandwidth": "1 Gbps", "latency": "20 us"}
+  ]
+}"#;
+
+fn four() -> Platform {
+    from_json("four.json", FOUR).unwrap().platform
+}
+
+/// The names of the links of a route.
+fn route(platform: &Platform, from: &str, to: &str) -> Vec<String> {
+    let [from, to] = [from, to].map(|name| platform.host_named(name).unwrap());
+    let route = platform.route(from, to).unwrap();
+    let names = route
+        .links()
+        .map(|link| platform.links[link.index()].name.clone());
+    names.collect()
+}
+
+fn problems(text: &str) -> Vec<Problem> {
+    match from_json("four.json", text) {
+        Err(Error::Input(problems)) => problems,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// FOUR with one piece of text replaced.
+fn with(old: &str, new: &str) -> String {
+    assert!(FOUR.contains(old), "{old}");
+    FOUR.replacen(old, new, 1)
+}
+
+/// Cluster `c` of FOUR is made of these groups, on `network`.
+fn grouped(network: &str, groups: &str) -> String {
+    let old = r#""hosts": 2, "speed": "500 MHz", "network": "shared-medium","#;
+    with(
+        old,
+        &format!(r#""network": "{network}", "groups": [{groups}],"#),
+    )
+}
+
+/// FOUR with more keys at the end.
+fn and(keys: &str) -> String {
+    with("\n  ]\n}", &format!("\n  ],\n  {keys}\n}}"))
+}
+
+#[test]
+fn hosts_are_counted_through_the_clusters() {
+    let platform = four();
+    let names: Vec<&str> = platform.hosts.iter().map(|host| &*host.name).collect();
+    assert_eq!(names, ["a-0", "a-1", "b-0", "c-0", "c-1", "d-0"]);
+    assert_eq!(platform.clusters[2].hosts, 3..5);
+    assert_eq!(platform.hosts[2].cores, 4);
+    assert_eq!(platform.hosts[2].memory.unwrap().get(), 2e9);
+    assert_eq!(platform.hosts[0].memory, None);
+}
+
+#[test]
+fn groups_of_a_cluster_are_its_hosts_in_their_order() {
+    let groups = r#"{"hosts": 1, "speed": "2.4 GHz", "cores": 16, "memory": "64 GB"},
+        {"hosts": 2, "speed": "1 GHz", "speed_profile": "half", "link": {"bandwidth": "8 Mbps", "latency": "9 us"}}"#;
+    let half = r#""profiles": {"half": {"steps": [["5 s", 0.5]]}}"#;
+    let text = grouped("switch", groups).replacen("\n  ]\n}", &format!("\n  ],\n  {half}\n}}"), 1);
+    let platform = from_json("four.json", &text).unwrap().platform;
+    // a: 0 and 1, b: 2, c: 3 to 5, d: 6.
+    let c = &platform.clusters[2];
+    assert_eq!((&*c.name, &c.hosts), ("c", &(3..6)));
+    let of = |host: &Host| {
+        let memory = host.memory.map(Bytes::get);
+        (
+            host.name.clone(),
+            host.speed.get(),
+            host.cores,
+            memory,
+            host.speed_profile.is_some(),
+        )
+    };
+    let found: Vec<_> = platform.hosts[3..6].iter().map(of).collect();
+    let expected = [
+        ("c-0".to_owned(), 2.4e9, 16, Some(64e9), false),
+        ("c-1".to_owned(), 1e9, 1, None, true),
+        ("c-2".to_owned(), 1e9, 1, None, true),
+    ];
+    assert_eq!(found, expected);
+    assert_eq!(route(&platform, "c-0", "c-2"), ["c-0-link", "c-2-link"]);
+    assert_eq!(
+        route(&platform, "a-0", "c-1"),
+        ["a-0-link", "R1-R2", "c-1-link"]
+    );
+    // 4 us and 10 MB/s of the cluster's link, 9 us and 1 MB/s of the group's.
+    let [first, last] = ["c-0", "c-2"].map(|name| platform.host_named(name).unwrap());
+    let way = platform.route(first, last).unwrap();
+    assert_eq!(platform.latency(&way).get(), 4e-6 + 9e-6);
+    assert_eq!(platform.bottleneck(&way).unwrap().get(), 1e6);
+    assert_eq!(
+        platform.manager(platform.cluster_named("c").unwrap()),
+        first
+    );
+}
+
+#[test]
+fn groups_share_the_medium_of_their_cluster() {
+    let groups = r#"{"hosts": 1, "speed": "2 GHz"}, {"hosts": 1, "speed": "1 GHz"}"#;
+    let platform = from_json("four.json", &grouped("shared-medium", groups))
+        .unwrap()
+        .platform;
+    assert_eq!(route(&platform, "c-0", "c-1"), ["c-medium"]);
+    assert_eq!(
+        route(&platform, "c-1", "d-0"),
+        ["c-medium", "R3-R2", "d-0-link"]
+    );
+}
+
+#[test]
+fn a_cluster_of_one_group_is_the_cluster_of_equal_hosts() {
+    let text = grouped("shared-medium", r#"{"hosts": 2, "speed": "500 MHz"}"#);
+    let platform = from_json("four.json", &text).unwrap().platform;
+    assert_eq!(format!("{platform:?}"), format!("{:?}", four()));
+}
+
+#[test]
+fn broken_groups_say_what_and_where() {
+    let good = r#"{"hosts": 1, "speed": "1 GHz"}"#;
+    let told = |text: &str| {
+        let found = problems(text);
+        let each = found.into_iter().map(|problem| {
+            let hint = problem.hint.as_deref().unwrap_or_default().to_owned();
+            (problem.message, problem.location.key.unwrap(), hint)
+        });
+        each.collect::<Vec<_>>()
+    };
+    let one = |text: &str| {
+        let mut all = told(text);
+        assert_eq!(all.len(), 1, "{all:?}");
+        all.remove(0)
+    };
+    let (message, key, hint) = one(&grouped("switch", ""));
+    assert_eq!(
+        (&*message, &*key),
+        ("cluster `c` has no hosts", "clusters[2].groups")
+    );
+    assert!(hint.contains("`hosts` and `speed`"), "{hint}");
+    let both = grouped("switch", good).replace(r#""groups""#, r#""cores": 4, "groups""#);
+    let (message, key, hint) = one(&both);
+    assert_eq!(
+        (&*message, &*key),
+        ("cluster `c` has `cores` and `groups`", "clusters[2].cores")
+    );
+    assert_eq!(hint, "give each group its `cores`");
+    let link =
+        r#"{"hosts": 1, "speed": "1 GHz", "link": {"bandwidth": "1 Gbps", "latency": "1 us"}}"#;
+    let (message, key, _) = one(&grouped("shared-medium", &format!("{good}, {link}")));
+    assert_eq!(
+        message,
+        "the hosts of cluster `c` have no links of their own"
+    );
+    assert_eq!(key, "clusters[2].groups[1].link");
+    let (message, key, _) = one(&grouped("switch", r#"{"hosts": 0, "speed": "1 GHz"}"#));
+    assert_eq!(
+        (&*message, &*key),
+        (
+            "a group of cluster `c` has no hosts",
+            "clusters[2].groups[0].hosts"
+        )
+    );
+    let (message, key, _) = one(&grouped(
+        "switch",
+        r#"{"hosts": 1, "speed": "1 GHz", "speed_profile": "x"}"#,
+    ));
+    assert_eq!(
+        (&*message, &*key),
+        ("unknown profile `x`", "clusters[2].groups[0].speed_profile")
+    );
+    let (message, key, hint) = one(&with(r#""hosts": 2, "speed": "500 MHz""#, r#""hosts": 2"#));
+    assert_eq!(
+        (&*message, &*key),
+        ("key `speed` is missing", "clusters[2]")
+    );
+    assert!(hint.contains("`groups`"), "{hint}");
+    let neither = told(&with(r#""hosts": 2, "speed": "500 MHz", "#, ""));
+    assert_eq!(neither.len(), 2, "{neither:?}");
+    let many = grouped(
+        "switch",
+        r#"{"hosts": 1, "speed": "1 GHz"}, {"hosts": 90000000, "speed": "1 GHz"}"#,
+    );
+    let (message, key, _) = one(&many);
+    assert!(message.contains("90000005 hosts"), "{message}");
+    assert_eq!(key, "clusters[2].groups[1].hosts");
+    // Half a million copies of three groups are more than a million.
+    let copies = grouped("switch", &[good; 3].join(", "))
+        .replace(r#""name": "c""#, r#""name": "c#", "copies": 500000"#);
+    let (message, key, _) = one(&copies);
+    assert_eq!(
+        (&*message, &*key),
+        ("500000 copies of 3 groups", "clusters[2].copies")
+    );
+}
+
+#[test]
+fn a_hub_is_told_to_be_a_shared_medium() {
+    let problems = problems(&with("shared-medium", "hub"));
+    assert_eq!(problems[0].message, "unknown value `hub`");
+    assert_eq!(
+        problems[0].hint.as_deref(),
+        Some("write `shared-medium` for a hub")
+    );
+}
+
+#[test]
+fn routes_are_shortest_and_the_same_both_ways() {
+    let platform = four();
+    assert_eq!(route(&platform, "a-0", "a-1"), ["a-0-link", "a-1-link"]);
+    assert_eq!(route(&platform, "a-0", "b-0"), ["a-0-link", "b-0-link"]);
+    // R1-R2-R3 takes 30 us, R1-R3 takes 100 us; c is not touched on the way.
+    assert_eq!(
+        route(&platform, "a-0", "d-0"),
+        ["a-0-link", "R1-R2", "R3-R2", "d-0-link"]
+    );
+    assert_eq!(
+        route(&platform, "d-0", "a-0"),
+        ["d-0-link", "R3-R2", "R1-R2", "a-0-link"]
+    );
+}
+
+#[test]
+fn a_shared_medium_is_crossed_once_by_whatever_touches_it() {
+    let platform = four();
+    assert_eq!(route(&platform, "c-0", "c-1"), ["c-medium"]);
+    assert_eq!(
+        route(&platform, "a-0", "c-1"),
+        ["a-0-link", "R1-R2", "c-medium"]
+    );
+    assert_eq!(
+        route(&platform, "c-1", "d-0"),
+        ["c-medium", "R3-R2", "d-0-link"]
+    );
+    let way = platform.route(HostId(0), HostId(4)).unwrap();
+    // 1 us + 10 us + 4 us
+    assert!((platform.latency(&way).get() - 15e-6).abs() < 1e-18);
+    assert_eq!(platform.bottleneck(&way).unwrap().get(), 10e6);
+}
+
+#[test]
+fn a_given_route_wins_and_is_reversed_unless_that_is_given_too() {
+    let text = and(r#""routes": [{"from": "a", "to": "d", "links": ["R1-R3"]}]"#);
+    let platform = from_json("four.json", &text).unwrap().platform;
+    assert_eq!(
+        route(&platform, "a-0", "d-0"),
+        ["a-0-link", "R1-R3", "d-0-link"]
+    );
+    assert_eq!(
+        route(&platform, "d-0", "a-0"),
+        ["d-0-link", "R1-R3", "a-0-link"]
+    );
+    assert_eq!(route(&platform, "b-0", "d-0").len(), 4);
+    let text = and(
+        r#""routes": [{"from": "a", "to": "d", "links": ["R1-R3"]}, {"from": "d", "to": "a", "links": ["R3-R2", "R1-R2"]}]"#,
+    );
+    let platform = from_json("four.json", &text).unwrap().platform;
+    assert_eq!(route(&platform, "d-0", "a-1").len(), 4);
+    assert_eq!(route(&platform, "a-0", "d-0").len(), 3);
+}
+
+#[test]
+fn a_duplex_link_is_two_links_and_a_route_crosses_one_of_them() {
+    let text = r#"{"schema": "migsim-platform-1", "name": "duplex", "clusters": [
+        {"name": "a", "hosts": 2, "speed": "1 GHz", "router": "R", "link": {"bandwidth": "1 Gbps", "latency": "5 us", "duplex": true}},
+        {"name": "b", "hosts": 1, "speed": "1 GHz", "router": "S", "link": {"bandwidth": "1 Gbps", "latency": "5 us"}},
+        {"name": "c", "hosts": 1, "speed": "1 GHz", "router": "T", "link": {"bandwidth": "1 Gbps", "latency": "5 us"}}],
+        "links": [{"name": "RS", "from": "R", "to": "S", "bandwidth": "1 Gbps", "latency": "5 us", "duplex": true},
+            {"name": "TS", "from": "T", "to": "S", "bandwidth": "1 Gbps", "latency": "5 us", "duplex": true}],
+        "routes": [{"from": "a", "to": "c", "links": ["RS", "TS"]}]}"#;
+    let platform = from_json("duplex.json", text).unwrap().platform;
+    assert_eq!(
+        route(&platform, "a-0", "a-1"),
+        ["a-0-link_UP", "a-1-link_DOWN"]
+    );
+    assert_eq!(
+        route(&platform, "a-1", "b-0"),
+        ["a-1-link_UP", "RS_UP", "b-0-link"]
+    );
+    assert_eq!(
+        route(&platform, "b-0", "a-1"),
+        ["b-0-link", "RS_DOWN", "a-1-link_DOWN"]
+    );
+    // Given, and its way back; the shortest path from b to c.
+    assert_eq!(
+        route(&platform, "a-0", "c-0"),
+        ["a-0-link_UP", "RS_UP", "TS_DOWN", "c-0-link"]
+    );
+    assert_eq!(
+        route(&platform, "c-0", "a-0"),
+        ["c-0-link", "TS_UP", "RS_DOWN", "a-0-link_DOWN"]
+    );
+    assert_eq!(
+        route(&platform, "b-0", "c-0"),
+        ["b-0-link", "TS_DOWN", "c-0-link"]
+    );
+    assert!(platform.links.iter().all(|link| link.is_shared));
+    let hub = text.replacen(
+        r#""router": "R","#,
+        r#""router": "R", "network": "shared-medium","#,
+        1,
+    );
+    let error = from_json("duplex.json", &hub).unwrap_err().to_string();
+    assert!(error.contains("duplex link and is not a switch"), "{error}");
+}
+
+#[test]
+fn a_latency_of_a_pair_replaces_those_of_the_links_both_ways() {
+    let text = and(
+        r#""latencies": [{"between": ["d", "a"], "latency": "7 us"}, {"between": ["a", "a"], "latency": "3 us"}]"#,
+    );
+    let platform = from_json("four.json", &text).unwrap().platform;
+    let latency = |from, to| {
+        let route = platform.route(HostId(from), HostId(to)).unwrap();
+        platform.latency(&route).get()
+    };
+    assert_eq!(latency(0, 5), 7e-6);
+    assert_eq!(latency(5, 0), 7e-6);
+    assert_eq!(latency(0, 1), 3e-6);
+    assert_eq!(latency(0, 2), 3e-6); // a to b: 1 us + 2 us by the links
+}
+
+#[test]
+fn profiles_are_read_by_what_refers_to_them() {
+    let text = with(
+        r#""speed": "1 GHz", "link": {"#,
+        r#""speed": "1 GHz", "speed_profile": "load", "link": {"bandwidth_profile": "busy", "#,
+    );
+    let keys = r#""profiles": {"load": {"steps": [["10 s", 0.5]], "period": "1 min"}, "busy": {"steps": [["0 s", "50 Mbps"]]}}"#;
+    let text = text.replacen("\n  ]\n}", &format!("\n  ],\n  {keys}\n}}"), 1);
+    let platform = from_json("four.json", &text).unwrap().platform;
+    let load = platform.hosts[1].speed_profile.as_ref().unwrap();
+    assert_eq!(load.step(1), Some((70.0, 0.5)));
+    let link = platform
+        .links
+        .iter()
+        .find(|link| link.name == "a-1-link")
+        .unwrap();
+    let busy = link.bandwidth_profile.as_ref().unwrap();
+    assert_eq!(busy.step(0), Some((0.0, 6.25e6))); // 50 Mbps
+    assert!(platform.hosts[2].speed_profile.is_none());
+}
+
+#[test]
+fn broken_platforms_say_what_and_where() {
+    let twice = r#""latencies": [{"between": ["a", "d"], "latency": "7 us"}, {"between": ["d", "a"], "latency": "3 us"}]"#;
+    let cases = [
+        (
+            with(r#""name": "four","#, ""),
+            "key `name` is missing",
+            (1, 1),
+            "",
+        ),
+        (
+            with("migsim-platform-1", "migsim-platform-9"),
+            "unknown value `migsim-platform-9`",
+            (2, 13),
+            "schema",
+        ),
+        (
+            with("\"speed\"", "\"sped\""),
+            "unknown key `sped`",
+            (5, 39),
+            "clusters[0].sped",
+        ),
+        (
+            with("\"1 GHz\"", "\"1 GHx\""),
+            "unknown unit `GHx`",
+            (5, 40),
+            "clusters[0].speed",
+        ),
+        (
+            with("\"1 GHz\"", "1"),
+            "expected a speed with its unit",
+            (5, 40),
+            "clusters[0].speed",
+        ),
+        (
+            with("\"hosts\": 2", "\"hosts\": 0"),
+            "cluster `a` has no hosts",
+            (5, 28),
+            "clusters[0].hosts",
+        ),
+        (
+            with("\"hosts\": 2", "\"hosts\": -2"),
+            "expected a whole number that is not negative",
+            (5, 28),
+            "clusters[0].hosts",
+        ),
+        (
+            with("\"hosts\": 2", "\"hosts\": 2000000000"),
+            "B of memory",
+            (5, 28),
+            "clusters[0].hosts",
+        ),
+        (
+            with("\"hosts\": 2", "\"hosts\": 18446744073709551615"),
+            "B of memory",
+            (5, 28),
+            "clusters[0].hosts",
+        ),
+        (
+            with("\"cores\": 4", "\"cores\": 0"),
+            "have no core",
+            (6, 58),
+            "clusters[1].cores",
+        ),
+        (
+            with("\"name\": \"b\"", "\"name\": \"a\""),
+            "cluster `a` is defined twice",
+            (6, 14),
+            "clusters[1].name",
+        ),
+        (
+            with("\"name\": \"b\"", "\"name\": \"b b\""),
+            "cannot be a name",
+            (6, 14),
+            "clusters[1].name",
+        ),
+        (
+            with("\"name\": \"R1-R3\"", "\"name\": \"a-0-link\""),
+            "taken by a link of a cluster",
+            (11, 14),
+            "links[0].name",
+        ),
+        (
+            with("\"to\": \"R2\"", "\"to\": \"R1\""),
+            "joins router `R1` to itself",
+            (12, 43),
+            "links[1].to",
+        ),
+        (
+            with("\"router\": \"R3\"", "\"router\": \"R9\""),
+            "no route from cluster `a` to cluster `d`",
+            (8, 110),
+            "clusters[3].router",
+        ),
+        (
+            and(r#""routers": ["R1", "R2"]"#),
+            "unknown router `R3`",
+            (8, 110),
+            "clusters[3].router",
+        ),
+        (
+            and(r#""routes": [{"from": "x", "to": "d", "links": []}]"#),
+            "unknown cluster `x`",
+            (15, 23),
+            "routes[0].from",
+        ),
+        (
+            and(r#""routes": [{"from": "a", "to": "d", "links": ["R9"]}]"#),
+            "unknown link `R9`",
+            (15, 49),
+            "routes[0].links[0]",
+        ),
+        (
+            and(r#""routes": [{"from": "a", "to": "d", "links": ["R3-R2"]}]"#),
+            "does not begin at router `R1`",
+            (15, 49),
+            "routes[0].links[0]",
+        ),
+        (
+            and(r#""routes": [{"from": "a", "to": "d", "links": ["R1-R2"]}]"#),
+            "ends at router `R2`",
+            (15, 48),
+            "routes[0].links",
+        ),
+        (
+            and(r#""routes": [{"from": "a", "to": "a", "links": []}]"#),
+            "to itself",
+            (15, 34),
+            "routes[0].to",
+        ),
+        (and(twice), "given twice", (15, 61), "latencies[1]"),
+        (
+            and(r#""profiles": {"p": {"steps": [["2 s", 1], ["1 s", 1]]}}"#),
+            "not after the date",
+            (15, 21),
+            "profiles.p",
+        ),
+        (
+            and(r#""profiles": {"p": {"steps": [["2 s", "fast"]]}}"#),
+            "`fast` is not a number",
+            (15, 40),
+            "profiles.p.steps[0][1]",
+        ),
+        (
+            and(r#""profiles": {"p": {"steps": []}}"#),
+            "has no steps",
+            (15, 31),
+            "profiles.p.steps",
+        ),
+        (
+            and(r#""origins": {"clusters[9].speed": "stated: here"}"#),
+            "not in this file",
+            (15, 36),
+            "origins.clusters[9].speed",
+        ),
+        (
+            and(r#""origins": {"clusters[0].speed": "guessed"}"#),
+            "does not say its kind",
+            (15, 36),
+            "origins.clusters[0].speed",
+        ),
+        (
+            with("\"router\": \"R1\"},\n", "\"speed_profile\": \"x\"},\n"),
+            "unknown profile `x`",
+            (5, 118),
+            "clusters[0].speed_profile",
+        ),
+        (
+            with(
+                "\"name\": \"four\",",
+                "\"name\": \"four\", \"name\": \"five\",",
+            ),
+            "key `name` appears twice",
+            (3, 19),
+            "name",
+        ),
+        ("{".to_owned(), "not valid JSON", (1, 1), ""),
+    ];
+    for (text, message, place, key) in cases {
+        let first = &problems(&text)[0];
+        assert!(first.message.contains(message), "{message}\n{first:#?}");
+        assert_eq!(first.location.line_column, Some(place), "{first:#?}");
+        assert_eq!(
+            first.location.key.as_deref().unwrap_or(""),
+            key,
+            "{first:#?}"
+        );
+    }
+}
+
+#[test]
+fn all_problems_of_a_platform_are_reported_together() {
+    let text = with("\"hosts\": 2", "\"hosts\": 0").replace("\"cores\": 4", "\"cores\": 0");
+    let text = text.replace("\"name\": \"d\"", "\"name\": \"a\"");
+    assert_eq!(problems(&text).len(), 3);
+}
+
+#[test]
+fn a_hidden_latency_profile_is_refused() {
+    let text = with(
+        "\"latency\": \"100 us\"",
+        "\"latency\": \"1 us\", \"latency_profile\": \"p\"",
+    );
+    let keys = r#""latencies": [{"between": ["d", "a"], "latency": "7 us"}], "profiles": {"p": {"steps": [["1 s", "1 ms"]]}}"#;
+    let text = text.replacen("\n  ]\n}", &format!("\n  ],\n  {keys}\n}}"), 1);
+    let first = &problems(&text)[0];
+    assert!(
+        first
+            .message
+            .contains("hides the latency profile of link `R1-R3`")
+    );
+}
+
+#[test]
+fn a_hidden_latency_profile_of_a_group_is_refused() {
+    let groups = r#"{"hosts": 2, "speed": "1 GHz"}, {"hosts": 2, "speed": "1 GHz", "link": {"bandwidth": "1 Gbps", "latency": "1 us", "latency_profile": "slow"}}, {"hosts": 2, "speed": "1 GHz"}"#;
+    let more = r#""profiles": {"slow": {"steps": [["5 s", "1 ms"]]}}, "latencies": [{"between": ["a", "c"], "latency": "20 us"}]"#;
+    let text = grouped("switch", groups).replacen("\n  ]\n}", &format!("\n  ],\n  {more}\n}}"), 1);
+    let problems = problems(&text);
+    assert!(
+        problems[0]
+            .message
+            .contains("hides the latency profile of link `c-2-link`"),
+        "{problems:?}"
+    );
+}
+
+#[test]
+fn many_clusters_without_a_way_are_reported_once_each() {
+    let cluster = |n| {
+        format!(
+            r#"{{"name": "c{n}", "hosts": 1, "speed": "1 Hz", "link": {{"bandwidth": "1 B/s", "latency": "0 s"}}}}"#
+        )
+    };
+    let clusters: Vec<String> = (0..500).map(cluster).collect();
+    let text = format!(
+        r#"{{"schema": "migsim-platform-1", "name": "n", "clusters": [{}]}}"#,
+        clusters.join(",")
+    );
+    let found = problems(&text);
+    assert_eq!(found.len(), 21);
+    assert_eq!(
+        found[0].message,
+        "no route from cluster `c0` to cluster `c1`"
+    );
+    assert_eq!(found[20].message, "479 more problems like these");
+}
+
+#[test]
+fn the_machine_of_the_papers_is_as_in_figure_3() {
+    let LoadedPlatform {
+        platform, origins, ..
+    } = open("ufrgs").unwrap();
+    let clusters: Vec<(&str, usize, f64)> = (platform.clusters.iter())
+        .map(|cluster| {
+            let speed = platform.hosts[cluster.hosts.start as usize].speed.get();
+            (&*cluster.name, cluster.hosts.len(), speed)
+        })
+        .collect();
+    assert_eq!(
+        clusters,
+        [
+            ("Labtec", 20, 1.5e9),
+            ("Corisco", 16, 1.2e9),
+            ("Frontal", 6, 1e9),
+            ("ICE", 112, 1.6e9),
+            ("Aquario", 20, 2e9)
+        ]
+    );
+    let between = |from: &str, to: &str| {
+        let [from, to] = [from, to].map(|name| platform.host_named(name).unwrap());
+        let route = platform.route(from, to).unwrap();
+        let bandwidth = platform.bottleneck(&route).unwrap().get();
+        (
+            platform.latency(&route).get(),
+            bandwidth,
+            route.links().count(),
+        )
+    };
+    assert_eq!(between("Labtec-0", "Corisco-3"), (5.55e-6, 12.5e6, 2));
+    assert_eq!(between("Labtec-0", "ICE-0"), (46.2e-6, 125e6, 3));
+    assert_eq!(between("Aquario-19", "Labtec-0"), (21.7e-6, 125e6, 4));
+    assert!(origins["clusters[1].speed"].starts_with("inferred"));
+    let printed = open("ufrgs-as-printed").unwrap().platform;
+    assert_eq!(printed.hosts[20].speed.get(), 1e9);
+}
+
+#[test]
+fn every_calibrated_value_of_a_built_in_platform_has_its_origin() {
+    for (file, text) in super::built_in() {
+        let document = Document::parse(*file, *text).unwrap();
+        let parsed: PlatformFile = document.deserialize().unwrap();
+        let clusters = (0..parsed.clusters.len()).flat_map(|c| {
+            ["hosts", "speed", "link.bandwidth", "link.latency"]
+                .map(|value| format!("clusters[{c}].{value}"))
+        });
+        let links = (0..parsed.links.len())
+            .flat_map(|l| ["bandwidth", "latency"].map(|value| format!("links[{l}].{value}")));
+        let latencies = (0..parsed.latencies.len()).map(|l| format!("latencies[{l}].latency"));
+        for key in clusters.chain(links).chain(latencies) {
+            assert!(parsed.origins.contains_key(&key), "{file}: {key}");
+        }
+    }
+}
+
+#[test]
+fn the_published_schema_is_current() {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/platforms/platform.schema.json"
+    );
+    let published = std::fs::read_to_string(path).unwrap_or_default();
+    if std::env::var_os("UPDATE_SCHEMA").is_some() {
+        std::fs::write(path, schema()).unwrap();
+    } else {
+        assert_eq!(
+            published,
+            schema(),
+            "run the tests once with UPDATE_SCHEMA=1"
+        );
+    }
+}
+
+#[test]
+fn no_truncation_makes_it_panic() {
+    for end in (0..FOUR.len()).filter(|&end| FOUR.is_char_boundary(end)) {
+        assert!(from_json("four.json", &FOUR[..end]).is_err());
+    }
+}
+
+proptest! {
+    #[test]
+    fn no_damage_makes_it_panic(at in 0..FOUR.len(), length in 0_usize..40, new in "[\\[\\]{}\":,0-9a-zR \\-]{0,8}") {
+        let end = (at + length).min(FOUR.len());
+        let damaged = format!("{}{new}{}", &FOUR[..at], &FOUR[end..]);
+        let _ = from_json("four.json", &damaged);
+    }
+
+    #[test]
+    fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        let text = String::from_utf8_lossy(&bytes);
+        let _ = from_json("a", &text);
+        let _ = super::from_simgrid("a", &text);
+    }
+}
+
+#[test]
+fn the_dynamic_platforms_are_the_static_one_with_two_clusters_halved_after_a_while() {
+    let fixed = open("ufrgs-sw").unwrap().platform;
+    for after in [10.0, 25.0, 75.0, 100.0] {
+        let platform = open(&format!("sw-dynamic-t{after}")).unwrap().platform;
+        assert_eq!(platform.hosts.len(), fixed.hosts.len());
+        for (index, (host, same)) in platform.hosts.iter().zip(&fixed.hosts).enumerate() {
+            assert_eq!(host.speed, same.speed);
+            // D and E follow the 20 + 16 + 6 hosts of A, B and C.
+            let profile = host.speed_profile.as_ref();
+            let step = (index >= 42).then_some((after, 0.5));
+            assert_eq!(profile.and_then(|profile| profile.step(0)), step);
+        }
+    }
+}
+
+#[test]
+fn links_that_are_not_shared_have_no_profiles() {
+    let unshared = FOUR.replace("\"shared-medium\"", "\"unshared\"");
+    let platform = from_json("four.json", &unshared).unwrap().platform;
+    let is_shared = |name: &str| {
+        let found = platform.links.iter().find(|link| link.name == name);
+        found.unwrap().is_shared
+    };
+    assert!(!is_shared("c-0-link") && is_shared("a-0-link"));
+    let profile = unshared
+        .replace(
+            "\"latency\": \"4 us\"",
+            "\"latency\": \"4 us\", \"bandwidth_profile\": \"p\"",
+        )
+        .replace(
+            "\"links\": [",
+            "\"profiles\": {\"p\": {\"steps\": [[\"1 s\", \"1 MB/s\"]]}}, \"links\": [",
+        );
+    let found = problems(&profile);
+    assert!(found[0].message.contains("is unshared"), "{found:?}");
+}
+
+/// The time of a file grows with its size, whatever is wrong in it: each of these took the product of two numbers of thousands.
+#[test]
+fn many_wrong_names_are_found_in_a_moment() {
+    let list =
+        |entry: &dyn Fn(usize) -> String| (0..20_000).map(entry).collect::<Vec<_>>().join(",\n");
+    let routers = list(&|index| format!("\"R{index}\""));
+    let origins = list(&|index| format!("\"routers[{index}]\": \"stated: here\""));
+    let links = list(&|index| {
+        let ends = r#""from": "A", "to": "B", "bandwidth": "1 Gbps", "latency": "0 s""#;
+        format!("{{\"name\": \"l{index}\", {ends}}}")
+    });
+    let text = and(&format!(
+        "\"routers\": [{routers}],\n\"origins\": {{{origins}}}"
+    ));
+    let text = text.replacen("\"links\": [", &format!("\"links\": [\n{links},"), 1);
+    let found = problems(&text);
+    assert_eq!(found[0].message, "unknown router `A`");
+    assert_eq!(
+        found.last().unwrap().message,
+        "39980 more problems like these"
+    );
+}

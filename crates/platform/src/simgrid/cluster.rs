@@ -1,0 +1,464 @@
+//! Hosts that are written as a whole: `<cluster>`, `<cabinet>`, `<peer>`, and the links that join them.
+
+use super::tree::{Builder, Node, Part};
+use super::units;
+use super::xml::is_name;
+use crate::Host;
+use crate::assemble::{LinkParts, memory_of_hosts};
+use crate::zones::{Place, Placed, Private, Routing, Star};
+use migsim_base::units::{
+    Bytes, BytesPerSecond, ClusterId, InstructionsPerSecond, LinkId, Seconds,
+};
+
+const KNOWN: [&str; 22] = [
+    "id",
+    "prefix",
+    "suffix",
+    "radical",
+    "speed",
+    "power",
+    "core",
+    "cores",
+    "bw",
+    "lat",
+    "sharing_policy",
+    "topology",
+    "topo_parameters",
+    "bb_bw",
+    "bb_lat",
+    "bb_sharing_policy",
+    "loopback_bw",
+    "loopback_lat",
+    "limiter_link",
+    "router_id",
+    "availability_file",
+    "state_file",
+];
+
+/// The hosts of a cluster.
+#[derive(Debug)]
+pub(super) struct Hosts<'a> {
+    pub(super) prefix: &'a str,
+    pub(super) suffix: &'a str,
+    pub(super) ranges: Vec<(u64, u64)>,
+    speed: InstructionsPerSecond,
+    cores: u32,
+    memory: Option<Bytes>,
+}
+
+impl Hosts<'_> {
+    pub(super) fn count(&self) -> u64 {
+        (self.ranges.iter()).fold(0_u64, |sum, &(from, to)| {
+            sum.saturating_add((to - from).saturating_add(1))
+        })
+    }
+
+    /// The numbers in their names.
+    pub(super) fn radicals(&self) -> impl Iterator<Item = u64> + use<> {
+        let ranges = self.ranges.clone();
+        ranges.into_iter().flat_map(|(from, to)| from..=to)
+    }
+
+    pub(super) fn host(&self, radical: u64) -> Host {
+        Host {
+            name: format!("{}{radical}{}", self.prefix, self.suffix),
+            cluster: ClusterId::default(),
+            speed: self.speed,
+            cores: self.cores,
+            memory: self.memory,
+            speed_profile: None,
+            loads: Vec::new(),
+        }
+    }
+}
+
+/// The links that each host of a cluster has.
+#[derive(Clone, Debug)]
+pub(super) struct HostLinks {
+    pub(super) link: LinkParts,
+    pub(super) loopback: Option<LinkParts>,
+    pub(super) limiter: Option<LinkParts>,
+}
+
+impl HostLinks {
+    /// How many there are for each host.
+    pub(super) fn count(&self) -> u64 {
+        let own = usize::from(self.loopback.is_some()) + usize::from(self.limiter.is_some());
+        own as u64 + 1 + u64::from(self.link.is_duplex)
+    }
+}
+
+/// A link of fixed capacity.
+pub(super) fn plain(bandwidth: BytesPerSecond, latency: Seconds) -> LinkParts {
+    LinkParts {
+        bandwidth,
+        latency,
+        is_shared: true,
+        is_duplex: false,
+        bandwidth_profile: None,
+        latency_profile: None,
+    }
+}
+
+impl<'a> Builder<'_, 'a, '_> {
+    /// Reads a `<cluster>`: a zone with its hosts and links.
+    pub(super) fn cluster(&mut self, node: Node<'a>, place: Option<Place>) {
+        self.reader.check_attributes(node, &KNOWN);
+        self.pass_over_inside(node);
+        for attribute in ["availability_file", "state_file"] {
+            if self.reader.given(node, attribute).is_some() {
+                let message = format!("attribute `{attribute}` of a cluster is not supported");
+                let problem = self.reader.problem_at(node, attribute, message);
+                self.reader
+                    .note(problem.hint("write its hosts one by one, each with its file"));
+            }
+        }
+        let hosts = self.hosts_of(node);
+        let links = self.host_links(node);
+        let backbone = self.optional_link(node, ["bb_bw", "bb_lat"]);
+        let backbone_sharing = self.sharing(node, "bb_sharing_policy", "SHARED");
+        let topology = self.reader.given(node, "topology").unwrap_or("FLAT");
+        let (Some(hosts), Some(links)) = (hosts, links) else {
+            return;
+        };
+        if topology != "FLAT" {
+            self.topology(node, place, &hosts, &links);
+            return;
+        }
+        let size = hosts.host(0).name;
+        let bytes = memory_of_hosts(hosts.count(), &size, links.count(), 0);
+        if !self.has_room(node, hosts.count(), bytes) {
+            return;
+        }
+        let routing = Routing::Star(Star::default());
+        let Some(zone) = self.add_zone(node, place, routing) else {
+            return;
+        };
+        let name = node.attribute("id").unwrap_or("");
+        let backbone = backbone.map(|parts| {
+            let (is_shared, _) = backbone_sharing.unwrap_or((true, false));
+            let parts = LinkParts { is_shared, ..parts };
+            self.add_link(node, &format!("{name}_backbone"), parts)
+        });
+        let mut members = Vec::new();
+        for (local, radical) in (0..).zip(hosts.radicals()) {
+            self.add_host(node, hosts.host(radical), Place { zone, local });
+            let name = format!("{name}_link_{radical}");
+            let mut member = self.private(node, &name, &links);
+            member.backbone = backbone;
+            members.push(member);
+        }
+        if let Routing::Star(star) = &mut self.zones.zone_mut(zone).routing {
+            star.members = members;
+        }
+        let local = u32::try_from(hosts.count()).expect("the number of hosts is checked");
+        self.router_of(node, &hosts, Place { zone, local });
+    }
+
+    /// Adds the router of a cluster, which is its gateway.
+    pub(super) fn router_of(&mut self, node: Node<'a>, hosts: &Hosts<'a>, place: Place) {
+        let id = node.attribute("id").unwrap_or("");
+        let name = self.reader.given(node, "router_id").map_or_else(
+            || format!("{}{id}_router{}", hosts.prefix, hosts.suffix),
+            str::to_owned,
+        );
+        let router = self.add_router(node, &name, place);
+        self.gateways.insert(place.zone, router);
+    }
+
+    /// Adds the links of one host.
+    fn private(&mut self, node: Node<'a>, name: &str, links: &HostLinks) -> Private {
+        let mut add = |parts: &Option<LinkParts>, kind: &str| {
+            let parts = parts.clone()?;
+            Some(self.add_link(node, &format!("{name}_{kind}"), parts))
+        };
+        let loopback = add(&links.loopback, "loopback");
+        let limiter = add(&links.limiter, "limiter");
+        let up = self.add_link(node, name, links.link.clone());
+        let down = LinkId(up.0 + u32::from(links.link.is_duplex));
+        Private {
+            links: Some([up, down]),
+            backbone: None,
+            loopback,
+            limiter,
+        }
+    }
+
+    /// The hosts of a `<cluster>` or `<cabinet>`.
+    fn hosts_of(&mut self, node: Node<'a>) -> Option<Hosts<'a>> {
+        let speed = self.reader.speed(node);
+        let cores = self.reader.cores(node);
+        let prefix = self.reader.required(node, "prefix");
+        let suffix = self.reader.required(node, "suffix");
+        let radical = self.reader.required(node, "radical")?;
+        let ranges = match parse_radical(radical) {
+            Ok(ranges) => ranges,
+            Err(message) => {
+                let problem = self.reader.problem_at(node, "radical", message);
+                self.reader.note(problem);
+                return None;
+            }
+        };
+        let hosts = Hosts {
+            prefix: prefix?,
+            suffix: suffix?,
+            ranges,
+            speed: speed?,
+            cores: cores?,
+            memory: self.memory(node),
+        };
+        let name = hosts.host(0).name;
+        if !is_name(&name) {
+            let problem = self
+                .reader
+                .problem(node, format!("`{name}` cannot be a name"));
+            let hint = "names of hosts have no space at their ends, no comma and no `..`";
+            self.reader.note(problem.hint(hint));
+            return None;
+        }
+        Some(hosts)
+    }
+
+    /// The private links, loopback and limiter of the hosts of a cluster.
+    fn host_links(&mut self, node: Node<'a>) -> Option<HostLinks> {
+        let sharing = self.sharing(node, "sharing_policy", "SPLITDUPLEX");
+        let bandwidth = self.reader.bandwidth(node, "bw");
+        let latency = self.reader.latency(node, "lat");
+        let loopback = self.optional_link(node, ["loopback_bw", "loopback_lat"]);
+        let limiter = match self.reader.given(node, "limiter_link") {
+            Some(_) => self.reader.bandwidth(node, "limiter_link"),
+            None => None,
+        };
+        // SimGrid shares the private links of a FATPIPE cluster.
+        let (_, is_duplex) = sharing?;
+        Some(HostLinks {
+            link: LinkParts {
+                is_duplex,
+                ..plain(bandwidth?, latency?)
+            },
+            loopback: loopback.map(|parts| LinkParts {
+                is_shared: false,
+                ..parts
+            }),
+            limiter: limiter.map(|bandwidth| plain(bandwidth, Seconds::default())),
+        })
+    }
+
+    /// A link of two attributes, if either is there; a bandwidth of 0 means that there is none.
+    fn optional_link(
+        &mut self,
+        node: Node<'a>,
+        [bandwidth, latency]: [&str; 2],
+    ) -> Option<LinkParts> {
+        let is_nothing =
+            |text: &str| units::parse(text, &units::BANDWIDTH).is_ok_and(|read| read.0 == 0.0);
+        let text = self.reader.given(node, bandwidth);
+        let delay = match self.reader.given(node, latency) {
+            Some(_) => self.reader.latency(node, latency)?,
+            None => Seconds::default(),
+        };
+        if text.is_none_or(is_nothing) && delay.get() == 0.0 {
+            return None;
+        }
+        Some(plain(self.reader.bandwidth(node, bandwidth)?, delay))
+    }
+
+    /// Adds the hosts of a `<cabinet>`; how many.
+    pub(super) fn cabinet(&mut self, node: Node<'a>, place: Place) -> u32 {
+        let known = [
+            "id", "prefix", "suffix", "radical", "speed", "power", "bw", "lat",
+        ];
+        self.reader.check_attributes(node, &known);
+        if !matches!(self.zones.zone(place.zone).routing, Routing::Star(_)) {
+            let problem = self
+                .reader
+                .problem(node, "a cabinet stands in a zone with routing `Cluster`");
+            self.reader
+                .note(problem.hint("write routing=\"Cluster\", or a `<cluster>` instead"));
+            return 0;
+        }
+        let hosts = self.hosts_of(node);
+        let bandwidth = self.reader.bandwidth(node, "bw");
+        let latency = self.reader.latency(node, "lat");
+        let (Some(hosts), Some(bandwidth), Some(latency)) = (hosts, bandwidth, latency) else {
+            return 0;
+        };
+        let links = HostLinks {
+            link: LinkParts {
+                is_duplex: true,
+                ..plain(bandwidth, latency)
+            },
+            loopback: None,
+            limiter: None,
+        };
+        let bytes = memory_of_hosts(hosts.count(), &hosts.host(0).name, 2, 0);
+        if !self.has_room(node, hosts.count(), bytes) {
+            return 0;
+        }
+        for (local, radical) in (place.local..).zip(hosts.radicals()) {
+            let host = hosts.host(radical);
+            let name = format!("link_{}", host.name);
+            self.add_host(node, host, Place { local, ..place });
+            let member = self.private(node, &name, &links);
+            self.set_private(Place { local, ..place }, member);
+        }
+        u32::try_from(hosts.count()).expect("the number of hosts is checked")
+    }
+
+    /// Sets the links of a member of a zone of private links.
+    pub(super) fn set_private(&mut self, place: Place, member: Private) {
+        if let Routing::Star(star) = &mut self.zones.zone_mut(place.zone).routing {
+            let local = place.local as usize;
+            star.members
+                .resize_with(star.members.len().max(local + 1), Default::default);
+            star.members[local] = member;
+        }
+    }
+
+    /// The backbone of a zone with routing `Cluster`.
+    pub(super) fn backbone(&mut self, node: Node<'a>) -> Option<LinkId> {
+        self.reader
+            .check_attributes(node, &["id", "bandwidth", "latency"]);
+        let name = self.reader.name(node, "id");
+        let bandwidth = self.reader.bandwidth(node, "bandwidth");
+        let latency = self.reader.latency(node, "latency");
+        Some(self.add_link(node, name?, plain(bandwidth?, latency?)))
+    }
+
+    /// Puts the backbone between the members of a zone with routing `Cluster`, and makes place for all of them.
+    pub(super) fn add_backbone(&mut self, part: &Part<'a>) {
+        match &mut self.zones.zone_mut(part.zone).routing {
+            Routing::Star(star) => {
+                star.members
+                    .resize_with(part.members as usize, Default::default);
+                for member in star
+                    .members
+                    .iter_mut()
+                    .filter(|member| member.links.is_some())
+                {
+                    member.backbone = part.backbone;
+                }
+            }
+            Routing::Vivaldi(vivaldi) => vivaldi.members.resize(part.members as usize, None),
+            _ => {}
+        }
+    }
+
+    /// Adds a `<peer>`; whether it is one.
+    pub(super) fn peer(&mut self, node: Node<'a>, place: Place) -> bool {
+        let known = [
+            "id",
+            "speed",
+            "power",
+            "bw_in",
+            "bw_out",
+            "lat",
+            "coordinates",
+            "speed_file",
+            "availability_file",
+            "state_file",
+        ];
+        self.reader.check_attributes(node, &known);
+        if !matches!(self.zones.zone(place.zone).routing, Routing::Vivaldi(_)) {
+            let problem = self
+                .reader
+                .problem(node, "a peer stands in a zone with routing `Vivaldi`");
+            self.reader
+                .note(problem.hint("write routing=\"Vivaldi\", or a `<host>` instead"));
+            return false;
+        }
+        let Some(name) = self.reader.name(node, "id") else {
+            return false;
+        };
+        let speed = self.reader.speed(node);
+        let bandwidths =
+            ["bw_out", "bw_in"].map(|bandwidth| self.reader.bandwidth(node, bandwidth));
+        let coordinates = self.coordinates(node);
+        let file = self
+            .reader
+            .either(node, ["speed_file", "availability_file"]);
+        let attribute = file.map_or("speed_file", |(attribute, _)| attribute);
+        let profile = self
+            .reader
+            .profile(node, name, attribute, super::profile::Connection::Speed);
+        self.state(node, name, super::profile::Connection::HostState);
+        let (Some(speed), [Some(out), Some(into)], Some(coordinates)) =
+            (speed, bandwidths, coordinates)
+        else {
+            return false;
+        };
+        let host = Host {
+            name: name.to_owned(),
+            cluster: ClusterId::default(),
+            speed,
+            cores: 1,
+            memory: None,
+            speed_profile: profile,
+            loads: Vec::new(),
+        };
+        self.add_host(node, host, place);
+        let links = [(out, "UP"), (into, "DOWN")].map(|(bandwidth, direction)| {
+            let parts = plain(bandwidth, Seconds::default());
+            self.add_link(node, &format!("link_{name}_{direction}"), parts)
+        });
+        let (links, at) = (Some(links), coordinates);
+        self.set_placed(place, Placed { links, at });
+        true
+    }
+
+    /// Sets the coordinates of a member of a zone whose delays are distances, if it has any. Elsewhere they mean nothing.
+    pub(super) fn place_by_coordinates(&mut self, node: Node<'a>, place: Place) {
+        let is_distance = matches!(self.zones.zone(place.zone).routing, Routing::Vivaldi(_));
+        if is_distance
+            && self.reader.given(node, "coordinates").is_some()
+            && let Some(at) = self.coordinates(node)
+        {
+            self.set_placed(place, Placed { links: None, at });
+        }
+    }
+
+    fn set_placed(&mut self, place: Place, member: Placed) {
+        if let Routing::Vivaldi(vivaldi) = &mut self.zones.zone_mut(place.zone).routing {
+            vivaldi.members.resize(place.local as usize + 1, None);
+            vivaldi.members[place.local as usize] = Some(member);
+        }
+    }
+
+    /// Three numbers: a place in the plane and a height.
+    fn coordinates(&mut self, node: Node<'a>) -> Option<[f64; 3]> {
+        let text = self.reader.required(node, "coordinates")?;
+        let numbers: Option<Vec<f64>> = text
+            .split_whitespace()
+            .map(|number| {
+                number
+                    .parse()
+                    .ok()
+                    .filter(|number: &f64| number.is_finite())
+            })
+            .collect();
+        let coordinates = numbers.and_then(|numbers| <[f64; 3]>::try_from(numbers).ok());
+        if coordinates.is_none() {
+            let message = format!("`{text}` are not three numbers");
+            let problem = self.reader.problem_at(node, "coordinates", message);
+            self.reader
+                .note(problem.hint("write x, y and height, such as `25.5 9.4 1.4`"));
+        }
+        coordinates
+    }
+}
+
+/// `0-9,12` as ranges with both ends.
+pub(super) fn parse_radical(text: &str) -> Result<Vec<(u64, u64)>, String> {
+    text.split(',')
+        .map(|part| {
+            let (from, to) = part.split_once('-').unwrap_or((part, part));
+            match (from.trim().parse(), to.trim().parse()) {
+                (Ok(from), Ok(to)) if from <= to => Ok((from, to)),
+                _ if part.contains(['−', '–']) => Err(format!(
+                    "`{part}` is not a range of numbers: a range has the minus sign of the keyboard (`-`)"
+                )),
+                _ => Err(format!("`{part}` is not a range of numbers such as `0-9`")),
+            }
+        })
+        .collect()
+}

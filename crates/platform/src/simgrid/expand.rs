@@ -1,0 +1,387 @@
+//! Elements of version 3 that stand for others: `<include>` for those of a file, `<foreach>` for those of each name of a `<set>`.
+//!
+//! | element | becomes |
+//! | --- | --- |
+//! | `<include file="F"/>` | what stands in F, in its `<platform>` if it has one; F is sought beside the platform, and is not led out of its folder unless that is allowed |
+//! | `<set id="S" prefix="a" suffix="b" radical="0-9"/>` | nothing: it names `a0b` to `a9b` |
+//! | `<foreach set_id="S">` | its elements once for each name of S, which replaces `$1` |
+//!
+//! What an element becomes stands on its first line, so that the lines of the others stay.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use roxmltree::Node;
+
+use super::cluster::parse_radical;
+use super::lenient::parse;
+use migsim_base::document::{line_column, read_text, sha256};
+use migsim_base::error::Problem;
+
+const ELEMENTS: [&str; 3] = ["include", "set", "foreach"];
+/// Files that include each other more often than this are refused.
+const MOST_ROUNDS: usize = 16;
+/// The longest text \[B\] that elements may stand for.
+const LONGEST: usize = 1 << 28;
+
+/// Replaces the elements of a file that stand for others, round by round.
+#[derive(Debug, Default)]
+pub(super) struct Expansion {
+    /// The names of each set.
+    sets: BTreeMap<String, Vec<String>>,
+    /// The files that were included, with their SHA-256.
+    pub(super) files: Vec<(String, String)>,
+    rounds: usize,
+    /// The file that was included last.
+    included: Option<(String, String)>,
+    /// The contents of included files, and their places in the text.
+    pieces: Vec<Piece>,
+    /// Whether files outside the folder of the platform may be included.
+    may_leave: bool,
+}
+
+/// The content of an included file in the text, on one line of it.
+#[derive(Debug)]
+struct Piece {
+    /// Line and column of its begin, counted from 1.
+    begin: (usize, usize),
+    path: String,
+    text: String,
+}
+
+impl Piece {
+    /// The place in the file of a place in the text.
+    fn place(&self, (line, column): (usize, usize)) -> Option<(usize, usize)> {
+        let content = content(&self.text);
+        let letters = column.checked_sub(self.begin.1)?;
+        let (offset, _) = content.char_indices().nth(letters)?;
+        let start = content.as_ptr().addr() - self.text.as_ptr().addr();
+        (line == self.begin.0).then(|| line_column(&self.text, start + offset))
+    }
+}
+
+impl Expansion {
+    /// No element replaced yet; `may_leave` allows files outside the folder of the platform.
+    pub(super) fn new(may_leave: bool) -> Self {
+        Self {
+            may_leave,
+            ..Self::default()
+        }
+    }
+
+    /// Places a problem of the text in the included file where it is, as long as no included file has further elements that stand for others.
+    pub(super) fn in_file(&self, problem: Problem) -> Problem {
+        let place = problem.location.line_column.filter(|_| self.rounds == 1);
+        let found = place.and_then(|place| {
+            let mut pieces = self.pieces.iter();
+            pieces.find_map(|piece| Some((piece, piece.place(place)?)))
+        });
+        match found {
+            Some((piece, (line, column))) => problem.source(&piece.path).at(line, column),
+            None => problem,
+        }
+    }
+
+    /// The text with all such elements replaced once; none if there are none.
+    ///
+    /// # Errors
+    /// A file that cannot be read, an unknown set, or files that include each other without end; with its place.
+    pub(super) fn round(&mut self, source: &str, text: &str) -> Result<Option<String>, Problem> {
+        if !ELEMENTS
+            .iter()
+            .any(|name| text.contains(&format!("<{name}")))
+        {
+            return Ok(None);
+        }
+        let mut mended = String::new();
+        let document = parse(source, text, &mut mended)?;
+        let mut found = Vec::new();
+        list(document.root_element(), &mut found);
+        if found.is_empty() {
+            return Ok(None);
+        }
+        let text = document.input_text();
+        let at = |node: Node<'_, '_>, problem: Problem| {
+            let place = document.text_pos_at(node.range().start);
+            let problem = problem.source(source);
+            problem.at(place.row as usize, place.col as usize)
+        };
+        self.rounds += 1;
+        if self.rounds > MOST_ROUNDS {
+            let problem = Problem::new(format!(
+                "files include each other more than {MOST_ROUNDS} times"
+            ));
+            let problem = problem.hint("let no file include itself");
+            return Err(at(found[0], problem));
+        }
+        let (mut new, mut done) = (String::new(), 0);
+        for node in found {
+            let range = node.range();
+            let with = self.replacement(source, text, node);
+            let with = with.map_err(|problem| match problem.location.source {
+                Some(_) => problem, // in an included file
+                None => at(node, problem),
+            })?;
+            new.push_str(&text[done..range.start]);
+            if let Some((path, text)) = self.included.take() {
+                let begin = line_column(&new, new.len());
+                self.pieces.push(Piece { begin, path, text });
+            }
+            new.extend(with.chars().map(|c| if c == '\n' { ' ' } else { c }));
+            new.extend(text[range.clone()].chars().filter(|c| *c == '\n'));
+            done = range.end;
+            if new.len() > LONGEST {
+                let problem = Problem::new("the elements stand for more than 268 MB of text");
+                return Err(at(node, problem.hint("name fewer hosts in the set")));
+            }
+        }
+        new.push_str(&text[done..]);
+        Ok(Some(new))
+    }
+
+    fn replacement(
+        &mut self,
+        source: &str,
+        text: &str,
+        node: Node<'_, '_>,
+    ) -> Result<String, Problem> {
+        let name = node.tag_name().name();
+        let given = |attribute: &str| {
+            node.attribute(attribute).ok_or_else(|| {
+                Problem::new(format!("attribute `{attribute}` is missing")).key(name)
+            })
+        };
+        match name {
+            "include" => self.included(source, given("file")?),
+            "set" => {
+                let (id, radical) = (given("id")?, given("radical")?);
+                let around = ["prefix", "suffix"].map(|name| node.attribute(name).unwrap_or(""));
+                let ranges = parse_radical(radical).map_err(Problem::new)?;
+                let size = |(from, to): &(u64, u64)| to - from;
+                if ranges.iter().map(size).fold(0, u64::saturating_add) > LONGEST as u64 {
+                    return Err(Problem::new(format!("the set `{id}` is too large")));
+                }
+                let numbers = ranges.into_iter().flat_map(|(from, to)| from..=to);
+                let names = numbers.map(|number| format!("{}{number}{}", around[0], around[1]));
+                self.sets.insert(id.to_owned(), names.collect());
+                Ok(String::new())
+            }
+            _ => {
+                let id = given("set_id")?;
+                let Some(names) = self.sets.get(id) else {
+                    let problem = Problem::new(format!("unknown set `{id}`")).names_no("set", id);
+                    return Err(problem.known("sets", self.sets.keys().map(String::as_str)));
+                };
+                let inside = node.first_child().zip(node.last_child());
+                let body = inside.map_or("", |(first, last)| {
+                    &text[first.range().start..last.range().end]
+                });
+                if names.len().saturating_mul(body.len()) > LONGEST {
+                    return Err(
+                        Problem::new("the elements stand for more than 268 MB of text")
+                            .hint("name fewer hosts in the set"),
+                    );
+                }
+                let each = names.iter().map(|name| body.replace("$1", name));
+                Ok(each.collect())
+            }
+        }
+    }
+
+    fn included(&mut self, source: &str, file: &str) -> Result<String, Problem> {
+        let folder = Path::new(source).parent().unwrap_or(Path::new(""));
+        // SimGrid seeks it in the folder of the command, too.
+        let beside = folder.join(file);
+        if !self.may_leave {
+            check_inside(folder, &beside, file)?;
+        }
+        let is_elsewhere = !beside.exists() && Path::new(file).exists();
+        let path = if is_elsewhere {
+            PathBuf::from(file)
+        } else {
+            beside
+        };
+        let path = path.to_string_lossy().into_owned();
+        let text = read_text(&path)
+            .map_err(|problem| Problem::new(problem.message).hint("name a file beside this one"))?;
+        let hash = sha256(text.as_bytes());
+        if !self.files.iter().any(|(known, _)| *known == path) {
+            self.files.push((path.clone(), hash));
+        }
+        check_content(&path, &text)?;
+        let inside = content(&text).to_owned();
+        self.included = Some((path, text));
+        Ok(inside)
+    }
+}
+
+/// Refuses a file outside the folder of the platform.
+fn check_inside(folder: &Path, file: &Path, name: &str) -> Result<(), Problem> {
+    let folder = if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
+    };
+    let real = |path: &Path| path.canonicalize().ok();
+    let is_inside = match (real(folder), real(file)) {
+        (Some(folder), Some(file)) => file.starts_with(folder),
+        // What does not exist is reported as such, unless it would be outside.
+        _ => !Path::new(name).exists(),
+    };
+    if is_inside {
+        return Ok(());
+    }
+    let problem = Problem::new(format!("`{name}` is not in the folder of the platform"));
+    Err(problem.hint("copy it there, or allow it with `--include-outside`"))
+}
+
+/// Refuses an included file that is no XML, with the place in it: its elements, or one element that holds them.
+fn check_content(path: &str, text: &str) -> Result<(), Problem> {
+    let start = text.trim_start_matches('\u{feff}').trim_start();
+    let mut mended = String::new();
+    if let Err(problem) = parse(path, start, &mut mended) {
+        // Several elements are no document by themselves, but are one within another.
+        let whole = format!("<platform>{}</platform>", content(text));
+        let mut mended = String::new();
+        if parse(path, &whole, &mut mended).is_err() {
+            return Err(problem.source(path));
+        }
+    }
+    Ok(())
+}
+
+/// The elements that stand for others, the outermost ones, in their order.
+fn list<'a>(node: Node<'a, 'a>, found: &mut Vec<Node<'a, 'a>>) {
+    let mut next = vec![node];
+    while let Some(node) = next.pop() {
+        if ELEMENTS.contains(&node.tag_name().name()) {
+            found.push(node);
+        } else {
+            let children = node.children().filter(Node::is_element);
+            next.extend(children.rev());
+        }
+    }
+}
+
+/// The elements of an included file: without declarations, and of its `<platform>` if it has one.
+fn content(text: &str) -> &str {
+    let mut rest = text.trim_start_matches('\u{feff}').trim();
+    for _ in 0..text.len() {
+        let end = if rest.starts_with("<!--") {
+            "-->"
+        } else if rest.starts_with("<?") {
+            "?>"
+        } else if rest.starts_with("<!") {
+            ">"
+        } else {
+            break;
+        };
+        let Some(length) = rest.find(end) else {
+            break;
+        };
+        rest = rest[length + end.len()..].trim_start();
+    }
+    if let Some(inside) = rest.strip_prefix("<platform")
+        && let Some(begin) = inside.find('>')
+        && let Some(end) = inside.rfind("</platform")
+        && begin < end
+    {
+        rest = &inside[begin + 1..end];
+    }
+    rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{from_simgrid, from_simgrid_within};
+    use super::content;
+    use migsim_base::memory::Limits;
+
+    fn read(text: &str) -> Result<Vec<String>, String> {
+        let loaded = from_simgrid("p.xml", text).map_err(|error| error.to_string())?;
+        let hosts = loaded.platform.hosts.into_iter();
+        Ok(hosts.map(|host| host.name).collect())
+    }
+
+    #[test]
+    fn each_name_of_a_set_gets_the_elements() {
+        let text = "<platform version='3'><AS id='a' routing='Full'>\n<set id='s' prefix='h-' suffix='.me' radical='0-1,7'/>\n\
+            <foreach set_id='s'>\n<host id='$1' power='1'/></foreach>\n</AS></platform>";
+        assert_eq!(read(text).unwrap(), ["h-0.me", "h-1.me", "h-7.me"]);
+        let error = read(&text.replace("set_id='s'", "set_id='t'")).unwrap_err();
+        assert!(
+            error.contains("unknown set `t`") && error.contains("p.xml:3:1"),
+            "{error}"
+        );
+        let error = read(&text.replace("power='1'", "power='x'")).unwrap_err();
+        assert!(error.contains("p.xml:3:"), "{error}");
+    }
+
+    #[test]
+    fn files_are_included() {
+        let folder = tempfile::tempdir().unwrap();
+        let write =
+            |name: &str, text: &str| std::fs::write(folder.path().join(name), text).unwrap();
+        let path = folder.path().join("p.xml");
+        let text = "<platform version='3'>\n<include file='q.xml'/></platform>";
+        let read = || from_simgrid(path.to_str().unwrap(), text);
+        let error = read().unwrap_err().to_string();
+        assert!(error.contains("p.xml:2:1"), "{error}");
+        let cluster =
+            "<cluster id='c' prefix='c' suffix='' radical='0-2' power='1' bw='1' lat='0'/>";
+        write(
+            "q.xml",
+            &format!(
+                "<?xml version='1.0'?>\n<!-- a -->\n<!DOCTYPE platform>\n<platform version='3'>{cluster}</platform>"
+            ),
+        );
+        let loaded = read().unwrap();
+        assert_eq!(loaded.platform.hosts.len(), 3);
+        assert_eq!(loaded.profile_files.len(), 1);
+        write("q.xml", "<include file='q.xml'/>");
+        let error = read().unwrap_err().to_string();
+        assert!(error.contains("include each other"), "{error}");
+    }
+
+    #[test]
+    fn a_file_outside_the_folder_is_included_only_if_that_is_allowed() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("p")).unwrap();
+        let cluster =
+            "<cluster id='c' prefix='c' suffix='' radical='0-2' power='1' bw='1' lat='0'/>";
+        std::fs::write(folder.path().join("q.xml"), cluster).unwrap();
+        let path = folder.path().join("p/p.xml");
+        let text = "<platform version='3'><include file='../q.xml'/></platform>";
+        let read = |may_include_outside| {
+            let limits = Limits {
+                may_include_outside,
+                ..Limits::default()
+            };
+            from_simgrid_within(path.to_str().unwrap(), text, limits)
+        };
+        assert_eq!(read(true).unwrap().platform.hosts.len(), 3);
+        let error = read(false).unwrap_err().to_string();
+        assert!(error.contains("`../q.xml` is not in the folder"), "{error}");
+        assert!(
+            error.contains("p.xml:1:") && error.contains("--include-outside"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_fault_in_an_included_file_is_placed_there() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("q.xml"), "<cluster>\n <b></cluster>").unwrap();
+        let path = folder.path().join("p.xml");
+        let text = "<platform version='3'>\n<include file='q.xml'/></platform>";
+        let error = from_simgrid(path.to_str().unwrap(), text).unwrap_err();
+        assert!(error.to_string().contains("q.xml:2:"), "{error}");
+    }
+
+    #[test]
+    fn declarations_are_no_content() {
+        assert_eq!(content("<?xml?> <!-- <a> --><b/><c/>"), "<b/><c/>");
+        assert_eq!(content("<platform version='3'><b/></platform>"), "<b/>");
+        assert_eq!(content("<!-- open"), "<!-- open");
+    }
+}

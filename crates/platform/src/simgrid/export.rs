@@ -1,0 +1,58 @@
+//! Holds the texts of an export, and writes names as attributes and as parts of file names.
+
+use std::fmt::Write as _;
+
+use migsim_base::document::sha256;
+
+/// A platform as `SimGrid` reads it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Export {
+    /// The platform file.
+    pub xml: String,
+    /// The profiles that it refers to: file name and content.
+    pub profiles: Vec<(String, String)>,
+    /// What a user should know about how `SimGrid` reads it.
+    pub notes: Vec<String>,
+}
+
+/// The longest name that becomes a part of a file name as it is \[B\]; file systems take 255.
+const MOST_BYTES: usize = 200;
+
+/// A name as a part of a file name that stays in its folder on any system; different names stay different.
+pub(super) fn file_name(name: &str) -> String {
+    let mut file = String::new();
+    for letter in name.chars() {
+        if letter.is_control() || r#"/\%:*?"<>|"#.contains(letter) {
+            write!(file, "%{:02x}", u32::from(letter)).expect("a string can be written to");
+        } else {
+            file.push(letter);
+        }
+    }
+    if file.len() > MOST_BYTES {
+        let digest = sha256(name.as_bytes());
+        let (short, _) = file.split_at(file.floor_char_boundary(MOST_BYTES - digest.len()));
+        return format!("{short}%{digest}");
+    }
+    file
+}
+
+/// A name as an attribute.
+pub(crate) fn escape(name: &str) -> String {
+    name.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('"', "&quot;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_become_files_of_the_folder() {
+        assert_eq!(file_name("Labtec-0"), "Labtec-0");
+        assert_eq!(file_name("../a%b"), "..%2fa%25b");
+        assert_ne!(file_name("a/b"), file_name("a%2fb"));
+        let (one, two) = ("ü".repeat(300), "ü".repeat(301));
+        assert!(file_name(&one).len() <= MOST_BYTES + 1 && file_name(&one) != file_name(&two));
+    }
+}

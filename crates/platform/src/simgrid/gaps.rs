@@ -1,0 +1,135 @@
+//! Notes routes that a file does not write and that SimGrid takes to have no links: they are often a mistake.
+
+use std::collections::BTreeMap;
+
+use super::tree::Builder;
+use crate::zones::{ITSELF, Member, Point, Routing, Table, ZoneId};
+use migsim_base::units::to_u32;
+
+/// A place where messages cross no link: the zone, and between which of its points; one point twice is a host by itself.
+type Gap = (ZoneId, [Point; 2]);
+
+impl Builder<'_, '_, '_> {
+    /// Notes the zones where hosts are not joined to gateways, or have no links of their own.
+    pub(super) fn note_gaps(&mut self) {
+        if !self.reader.problems.is_empty() {
+            return;
+        }
+        let mut hosts: BTreeMap<ZoneId, Vec<Point>> = BTreeMap::new();
+        for &host in &self.points {
+            hosts
+                .entry(self.zones.zone_of(host))
+                .or_default()
+                .push(host);
+        }
+        let unwritten = self.unwritten(&hosts);
+        let message = "with routing `Full` has no route";
+        self.note_gap(message, "messages cross no link there", &unwritten);
+        let linkless = self.first_of_each(&hosts, |routing, local| match routing {
+            Routing::Star(star) => star.members[local].links.is_none(),
+            _ => false,
+        });
+        let message = "with routing `Cluster` has no `<host_link>`";
+        self.note_gap(message, "such a host has no link of its own", &linkless);
+        let nowhere = self.first_of_each(&hosts, |routing, local| match routing {
+            Routing::Vivaldi(vivaldi) => vivaldi.members[local].is_none(),
+            _ => false,
+        });
+        let message = "with routing `Vivaldi` has no coordinates";
+        self.note_gap(message, "such a host has no routes", &nowhere);
+    }
+
+    /// Says it of the first zone, and how many others there are.
+    fn note_gap(&mut self, what: &str, effect: &str, gaps: &[Gap]) {
+        let Some(&(zone, [from, to])) = gaps.first() else {
+            return;
+        };
+        let first = if from == to {
+            format!("for host `{}`", self.name_of(from))
+        } else {
+            format!("from `{}` to `{}`", self.name_of(from), self.name_of(to))
+        };
+        let name = &self.zones.zone(zone).name;
+        let others = match gaps.len() - 1 {
+            0 => String::new(),
+            others => format!(
+                " (and {} alike)",
+                migsim_base::words::counted(others, "zone")
+            ),
+        };
+        let note = format!("zone `{name}` {what} {first}{others}: {effect}, as in SimGrid");
+        self.reader.notes.push(note);
+    }
+
+    /// The zones of written routes where a message may need a route that is not there, each with the first one.
+    fn unwritten(&self, hosts: &BTreeMap<ZoneId, Vec<Point>>) -> Vec<Gap> {
+        let mut gaps = Vec::new();
+        for (zone, gateways) in self.all_gateways() {
+            let Routing::Full(table) = &self.zones.zone(zone).routing else {
+                continue;
+            };
+            let is_missing = |(from, to): &(Point, Point)| {
+                from != to && table.find(self.local(*from), self.local(*to)).is_none()
+            };
+            let of_zone = hosts.get(&zone).map_or(&[][..], |hosts| &hosts[..]);
+            let at_hosts = gateways.keys().flat_map(|&gateway| {
+                let hosts = of_zone.iter();
+                hosts.flat_map(move |&host| [(host, gateway), (gateway, host)])
+            });
+            let passed = || gateways.iter().filter(|gateway| *gateway.1);
+            let between = passed().flat_map(|(&a, _)| passed().map(move |(&b, _)| (a, b)));
+            if let Some((from, to)) = at_hosts.chain(between).find(is_missing) {
+                gaps.push((zone, [from, to]));
+            }
+        }
+        gaps
+    }
+
+    /// The zones with a host of which something holds, each with the first one; the host is given as its number in its zone.
+    fn first_of_each(
+        &self,
+        hosts: &BTreeMap<ZoneId, Vec<Point>>,
+        holds: impl Fn(&Routing, usize) -> bool,
+    ) -> Vec<Gap> {
+        let first = |(&zone, hosts): (&ZoneId, &Vec<Point>)| {
+            let routing = &self.zones.zone(zone).routing;
+            let is_it = |host: &&Point| holds(routing, self.local(**host) as usize);
+            Some((zone, [*hosts.iter().find(is_it)?; 2]))
+        };
+        hosts.iter().filter_map(first).collect()
+    }
+
+    /// The number of a host or router in its zone.
+    fn local(&self, point: Point) -> u32 {
+        let place = self.zones.place_of(Member::Point(point));
+        place.map_or(0, |place| place.local)
+    }
+
+    /// The hosts and routers in each zone at which written routes enter and leave it, and whether a way between others may pass them.
+    fn all_gateways(&self) -> BTreeMap<ZoneId, BTreeMap<Point, bool>> {
+        let mut gateways: BTreeMap<ZoneId, BTreeMap<Point, bool>> = BTreeMap::new();
+        let zones = self.zones.iter().enumerate();
+        for (id, zone) in zones {
+            let is_passed = !matches!(zone.routing, Routing::Full(_));
+            let table = self.zones.table(to_u32(id));
+            let written = table.into_iter().flat_map(Table::edges);
+            let written = written.map(|(_, _, edge)| edge.gateways);
+            let bypasses = zone.bypasses.values().map(|bypass| bypass.gateways);
+            for gateway in written.chain(bypasses).flatten() {
+                if gateway != ITSELF {
+                    let zone = self.zones.zone_of(gateway);
+                    let known = gateways.entry(zone).or_default();
+                    *known.entry(gateway).or_default() |= is_passed;
+                }
+            }
+        }
+        gateways
+    }
+
+    /// The name of a host or router; looks at all.
+    fn name_of(&self, point: Point) -> &str {
+        let is_it = |(_, member): &(&String, &Member)| **member == Member::Point(point);
+        let found = self.members.iter().find(is_it);
+        found.map_or("", |(name, _)| name)
+    }
+}

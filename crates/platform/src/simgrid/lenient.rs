@@ -1,0 +1,169 @@
+//! Mends texts that SimGrid's parser reads although they are no XML. Lines and columns stay.
+
+use roxmltree::{Document, ParsingOptions};
+
+use migsim_base::document::line_column;
+use migsim_base::error::Problem;
+
+/// Maximum number of attributes of an element: the parser compares each with all others. SimGrid's elements have at most 22.
+const MOST_ATTRIBUTES: usize = 1000;
+
+/// Parses a file; `into` holds it if it is XML for `SimGrid` only.
+pub(super) fn parse<'t>(
+    source: &str,
+    text: &'t str,
+    into: &'t mut String,
+) -> Result<Document<'t>, Problem> {
+    let options = || ParsingOptions {
+        allow_dtd: true,         // the line `<!DOCTYPE platform ...>`; nothing is fetched
+        nodes_limit: 40_000_000, // 2.9 GB
+        ..ParsingOptions::default()
+    };
+    check_attributes(source, text)?;
+    match Document::parse_with_options(text, options()) {
+        Ok(document) => Ok(document),
+        Err(error) => {
+            *into = mended(text);
+            Document::parse_with_options(into, options()).map_err(|_| not_xml(source, text, &error))
+        }
+    }
+}
+
+fn not_xml(source: &str, text: &str, error: &roxmltree::Error) -> Problem {
+    let full = error.to_string();
+    let message = full.rfind(" at ").map_or(&*full, |end| &full[..end]);
+    let (line, column) = match error {
+        // Its position is the beginning, whatever is missing.
+        roxmltree::Error::UnexpectedEndOfStream => line_column(text, text.len()),
+        _ => (error.pos().row as usize, error.pos().col as usize),
+    };
+    Problem::new(format!("not valid XML: {message}"))
+        .source(source)
+        .at(line, column)
+}
+
+/// Refuses elements with too many attributes. In time proportional to the text, which need not be XML.
+fn check_attributes(source: &str, text: &str) -> Result<(), Problem> {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(found) = text[at..].find('<') {
+        let start = at + found;
+        let skipped = [("<!--", "-->"), ("<![CDATA[", "]]>")]
+            .iter()
+            .find(|(open, _)| text[start..].starts_with(open));
+        if let Some((_, close)) = skipped {
+            let end = text[start..].find(close);
+            at = end.map_or(text.len(), |end| start + end + close.len());
+            continue;
+        }
+        let (end, attributes) = element(bytes, start);
+        if attributes > MOST_ATTRIBUTES {
+            let name = text[start + 1..].split([' ', '\t', '\r', '\n']).next();
+            let message = format!(
+                "element `<{}>` has more than {MOST_ATTRIBUTES} attributes",
+                name.unwrap_or("")
+            );
+            let (line, column) = line_column(text, start);
+            return Err(Problem::new(message).source(source).at(line, column));
+        }
+        at = end;
+    }
+    Ok(())
+}
+
+/// The end of the element that begins here, and the number of its quoted values.
+fn element(bytes: &[u8], start: usize) -> (usize, usize) {
+    if bytes.get(start + 1) == Some(&b'!') {
+        return (start + 2, 0); // elements may stand in the declarations of entities
+    }
+    let (mut at, mut attributes) = (start + 1, 0);
+    while at < bytes.len() {
+        match bytes[at] {
+            // Another element: one that stands in the declaration of an entity, or a text that is no XML.
+            b'>' | b'<' => return (at, attributes),
+            quote @ (b'"' | b'\'')
+                if bytes[at - 1] == b'=' || bytes[at - 1].is_ascii_whitespace() =>
+            {
+                let length = bytes[at + 1..].iter().position(|&byte| byte == quote);
+                at += 1 + length.unwrap_or(bytes.len());
+                attributes += 1;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    (bytes.len(), attributes)
+}
+
+/// The text with a blank in the place of what XML forbids: a declaration that is not at the beginning, and `--` in comments.
+pub(super) fn mended(text: &str) -> String {
+    let mut mended = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest
+        .find("<!--")
+        .into_iter()
+        .chain(rest.find("<?xml "))
+        .min()
+    {
+        let is_comment = rest[start..].starts_with("<!--");
+        let (open, close) = if is_comment { (4, "-->") } else { (0, "?>") };
+        let Some(length) = rest[start + open..].find(close) else {
+            break;
+        };
+        let end = start + open + length;
+        mended.push_str(&rest[..start + open]);
+        let inside = &rest[start + open..end];
+        if is_comment {
+            // The last one would touch the `-->`.
+            let inside = inside.replace("--", "  ");
+            let (inside, last) = inside
+                .strip_suffix('-')
+                .map_or((&*inside, ""), |inside| (inside, " "));
+            mended.extend([inside, last, close]);
+        } else {
+            let blank = |letter: char| if letter == '\n' { letter } else { ' ' };
+            mended.extend(inside.chars().chain(close.chars()).map(blank));
+        }
+        rest = &rest[end + close.len()..];
+    }
+    mended.push_str(rest);
+    mended
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{check_attributes, mended};
+
+    #[test]
+    fn elements_with_too_many_attributes_are_refused_with_their_place() {
+        let text = |count: usize| {
+            let attributes: Vec<String> =
+                (0..count).map(|index| format!(" a{index}='<\"'")).collect();
+            let attributes = attributes.concat();
+            format!("<!-- <a -->\n <zone{attributes}/>")
+        };
+        assert!(check_attributes("p.xml", &text(1000)).is_ok());
+        let problem = check_attributes("p.xml", &text(1001))
+            .unwrap_err()
+            .to_string();
+        let expected = "element `<zone>` has more than 1000 attributes\n  --> p.xml:2:2";
+        assert_eq!(problem, expected);
+        let entity = format!(
+            "<!DOCTYPE p [<!ENTITY e \"{}\">]><p>&e;</p>",
+            text(1001).replace('"', "")
+        );
+        assert!(check_attributes("p.xml", &entity).is_err());
+        for broken in ["<", "<a b=\"", "<a b='x", "<!--", "<a <b", ""] {
+            assert!(check_attributes("p.xml", broken).is_ok());
+        }
+    }
+
+    #[test]
+    fn comments_lose_their_dashes_and_a_late_declaration_goes() {
+        let text = "\n<!-- a -- b --->\n<?xml version='1.0'\n?><a/><!--";
+        assert_eq!(
+            mended(text),
+            "\n<!-- a    b  -->\n                   \n  <a/><!--"
+        );
+    }
+}

@@ -1,0 +1,255 @@
+//! Reads `SimGrid` platform files (XML), versions 3, 4 and 4.1.
+//!
+//! | read | how |
+//! | --- | --- |
+//! | `<zone>`, `<AS>` | nested, with routing `Full`, `Floyd`, `Dijkstra`, `DijkstraCache`, `Cluster`, `Vivaldi` or `None` |
+//! | `<cluster>`, `<cabinet>`, `<peer>`, `<host_link>`, `<backbone>` | with private links, loopback, limiter, and the topologies TORUS, `FAT_TREE` and DRAGONFLY |
+//! | `<host>`, `<router>`, `<link>` | speeds by power state, cores, profiles; links SHARED, SPLITDUPLEX or FATPIPE |
+//! | `<route>`, `<zoneRoute>`, bypass routes | with gateways, in one direction or both |
+//! | `<trace>`, `<trace_connect>` | speeds, bandwidths, latencies; states up to the first failure |
+//! | `<include>`, `<set>`, `<foreach>` | replaced by what they stand for |
+//! | `<prop>` | memory of hosts, sharing of `FATPIPE` links |
+//! | `<disk>`, `<storage>`, other `<prop>`, `<config>`, `<actor>` | passed over, with a note |
+//!
+//! Routes that `SimGrid` takes to have no links are noted (`gaps`).
+//!
+//! What is not supported (WIFI) or unknown is an error. Routes are those of `SimGrid` 3.32 ([`Zones`](super::Zones)).
+//!
+//! The clusters are the zones that hold hosts. In a file of one zone of hosts, these form a cluster if their names differ only in the
+//! digits at the end (`Labtec-0`, `Labtec-1`: cluster `Labtec`). Host ids follow the clusters.
+//!
+//! Bandwidth and latency of a profile replace those of the link, a speed multiplies that of the host.
+
+mod cluster;
+mod config;
+mod expand;
+mod export;
+mod gaps;
+mod lenient;
+mod modern;
+mod profile;
+mod routes;
+mod topology;
+mod trace;
+mod tree;
+mod units;
+mod write;
+mod xml;
+
+pub use export::Export;
+pub(super) use export::escape;
+pub use profile::read_profile;
+pub use write::{to_simgrid, to_simgrid_as_read};
+
+use std::sync::Arc;
+
+use super::zones::Routing;
+use super::{Grouping, LoadedPlatform, Platform, Routes};
+use expand::Expansion;
+use lenient::parse;
+use migsim_base::document::{limited, sha256};
+use migsim_base::error::{Error, Problem};
+use migsim_base::memory::Limits;
+use tree::{Builder, Node};
+use xml::{Reader, Version};
+
+/// Reads a `SimGrid` platform; `source` is the path of the file: profile files are sought beside it.
+///
+/// # Errors
+/// All problems of the file, each with its place; what is not supported is one.
+pub fn from_simgrid(source: &str, text: &str) -> Result<LoadedPlatform, Error> {
+    from_simgrid_within(source, text, Limits::default())
+}
+
+/// The same with so much memory.
+pub(super) fn from_simgrid_within(
+    source: &str,
+    text: &str,
+    limits: Limits,
+) -> Result<LoadedPlatform, Error> {
+    from_translation(source, text, limits).map_err(|error| {
+        error.hinting("`migsim platform export ufrgs` prints a file of this format")
+    })
+}
+
+/// The same of a text that nobody wrote: hints are left to the caller.
+pub(super) fn from_translation(
+    source: &str,
+    text: &str,
+    limits: Limits,
+) -> Result<LoadedPlatform, Error> {
+    let mut expansion = Expansion::new(limits.may_include_outside);
+    read(source, text, limits, &mut expansion).map_err(|error| {
+        let is_here = |problem: &Problem| problem.location.source.as_deref() == Some(source);
+        let error = error.map(|problem| {
+            if is_here(&problem) {
+                expansion.in_file(problem)
+            } else {
+                problem
+            }
+        });
+        in_text(error, source, text)
+    })
+}
+
+/// The same with all places in the text, where an element may stand for others that are longer.
+fn in_text(mut error: Error, source: &str, text: &str) -> Error {
+    if let Error::Input(problems) = &mut error {
+        let is_here = |problem: &&mut Problem| problem.location.source.as_deref() == Some(source);
+        for problem in problems.iter_mut().filter(is_here) {
+            if let Some((line, column)) = &mut problem.location.line_column {
+                let written = text.split('\n').nth(line.saturating_sub(1));
+                let end = written.map_or(0, |line| line.chars().count()) + 1;
+                *column = (*column).min(end);
+            }
+        }
+    }
+    error
+}
+
+fn read(
+    source: &str,
+    text: &str,
+    limits: Limits,
+    expansion: &mut Expansion,
+) -> Result<LoadedPlatform, Error> {
+    let content = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut expanded: Option<String> = None;
+    while let Some(next) = expansion.round(source, expanded.as_deref().unwrap_or(content))? {
+        expanded = Some(next);
+    }
+    let content = expanded.as_deref().unwrap_or(content);
+    let mut lenient = String::new();
+    let document = parse(source, content, &mut lenient)?;
+    let mut reader = Reader::new(source, &document);
+    let platform = read_root(&mut reader, document.root_element(), limits);
+    reader.check_connections();
+    let problems = std::mem::take(&mut reader.problems);
+    match platform {
+        Some(platform) if problems.is_empty() => Ok(LoadedPlatform {
+            platform,
+            description: None,
+            origins: std::collections::BTreeMap::new(),
+            source: source.to_owned(),
+            sha256: sha256(text.as_bytes()),
+            built_in: None,
+            tree: Some(TreeText {
+                is_whole: reader.version == Version::Four && !reader.has_profile_files(),
+                text: Arc::from(content),
+            }),
+            settings: reader.settings.clone(),
+            notes: reader.all_notes(),
+            profile_files: std::mem::take(&mut expansion.files)
+                .into_iter()
+                .chain(reader.profile_files())
+                .collect(),
+        }),
+        _ => Err(Error::Input(limited(problems))),
+    }
+}
+
+/// The text of a tree of zones in `SimGrid`'s format, without `<include>` and the like.
+#[derive(Clone, Debug)]
+pub struct TreeText {
+    /// The file as XML.
+    pub text: Arc<str>,
+    /// Whether it stands for itself: of version 4, and with all profiles in it.
+    pub is_whole: bool,
+}
+
+/// The version, the traces, and the one zone with all that it holds.
+fn read_root<'a>(reader: &mut Reader<'a, '_>, root: Node<'a>, limits: Limits) -> Option<Platform> {
+    if !root.has_tag_name("platform") {
+        let message = format!(
+            "`<{}>` is not a SimGrid platform (`<platform>`)",
+            root.tag_name().name()
+        );
+        reader.report(root, message);
+        return None;
+    }
+    reader.check_attributes(root, &["version"]);
+    reader.version = match reader.required(root, "version")? {
+        "3" | "3.0" => Version::Three,
+        "4" | "4.0" | "4.1" => Version::Four,
+        other => {
+            let problem = reader
+                .problem_at(root, "version", format!("unknown version `{other}`"))
+                .names_no("version", other);
+            reader.note(problem.known("versions", ["3", "4", "4.1"]));
+            return None;
+        }
+    };
+    for node in root.descendants().filter(Node::is_element) {
+        if matches!(node.tag_name().name(), "trace" | "trace_connect") {
+            reader.read_trace(node);
+        }
+    }
+    let mut zone = None;
+    for child in reader.elements(root) {
+        match child.tag_name().name() {
+            "zone" | "AS" | "cluster" if zone.is_none() => zone = Some(child),
+            "zone" | "AS" | "cluster" => {
+                let problem = reader.problem(child, "only one zone can stand outside of zones");
+                reader.note(problem.hint("put the zones into one with routing `Full`"));
+            }
+            "trace" | "trace_connect" => {}
+            "config" => reader.read_config(child),
+            name @ ("prop" | "random" | "actor" | "process") => reader.pass_over(name),
+            _ => reader.unknown_element(
+                child,
+                &["zone", "cluster", "trace", "trace_connect", "config"],
+            ),
+        }
+    }
+    let Some(zone) = zone else {
+        reader.report(root, "the platform has no zone");
+        return None;
+    };
+    let mut builder = Builder::new(reader, limits);
+    builder.read(zone, None);
+    builder.connect();
+    builder.note_gaps();
+    builder.finish(zone)
+}
+
+impl<'a> Builder<'_, 'a, '_> {
+    /// The platform; none if it is broken.
+    fn finish(self, zone: Node<'a>) -> Option<Platform> {
+        if self.hosts.is_empty() && self.reader.problems.is_empty() {
+            self.reader.report(zone, "the zone has no hosts");
+        }
+        if !self.reader.problems.is_empty() {
+            return None;
+        }
+        let is_plain = !zone.has_tag_name("cluster")
+            && matches!(
+                self.zones.zone(0).routing,
+                Routing::Full(_) | Routing::Floyd(_) | Routing::Dijkstra(_) | Routing::Nothing
+            );
+        let by_name = is_plain
+            && self
+                .points
+                .iter()
+                .all(|point| self.zones.zone_of(*point) == 0);
+        let mut platform = Platform {
+            name: self.zones.zone(0).name.clone(),
+            clusters: Vec::new(),
+            hosts: self.hosts,
+            links: self.links,
+            routes: Routes::Zoned {
+                zones: Arc::new(self.zones),
+                points: self.points,
+            },
+            failure: self.failure,
+        };
+        platform.group(if by_name {
+            Grouping::Names
+        } else {
+            Grouping::Zones
+        });
+        Some(platform)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,344 @@
+//! Writes a tree of zones again as one file of version 4.1, element by element: what was read from a file of version 3, or refers to other files.
+//!
+//! | read | written |
+//! | --- | --- |
+//! | `AS`, `ASroute`, `bypassASroute`, `power`, `availability_file` | their names of version 4 |
+//! | numbers without unit | with f, Bps or s |
+//! | `<include>`, `<set>`, `<foreach>` | what they stand for (the text is [expanded](super::expand)) |
+//! | files of profiles and states | the same events, in files beside the platform |
+//! | a profile of version 3 that is longer than its period | with the period that `SimGrid` made of it |
+//! | what has no meaning here: disks, processes, unknown settings, the route of a zone to itself | left out |
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::config::{self, Meaning};
+use super::export::{Export, escape, file_name};
+use super::lenient::parse;
+use super::tree::{Node, ROUTINGS};
+use super::units::{self, BANDWIDTH, LATENCY, SPEED, Units};
+use super::xml::{Reader, Version};
+use migsim_base::error::Error;
+
+/// Elements with another name in version 4.
+const ELEMENTS: [(&str, &str); 3] = [
+    ("AS", "zone"),
+    ("ASroute", "zoneRoute"),
+    ("bypassASroute", "bypassZoneRoute"),
+];
+/// Attributes with another name in version 4.
+const ATTRIBUTES: [(&str, &str); 3] = [
+    ("power", "speed"),
+    ("cores", "core"),
+    ("availability_file", "speed_file"),
+];
+/// Elements that say nothing about hosts, links and routes.
+const LEFT_OUT: [&str; 10] = [
+    "random",
+    "disk",
+    "storage",
+    "storage_type",
+    "mount",
+    "model_prop",
+    "gpu",
+    "actor",
+    "process",
+    "config",
+];
+/// Attributes whose value is a quantity, and the unit of a number without one.
+const QUANTITIES: [(&str, &Units, &str); 13] = [
+    ("speed", &SPEED, "f"),
+    ("power", &SPEED, "f"),
+    ("bandwidth", &BANDWIDTH, "Bps"),
+    ("bw", &BANDWIDTH, "Bps"),
+    ("bb_bw", &BANDWIDTH, "Bps"),
+    ("loopback_bw", &BANDWIDTH, "Bps"),
+    ("limiter_link", &BANDWIDTH, "Bps"),
+    ("bw_in", &BANDWIDTH, "Bps"),
+    ("bw_out", &BANDWIDTH, "Bps"),
+    ("latency", &LATENCY, "s"),
+    ("lat", &LATENCY, "s"),
+    ("bb_lat", &LATENCY, "s"),
+    ("loopback_lat", &LATENCY, "s"),
+];
+
+/// Writes the platform in a text without `<include>`; `source` is where its other files stand.
+///
+/// # Errors
+/// A file that it refers to cannot be read any more.
+pub(super) fn modern(source: &str, text: &str) -> Result<Export, Error> {
+    let mut lenient = String::new();
+    let document = parse(source, text, &mut lenient)?;
+    let root = document.root_element();
+    let mut reader = Reader::new(source, &document);
+    reader.version = match root.attribute("version") {
+        Some("3" | "3.0") => Version::Three,
+        _ => Version::Four,
+    };
+    for node in root.descendants().filter(Node::is_element) {
+        if node.has_tag_name("trace") {
+            reader.read_trace(node);
+        }
+    }
+    let mut writer = Modern {
+        reader,
+        xml: String::from(
+            "<?xml version=\"1.0\"?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n<platform version=\"4.1\">\n",
+        ),
+        profiles: BTreeMap::new(),
+    };
+    let elements = || root.children().filter(Node::is_element);
+    let is_config = |node: &Node<'_>| node.has_tag_name("config");
+    elements()
+        .filter(is_config)
+        .for_each(|node| writer.config(node));
+    elements().for_each(|node| writer.element(node, 1));
+    writer.xml.push_str("</platform>\n");
+    if !writer.reader.problems.is_empty() {
+        return Err(Error::Input(writer.reader.problems));
+    }
+    Ok(Export {
+        xml: writer.xml,
+        profiles: writer.profiles.into_iter().collect(),
+        notes: Vec::new(),
+    })
+}
+
+struct Modern<'a, 'input> {
+    reader: Reader<'a, 'input>,
+    xml: String,
+    /// Name and content of each file.
+    profiles: BTreeMap<String, String>,
+}
+
+impl<'a> Modern<'a, '_> {
+    fn element(&mut self, node: Node<'a>, depth: usize) {
+        let name = node.tag_name().name();
+        if LEFT_OUT.contains(&name) || is_of_one_zone(node) {
+            return;
+        }
+        if name == "trace" {
+            return self.trace(node, depth);
+        }
+        let indent = " ".repeat(depth);
+        let _ = write!(self.xml, "{indent}<{}", renamed(&ELEMENTS, name));
+        for attribute in node.attributes() {
+            self.attribute(node, attribute.name(), attribute.value());
+        }
+        let mut children: Vec<Node<'a>> = node.children().filter(Node::is_element).collect();
+        children.sort_by_key(|child| place_of(child.tag_name().name()));
+        if children.is_empty() {
+            self.xml.push_str("/>\n");
+            return;
+        }
+        // A route stands on a line with its links.
+        let is_line = children.iter().all(|child| child.has_tag_name("link_ctn"));
+        self.xml.push_str(if is_line { ">" } else { ">\n" });
+        for child in children {
+            self.element(child, if is_line { 0 } else { depth + 1 });
+            if is_line {
+                self.xml.truncate(self.xml.trim_end().len());
+            }
+        }
+        let indent = if is_line { "" } else { &indent };
+        let _ = writeln!(self.xml, "{indent}</{}>", renamed(&ELEMENTS, name));
+    }
+
+    fn attribute(&mut self, node: Node<'a>, name: &'a str, value: &str) {
+        let may_be_empty = matches!(name, "prefix" | "suffix" | "value");
+        if matches!(name, "availability" | "state") || (value.trim().is_empty() && !may_be_empty) {
+            return;
+        }
+        let unit = QUANTITIES.iter().find(|(known, ..)| *known == name);
+        let written = match (name, unit) {
+            (_, Some((_, units, unit))) => with_unit(value, units, unit),
+            ("routing", _) => known_routing(value).to_owned(),
+            ("symmetrical", _) => value.to_ascii_uppercase(),
+            ("coordinates", _) => value.split_whitespace().collect::<Vec<_>>().join(" "),
+            ("pstate", _) => value.trim().trim_end_matches(".0").to_owned(),
+            (_, _) if name.ends_with("_file") => self.file(node, name, value),
+            _ => match value {
+                "FULLDUPLEX" => "SPLITDUPLEX".to_owned(),
+                "POWER" if node.has_tag_name("trace_connect") => "SPEED".to_owned(),
+                _ => value.to_owned(),
+            },
+        };
+        let (name, written) = (renamed(&ATTRIBUTES, name), escape(&written));
+        let _ = write!(self.xml, " {name}=\"{written}\"");
+    }
+
+    /// The file of a profile or of states, which is written, too: its name.
+    fn file(&mut self, node: Node<'a>, attribute: &'a str, value: &str) -> String {
+        // A plain name stays as it is, so that an export that is exported again is the same.
+        let is_plain = !value.contains(['/', '\\', ':']);
+        let name = if is_plain {
+            value.to_owned()
+        } else {
+            file_name(value)
+        };
+        if !self.profiles.contains_key(&name)
+            && let Some(events) = self.reader.events_of(node, attribute)
+        {
+            self.profiles.insert(name.clone(), events.as_file());
+        }
+        name
+    }
+
+    /// An inline profile, or that of a file, as an inline one.
+    fn trace(&mut self, node: Node<'a>, depth: usize) {
+        let Some(id) = node.attribute("id") else {
+            return;
+        };
+        if let Some(events) = self.reader.inline_trace(id) {
+            let period = events.period().unwrap_or(0.0);
+            let (indent, id) = (" ".repeat(depth), escape(id));
+            let _ = write!(
+                self.xml,
+                "{indent}<trace id=\"{id}\" periodicity=\"{period}\">\n{}{indent}</trace>\n",
+                events.lines()
+            );
+        }
+    }
+
+    /// The settings that have a meaning here.
+    fn config(&mut self, node: Node<'a>) {
+        let of = |prop: Node<'a>, name: &str| prop.attribute(name).unwrap_or("");
+        let props = node.children().filter(Node::is_element);
+        let kept: Vec<String> = props
+            .filter(|&prop| {
+                let meaning = config::meaning(of(prop, "id"), of(prop, "value"));
+                matches!(meaning, Meaning::Setting(..))
+            })
+            .map(|prop| {
+                let [id, value] = ["id", "value"].map(|name| escape(of(prop, name)));
+                format!("  <prop id=\"{id}\" value=\"{value}\"/>\n")
+            })
+            .collect();
+        if !kept.is_empty() {
+            let _ = write!(self.xml, " <config>\n{} </config>\n", kept.concat());
+        }
+    }
+}
+
+/// Whether it is the route of a zone to itself, which no message takes and version 4 refuses.
+fn is_of_one_zone(node: Node<'_>) -> bool {
+    matches!(node.tag_name().name(), "ASroute" | "zoneRoute")
+        && node.attribute("src") == node.attribute("dst")
+}
+
+fn renamed<'n>(names: &[(&str, &'n str)], name: &'n str) -> &'n str {
+    let known = names.iter().find(|(old, _)| *old == name);
+    known.map_or(name, |(_, new)| new)
+}
+
+/// The place of an element among those of its zone: `SimGrid`'s parser of version 4 wants what is in the zone before its links and routes.
+fn place_of(name: &str) -> usize {
+    match name {
+        "prop" => 0,
+        "link" | "backbone" => 2,
+        "host_link" => 3,
+        "trace" | "trace_connect" => 5,
+        _ if name.to_ascii_lowercase().ends_with("route") => 4,
+        _ => 1,
+    }
+}
+
+fn known_routing(value: &str) -> &str {
+    let known = ROUTINGS
+        .iter()
+        .find(|known| known.eq_ignore_ascii_case(value));
+    known.copied().unwrap_or(value)
+}
+
+/// Each number of a list with its unit.
+fn with_unit(value: &str, units: &Units, unit: &str) -> String {
+    let one = |text: &str| match units::parse(text, units) {
+        Ok((_, true)) => format!("{}{unit}", text.trim()),
+        _ => text.trim().to_owned(),
+    };
+    value.split(',').map(one).collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::super::{from_simgrid, to_simgrid_as_read};
+    use super::{QUANTITIES, with_unit};
+    use crate::{LoadedPlatform, Route};
+    use migsim_base::units::HostId;
+
+    /// Names of the links between some pairs of hosts.
+    fn routes(loaded: &LoadedPlatform) -> Vec<Vec<&str>> {
+        let platform = &loaded.platform;
+        let hosts = 0..platform.hosts.len();
+        let pairs = hosts.map(|host| (host, (host * 7919 + 13) % platform.hosts.len()));
+        let pairs = pairs.map(|(a, b)| (HostId::from_index(a), HostId::from_index(b)));
+        let route = |(a, b)| {
+            let route = platform.route(a, b);
+            let links = route.iter().flat_map(Route::links);
+            links
+                .map(|link| &*platform.links[link.index()].name)
+                .collect()
+        };
+        pairs.map(route).collect()
+    }
+
+    #[test]
+    fn many_hosts_of_version_3_and_of_included_files_are_a_tree_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("p.xml");
+        let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+        write("speed.prof", "0 1\n2 0.5\nPERIODICITY 1\n");
+        write(
+            "c.xml",
+            "<cluster id='d' prefix='d-' suffix='' radical='0-1999' power='1e9' bw='125e6' lat='1e-4' sharing_policy='FULLDUPLEX' router_id='rd'/>",
+        );
+        let text = "<?xml version='1.0'?><platform version='3'>
+            <config id='General'><prop id='network/TCP_gamma' value='4194304'/><prop id='other' value='1'/></config>
+            <random id='r' min='0' max='1' mean='0.5' std_deviation='1' generator='DRAND48'/>
+            <AS id='w' routing='floyd'><link id='l' bandwidth='1e9' latency='0.001'/>
+            <cluster id='c' prefix='c-' suffix='' radical='0-1999' power='2E9' cores='2' bw='125000000' lat='5E-5' router_id='rc'/>
+            <include file='c.xml'/>
+            <AS id='e' routing='Full'><host id='e0' power='1e9' availability_file='speed.prof' availability='1.0' state='ON'/></AS>
+            <ASroute src='c' dst='d' gw_src='rc' gw_dst='rd' symmetrical='yes'><link_ctn id='l'/></ASroute>
+            <ASroute src='d' dst='e' gw_src='rd' gw_dst='e0'><link_ctn id='l'/></ASroute>
+            <ASroute src='e' dst='e' gw_src='e0' gw_dst='e0'><link_ctn id='l'/></ASroute></AS></platform>";
+        let loaded = from_simgrid(path.to_str().unwrap(), text).unwrap();
+        let export = to_simgrid_as_read(&loaded).unwrap();
+        assert!(export.xml.lines().count() < 40, "{}", export.xml);
+        assert_eq!(export.xml.matches("<zoneRoute").count(), 2);
+        for old in [
+            "AS",
+            "power",
+            "availability",
+            "random",
+            "other",
+            "yes",
+            "FULL",
+        ] {
+            assert!(!export.xml.contains(old), "{old} in {}", export.xml);
+        }
+        // One period after its last event: 2 s + 1 s.
+        let speed = (
+            "speed.prof".to_owned(),
+            "PERIODICITY 3\n0 1\n2 0.5\n".to_owned(),
+        );
+        assert_eq!(export.profiles, [speed]);
+        write("speed.prof", &export.profiles[0].1);
+        let again = from_simgrid(path.to_str().unwrap(), &export.xml).unwrap();
+        let of = |loaded: &LoadedPlatform| {
+            format!("{:?} {:?}", loaded.platform.hosts, loaded.platform.links)
+        };
+        assert_eq!(of(&loaded), of(&again));
+        assert_eq!(loaded.settings, again.settings);
+        assert_eq!(routes(&loaded), routes(&again));
+        assert!(!again.notes.iter().any(|note| note.contains("without unit")));
+    }
+
+    #[test]
+    fn each_number_of_a_list_gets_a_unit() {
+        let speeds = QUANTITIES[0].1;
+        assert_eq!(with_unit("1e9, 2Gf,3", speeds, "f"), "1e9f,2Gf,3f");
+    }
+}

@@ -1,0 +1,221 @@
+//! Profiles as text, in a file or in a `<trace>`.
+//!
+//! A line is `date value`; `#` and `%` begin comments. `PERIODICITY p` repeats the events with all dates shifted by p,
+//! `LOOPAFTER x` begins again x after the last event (`SimGrid` 3.32; versions before 3.26 read both in the second way).
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use roxmltree::Node;
+
+use crate::Profile;
+use migsim_base::document::{read_text, sha256};
+use migsim_base::error::Problem;
+
+/// What a profile varies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Connection {
+    Speed,
+    Bandwidth,
+    Latency,
+    /// Whether a host is on.
+    HostState,
+    /// Whether a link is on.
+    LinkState,
+}
+
+/// The profiles of a file.
+#[derive(Debug, Default)]
+pub(super) struct Traces<'a> {
+    /// Inline ones by name; `None` if broken.
+    pub inline: BTreeMap<&'a str, Option<Events>>,
+    /// Element and kind: the trace, and whether the element was met.
+    pub connected: BTreeMap<(&'a str, Connection), (Node<'a, 'a>, &'a str, bool)>,
+    /// Files by path as they were found: the events and the SHA-256.
+    pub files: BTreeMap<String, (Result<Events, Problem>, String)>,
+}
+
+/// The events in a file, and the SHA-256 of the file.
+pub(super) fn read_file(path: &str) -> (Result<Events, Problem>, String) {
+    match read_text(path) {
+        Err(problem) => (Err(problem), String::new()),
+        Ok(text) => {
+            let content = text.strip_prefix('\u{feff}').unwrap_or(&text);
+            let events = Events::read(content, None).map_err(|wrong| in_file(path, wrong));
+            (events, sha256(text.as_bytes()))
+        }
+    }
+}
+
+/// A problem on a line of a file.
+pub(super) fn in_file(path: &str, (line, message): (usize, String)) -> Problem {
+    Problem::new(message).source(path).at(line.max(1), 1)
+}
+
+/// The profile in the text of a file; a problem has its line.
+pub fn read_profile(path: &str, text: &str) -> Result<Profile, Problem> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    parse(text, None).map_err(|wrong| in_file(path, wrong))
+}
+
+/// The events of a profile: dates \[s\] and values with their lines, and after which time they begin again.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Events {
+    steps: Vec<(f64, f64)>,
+    lines: Vec<usize>,
+    repeat: Option<f64>,
+}
+
+impl Events {
+    /// Reads events; an error comes with its line. Of two at one date the second one holds.
+    pub(super) fn read(text: &str, period: Option<f64>) -> Result<Self, (usize, String)> {
+        let (mut period, mut pause) = (period, None);
+        let (mut steps, mut lines) = (Vec::<(f64, f64)>::new(), Vec::new());
+        let text = text.replace("\r\n", "\n");
+        for (line, number) in text.split(['\n', '\r']).map(str::trim).zip(1..) {
+            if line.is_empty() || line.starts_with(['#', '%']) {
+                continue;
+            }
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let value = words.get(1).and_then(|word| word.parse::<f64>().ok());
+            match (words[0], value, words.len()) {
+                ("PERIODICITY", Some(value), 2) => period = Some(value),
+                ("LOOPAFTER", Some(value), 2) => pause = Some(value),
+                ("STOCHASTIC", ..) => {
+                    return Err((number, "stochastic profiles are not supported".to_owned()));
+                }
+                (date, Some(value), 2) if date.parse::<f64>().is_ok() => {
+                    let date = date.parse().unwrap_or(f64::NAN);
+                    if steps.last().is_some_and(|last| last.0 == date) {
+                        steps.pop();
+                        lines.pop();
+                    }
+                    steps.push((date, value));
+                    lines.push(number);
+                }
+                _ => {
+                    let message = format!("`{line}` is not a time and a value");
+                    return Err((number, message));
+                }
+            }
+        }
+        let Some(&(last, _)) = steps.last() else {
+            return Err((1, "the profile has no events".to_owned()));
+        };
+        if period.is_some() && pause.is_some() {
+            return Err((1, "PERIODICITY and LOOPAFTER exclude each other".to_owned()));
+        }
+        Ok(Self {
+            steps,
+            lines,
+            repeat: period.or(pause.map(|pause| last + pause)),
+        })
+    }
+
+    /// The capacity that the events describe; an error comes with its line.
+    pub(super) fn profile(&self) -> Result<Profile, (usize, String)> {
+        let broken = (0..self.steps.len()).find(|&at| !is_step(&self.steps, at));
+        let line = broken.map_or(1, |at| self.lines[at]);
+        Profile::new(self.steps.clone(), self.repeat).map_err(|problem| (line, problem.message))
+    }
+
+    /// After which time it begins again \[s\].
+    pub(super) fn period(&self) -> Option<f64> {
+        self.repeat.filter(|&period| period > 0.0)
+    }
+
+    /// Its events, a line each.
+    pub(super) fn lines(&self) -> String {
+        let mut text = String::new();
+        for (date, value) in &self.steps {
+            let _ = writeln!(text, "{date} {value}");
+        }
+        text
+    }
+
+    /// The text of a file that says the same.
+    pub(super) fn as_file(&self) -> String {
+        let period = self.period();
+        let first = period.map_or_else(String::new, |period| format!("PERIODICITY {period}\n"));
+        first + &self.lines()
+    }
+
+    /// Whether the period ends before the last event, so that no round is whole.
+    pub(super) fn is_cut(&self) -> bool {
+        let last = self.steps.last().map_or(0.0, |step| step.0);
+        self.repeat
+            .is_some_and(|repeat| repeat > 0.0 && repeat < last)
+    }
+
+    /// The same, with the period as a pause after the last event.
+    pub(super) fn with_pause(mut self) -> Self {
+        let last = self.steps.last().map_or(0.0, |step| step.0);
+        self.repeat = self.repeat.map(|period| last + period);
+        self
+    }
+
+    /// The first date at which the value says that something is off.
+    pub(super) fn first_failure(&self) -> Option<f64> {
+        let off = self.steps.iter().find(|step| step.1 <= 0.0);
+        off.map(|step| step.0.max(0.0))
+    }
+}
+
+/// Reads a profile; an error comes with its line.
+fn parse(text: &str, period: Option<f64>) -> Result<Profile, (usize, String)> {
+    Events::read(text, period)?.profile()
+}
+
+/// Whether [`Profile::new`] accepts the step after those before it.
+fn is_step(steps: &[(f64, f64)], at: usize) -> bool {
+    let first = at.saturating_sub(1);
+    Profile::new(steps[first..=at].to_vec(), None).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn periodicity_shifts_and_loopafter_waits() {
+        let shifted = parse("# load\nPERIODICITY 2\n0 0.5\n1 0.25\n", None).unwrap();
+        assert_eq!(shifted.step(2), Some((2.0, 0.5)));
+        // The last event is at 1, so the next round begins at 1 + 2 = 3.
+        let waiting = parse("0.5 0.5\r\n1 0.25\r\nLOOPAFTER 2", None).unwrap();
+        assert_eq!(waiting.step(2), Some((3.5, 0.5)));
+        assert_eq!(parse("1 2", Some(4.0)).unwrap().step(1), Some((5.0, 2.0)));
+    }
+
+    #[test]
+    fn a_byte_order_mark_is_no_part_of_a_file() {
+        let plain = read_profile("a", "0 0.5\n1 0.25\n");
+        assert_eq!(read_profile("a", "\u{feff}0 0.5\n1 0.25\n"), plain);
+        assert!(plain.is_ok());
+    }
+
+    #[test]
+    fn of_two_steps_at_one_date_the_second_one_holds() {
+        let profile = parse("0 1\n5 0.5\n5 0.25\n", None).unwrap();
+        assert_eq!(profile.once(), [(0.0, 1.0), (5.0, 0.25)]);
+    }
+
+    #[test]
+    fn a_line_ends_once_whatever_ends_it() {
+        for end in ["\n", "\r", "\r\n"] {
+            let text = ["0 0.5", "1 0.6", "2 x", ""].join(end);
+            assert_eq!(parse(&text, None).unwrap_err().0, 3);
+        }
+    }
+
+    #[test]
+    fn broken_lines_are_named() {
+        let line = |text| parse(text, None).unwrap_err().0;
+        assert_eq!(line("0 1\n1 x"), 2);
+        assert_eq!(line("0 1\n\n1 2 3"), 3);
+        assert_eq!(line("1 1\n# c\n0 2\n3 4"), 3);
+        assert_eq!(line("0 1\nSTOCHASTIC"), 2);
+        assert!(parse("", None).is_err());
+        assert!(parse("0 1\n2 1\nPERIODICITY 1", None).is_err());
+        assert!(parse("0 1\nLOOPAFTER NaN", None).is_err());
+    }
+}

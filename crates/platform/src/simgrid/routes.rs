@@ -1,0 +1,285 @@
+//! Reads the routes of zones, once all names are known.
+
+use std::collections::BTreeSet;
+
+use super::tree::{Builder, NamedLink, Node, Part};
+use crate::zones::{
+    Bypass, Dijkstra, Floyd, ITSELF, Member, Place, Point, Private, Routing, Table, ZoneId,
+};
+use migsim_base::units::LinkId;
+
+/// A link of a route, and the link of the way back.
+type Step = (LinkId, LinkId);
+
+impl<'a> Builder<'_, 'a, '_> {
+    /// Reads the routes of all zones.
+    pub(super) fn connect(&mut self) {
+        for part in std::mem::take(&mut self.parts) {
+            self.connect_zone(&part);
+        }
+    }
+
+    fn connect_zone(&mut self, part: &Part<'a>) {
+        let mut table = Table::default();
+        let mut pairs = BTreeSet::new();
+        let mut mentioned = Vec::new();
+        let routing = part.node.attribute("routing").unwrap_or("Full");
+        let is_written = ["Full", "Floyd", "Dijkstra", "DijkstraCache"]
+            .iter()
+            .any(|known| known.eq_ignore_ascii_case(routing));
+        for node in self.reader.elements(part.node) {
+            match node.tag_name().name() {
+                "route" | "zoneRoute" | "ASroute" if is_written => {
+                    self.edge(node, part.zone, &mut table, &mut pairs, &mut mentioned);
+                }
+                "route" | "zoneRoute" | "ASroute" => {
+                    let message = format!("a zone with routing `{routing}` has no written routes");
+                    self.reader.report(node, message);
+                }
+                "bypassRoute" | "bypassZoneRoute" | "bypassASroute" => self.bypass(node, part.zone),
+                "host_link" => self.host_link(node, part),
+                _ => {}
+            }
+        }
+        table.sort();
+        let zone = self.zones.zone_mut(part.zone);
+        match routing.to_ascii_lowercase().as_str() {
+            "full" => zone.routing = Routing::Full(table),
+            "floyd" if part.members > Floyd::MOST_MEMBERS => {
+                let message = format!("{} members are too many for routing `Floyd`", part.members);
+                let problem = self.reader.problem_at(part.node, "routing", message);
+                let hint = format!(
+                    "up to {}; routing `Dijkstra` finds routes of as many links",
+                    Floyd::MOST_MEMBERS
+                );
+                self.reader.note(problem.hint(hint));
+            }
+            "floyd" => zone.routing = Routing::Floyd(Floyd::new(table, part.members)),
+            "dijkstra" | "dijkstracache" => {
+                zone.routing = Routing::Dijkstra(Dijkstra::new(table, part.members, &mentioned));
+            }
+            _ => {}
+        }
+    }
+
+    fn edge(
+        &mut self,
+        node: Node<'a>,
+        zone: ZoneId,
+        table: &mut Table,
+        pairs: &mut BTreeSet<(u32, u32)>,
+        mentioned: &mut Vec<u32>,
+    ) {
+        let known = ["src", "dst", "gw_src", "gw_dst", "symmetrical"];
+        self.reader.check_attributes(node, &known);
+        let ends = ["src", "dst"].map(|attribute| self.member_of(node, attribute, zone));
+        let steps = self.steps(node);
+        let is_symmetrical = self.reader.is_symmetrical(node);
+        let [Some((from, a)), Some((to, b))] = ends else {
+            return;
+        };
+        let gateways = [("gw_src", from), ("gw_dst", to)]
+            .map(|(attribute, member)| self.gateway(node, attribute, member));
+        let [Some(out), Some(into)] = gateways else {
+            return;
+        };
+        let mut is_new = pairs.insert((a, b));
+        mentioned.extend([a, b]);
+        table.add(a, b, steps.iter().map(|step| step.0), [out, into]);
+        if is_symmetrical && a != b {
+            is_new &= pairs.insert((b, a));
+            table.add(b, a, steps.iter().rev().map(|step| step.1), [into, out]);
+        }
+        if !is_new {
+            let problem = self.reader.problem(node, "this route exists already");
+            self.reader.note(
+                problem.hint("a route includes the way back unless it has symmetrical=\"no\""),
+            );
+        }
+    }
+
+    /// A host, router or zone by its name.
+    fn named(&mut self, node: Node<'a>, attribute: &str) -> Option<Member> {
+        let name = self.reader.required(node, attribute)?;
+        let member = self.members.get(name).copied();
+        if member.is_none() {
+            let what = if node.has_tag_name("route") {
+                "host"
+            } else {
+                "zone"
+            };
+            self.unknown(node, attribute, what, name);
+        }
+        member
+    }
+
+    /// The member of a zone that an attribute names, and its number there.
+    fn member_of(
+        &mut self,
+        node: Node<'a>,
+        attribute: &str,
+        zone: ZoneId,
+    ) -> Option<(Member, u32)> {
+        let member = self.named(node, attribute)?;
+        match self.zones.place_of(member) {
+            Some(Place { zone: held, local }) if held == zone => Some((member, local)),
+            _ => {
+                let name = node.attribute(attribute).unwrap_or("");
+                let of = &self.zones.zone(zone).name;
+                let message = format!("`{name}` does not stand in zone `{of}`");
+                let problem = self.reader.problem_at(node, attribute, message);
+                let hint = "a route joins what stands in the same zone; routes between zones are `<zoneRoute>`s";
+                self.reader.note(problem.hint(hint));
+                None
+            }
+        }
+    }
+
+    /// The gateway of a member that is a zone; a host or router is its own one.
+    fn gateway(&mut self, node: Node<'a>, attribute: &str, member: Member) -> Option<Point> {
+        let Member::Zone(zone) = member else {
+            return Some(ITSELF);
+        };
+        if self.reader.given(node, attribute).is_none() {
+            let only = self.gateways.get(&zone).copied();
+            if only.is_none() {
+                let name = &self.zones.zone(zone).name;
+                let message = format!(
+                    "attribute `{attribute}` is missing: zone `{name}` has more than one possible gateway"
+                );
+                self.reader.report(node, message);
+            }
+            return only;
+        }
+        let found = self.named(node, attribute)?;
+        let depth = self.zones.depth(zone);
+        match found {
+            Member::Point(point)
+                if self.zones.ancestor(self.zones.zone_of(point), depth) == zone =>
+            {
+                Some(point)
+            }
+            _ => {
+                let name = node.attribute(attribute).unwrap_or("");
+                let of = &self.zones.zone(zone).name;
+                let message = format!("gateway `{name}` is not a host or router in zone `{of}`");
+                let problem = self.reader.problem_at(node, attribute, message);
+                self.reader.note(problem);
+                None
+            }
+        }
+    }
+
+    fn bypass(&mut self, node: Node<'a>, zone: ZoneId) {
+        let known = ["src", "dst", "gw_src", "gw_dst", "symmetrical"];
+        self.reader.check_attributes(node, &known);
+        let ends = ["src", "dst"].map(|attribute| self.named(node, attribute));
+        let steps = self.steps(node);
+        let [Some(from), Some(to)] = ends else {
+            return;
+        };
+        let gateways = [("gw_src", from), ("gw_dst", to)]
+            .map(|(attribute, member)| self.gateway(node, attribute, member));
+        let [Some(out), Some(into)] = gateways else {
+            return;
+        };
+        let bypass = Bypass {
+            links: steps.iter().map(|step| step.0).collect(),
+            gateways: [out, into],
+        };
+        let bypasses = &mut self.zones.zone_mut(zone).bypasses;
+        if bypasses.insert((from, to), bypass).is_some() {
+            self.reader.report(node, "this bypass route exists already");
+        }
+    }
+
+    fn host_link(&mut self, node: Node<'a>, part: &Part<'a>) {
+        self.reader.check_attributes(node, &["id", "up", "down"]);
+        let links = ["up", "down"].map(|attribute| self.single_link(node, attribute));
+        let member = self.member_of(node, "id", part.zone);
+        if !matches!(self.zones.zone(part.zone).routing, Routing::Star(_)) {
+            let message = "a host link stands in a zone with routing `Cluster`";
+            self.reader.report(node, message);
+            return;
+        }
+        if let ([Some(up), Some(down)], Some((_, local))) = (links, member) {
+            let member = Private {
+                links: Some([up, down]),
+                backbone: part.backbone,
+                ..Private::default()
+            };
+            let zone = part.zone;
+            self.set_private(Place { zone, local }, member);
+        }
+    }
+
+    /// A link that is not duplex, or one direction of a duplex link.
+    fn single_link(&mut self, node: Node<'a>, attribute: &str) -> Option<LinkId> {
+        let name = self.reader.required(node, attribute)?;
+        match self.named_links.get(name) {
+            Some(NamedLink::One(link)) => Some(*link),
+            Some(NamedLink::Duplex(_)) => {
+                let message = format!("link `{name}` has two directions");
+                let problem = self.reader.problem_at(node, attribute, message);
+                self.reader
+                    .note(problem.hint(format!("name `{name}_UP` or `{name}_DOWN`")));
+                None
+            }
+            None => {
+                self.unknown(node, attribute, "link", name);
+                None
+            }
+        }
+    }
+
+    /// The links of a route.
+    fn steps(&mut self, node: Node<'a>) -> Vec<Step> {
+        let mut steps = Vec::new();
+        for child in self.reader.elements(node) {
+            if child.tag_name().name() != "link_ctn" {
+                self.reader.unknown_element(child, &["link_ctn"]);
+                continue;
+            }
+            self.reader.check_attributes(child, &["id", "direction"]);
+            if let Some(name) = self.reader.required(child, "id") {
+                steps.extend(self.step(child, name));
+            }
+        }
+        steps
+    }
+
+    fn step(&mut self, node: Node<'a>, name: &str) -> Option<Step> {
+        let direction = self.reader.given(node, "direction").unwrap_or("NONE");
+        let Some(&link) = self.named_links.get(name) else {
+            self.unknown(node, "id", "link", name);
+            return None;
+        };
+        match (link, direction) {
+            (NamedLink::One(link), "NONE") => Some((link, link)),
+            (NamedLink::Duplex(up), "UP") => Some((up, LinkId(up.0 + 1))),
+            (NamedLink::Duplex(up), "DOWN") => Some((LinkId(up.0 + 1), up)),
+            (NamedLink::Duplex(_), "NONE") => {
+                let message =
+                    format!("link `{name}` is duplex and the route does not say its direction");
+                let problem = self.reader.problem_at(node, "id", message);
+                self.reader
+                    .note(problem.hint("add direction=\"UP\" or direction=\"DOWN\""));
+                None
+            }
+            (NamedLink::One(_), "UP" | "DOWN") => {
+                let message = format!("link `{name}` has no directions");
+                let problem = self.reader.problem_at(node, "direction", message);
+                let hint = "leave `direction` out, or give the link sharing_policy=\"SPLITDUPLEX\"";
+                self.reader.note(problem.hint(hint));
+                None
+            }
+            _ => {
+                let message = format!("unknown direction `{direction}`");
+                let problem = self.reader.problem_at(node, "direction", message);
+                self.reader
+                    .note(problem.known("directions", ["UP", "DOWN", "NONE"]));
+                None
+            }
+        }
+    }
+}

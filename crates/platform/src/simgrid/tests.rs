@@ -1,0 +1,495 @@
+//! Tests on small files: their platforms, and the positions of their errors.
+
+use super::*;
+use migsim_base::units::HostId;
+
+fn zone(version: &str, inside: &str) -> Result<LoadedPlatform, Error> {
+    let text = format!(
+        "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n<platform version=\"{version}\">\n<zone id=\"z\" routing=\"Full\">\n{inside}\n</zone>\n</platform>"
+    );
+    from_simgrid("a.xml", &text)
+}
+
+/// The first problem: message and place.
+fn broken(inside: &str) -> (String, (usize, usize)) {
+    match zone("4.1", inside) {
+        Err(Error::Input(problems)) => {
+            let place = problems[0].location.line_column;
+            (problems[0].to_string(), place.unwrap())
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+const PAIR: &str =
+    "<host id='a-0' speed='1Gf'/><host id='b-0' speed='1Gf'/><host id='a-1' speed='2Gf' core='4'/>
+<link id='l' bandwidth='1MBps' latency='1ms'/><link id='k' bandwidth='8Mbps' latency='10us'/>
+<route src='a-0' dst='b-0'><link_ctn id='l'/><link_ctn id='k'/></route>";
+
+#[test]
+fn hosts_are_grouped_by_name_and_ordered_by_cluster() {
+    let platform = zone("4.1", PAIR).unwrap().platform;
+    let names: Vec<&str> = platform.hosts.iter().map(|host| &*host.name).collect();
+    assert_eq!(names, ["a-0", "a-1", "b-0"]);
+    assert_eq!(platform.clusters[0].hosts, 0..2);
+    assert_eq!(platform.clusters[1].name, "b");
+    assert_eq!(platform.hosts[1].cores, 4);
+    let back = platform.route(HostId(2), HostId(0)).unwrap();
+    let links: Vec<u32> = back.links().map(|link| link.0).collect();
+    assert_eq!(links, [1, 0]);
+    // 1 ms + 10 us
+    assert!((platform.latency(&back).get() - 1.01e-3).abs() < 1e-15);
+    assert!(platform.route(HostId(0), HostId(1)).is_none());
+}
+
+#[test]
+fn version_3_has_its_own_names_and_bare_numbers() {
+    let text = "<platform version=\"3\"><AS id=\"z\" routing=\"Full\">
+        <host id=\"h0\" power=\"1e9\"/><host id=\"h1\" power=\"2e9\"/><link id=\"l\" bandwidth=\"1e6\" latency=\"0.001\"/>
+        <route src=\"h0\" dst=\"h1\" symmetrical=\"NO\"><link_ctn id=\"l\"/></route></AS></platform>";
+    let platform = from_simgrid("a.xml", text).unwrap().platform;
+    assert_eq!(platform.hosts[1].speed.get(), 2e9);
+    assert!(platform.route(HostId(0), HostId(1)).is_some());
+    assert!(platform.route(HostId(1), HostId(0)).is_none());
+}
+
+#[test]
+fn traces_are_connected() {
+    let inside = format!(
+        "{PAIR}<trace id='t' periodicity='2.0'>\n0.0 0.5\n1.0 1.0\n</trace><trace_connect kind='SPEED' trace='t' element='b-0'/>"
+    );
+    let platform = zone("4.1", &inside).unwrap().platform;
+    let profile = platform.hosts[2].speed_profile.as_ref().unwrap();
+    assert_eq!(profile.step(2), Some((2.0, 0.5)));
+}
+
+#[test]
+fn profile_files_stand_beside_the_platform() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("s.prof"), "1 0.5\n2 oops\n").unwrap();
+    let path = folder.path().join("p.xml");
+    let text = "<platform version='4.1'><zone id='z' routing='Full'><host id='h' speed='1f' speed_file='s.prof'/></zone></platform>";
+    let read = || from_simgrid(path.to_str().unwrap(), text);
+    let error = read().unwrap_err().to_string();
+    assert!(error.contains("s.prof:2:1"), "{error}");
+    std::fs::write(folder.path().join("s.prof"), "1 0.5\n").unwrap();
+    let loaded = read().unwrap();
+    assert_eq!(loaded.profile_files.len(), 1);
+    assert!(loaded.platform.hosts[0].speed_profile.is_some());
+    std::fs::remove_file(folder.path().join("s.prof")).unwrap();
+    assert!(read().unwrap_err().to_string().contains("p.xml:1:"));
+}
+
+#[test]
+fn clusters_have_private_links_and_a_backbone() {
+    let inside = "<cluster id='a' prefix='a-' suffix='.org' radical='0-1,5' speed='1Gf' bw='1MBps' lat='1us' sharing_policy='SHARED' bb_bw='2MBps' bb_lat='2us'/>
+        <cluster id='b' prefix='b-' suffix='' radical='0' speed='1Gf' bw='1MBps' lat='1us' sharing_policy='SHARED'/>
+        <link id='bb' bandwidth='1MBps' latency='5us'/>
+        <zoneRoute src='a' dst='b' gw_src='a-a_router.org' gw_dst='b-b_router'><link_ctn id='bb'/></zoneRoute>";
+    let platform = zone("4.1", inside).unwrap().platform;
+    let names: Vec<&str> = platform.hosts.iter().map(|host| &*host.name).collect();
+    assert_eq!(names, ["a-0.org", "a-1.org", "a-5.org", "b-0"]);
+    let route = |from, to| -> Vec<&str> {
+        let route = platform.route(HostId(from), HostId(to)).unwrap();
+        route
+            .links()
+            .map(|link| &*platform.links[link.index()].name)
+            .collect()
+    };
+    assert_eq!(route(0, 1), ["a_link_0", "a_backbone", "a_link_1"]);
+    assert_eq!(route(3, 2), ["b_link_0", "bb", "a_backbone", "a_link_5"]);
+}
+
+#[test]
+fn errors_say_what_and_where() {
+    // `inside` begins on line 5.
+    let cases = [
+        ("<host id='a' speed='1Xf'/>", "unknown unit `Xf`", (5, 21)),
+        ("<host id='a'/>", "attribute `speed` is missing", (5, 1)),
+        ("<host id='a' speed='0f'/>", "out of range", (5, 21)),
+        (
+            "<host id='a' speed='1f' core='0'/>",
+            "not a number of cores",
+            (5, 31),
+        ),
+        (
+            "<host id='a' speed='1f' state_file='x'/>",
+            "cannot read `x`",
+            (5, 37),
+        ),
+        ("<host id='a ' speed='1f'/>", "cannot be a name", (5, 11)),
+        (
+            "<host id='a' speed='1f'/>\n <host id='a' speed='1f'/>",
+            "host `a` is defined twice",
+            (6, 12),
+        ),
+        (
+            "<link id='l' bandwidth='1Bps' latency='1s' sharing_policy='WIFI'/>",
+            "`WIFI` is not supported",
+            (5, 60),
+        ),
+        (
+            "<host id='a' speed='1f'/><gateway/>",
+            "`<gateway>` is not supported",
+            (5, 26),
+        ),
+        (
+            "<host id='a' speed='1f'/><route src='a' dst='x'/>",
+            "unknown host `x`",
+            (5, 46),
+        ),
+        (
+            "<host id='a' speed='1f' pstate='1'/>",
+            "no power state `1`",
+            (5, 33),
+        ),
+        (
+            "<host id='a' speed='1f'/><link id='l' bandwidth='1Bps' sharing_policy='SPLITDUPLEX'/><route src='a' dst='a'><link_ctn id='l'/></route>",
+            "link `l` is duplex",
+            (5, 123),
+        ),
+        (
+            "<host id='a' speed='1f'/><link id='l' bandwidth='1Bps'/><route src='a' dst='a'><link_ctn id='l' direction='UP'/></route>",
+            "link `l` has no directions",
+            (5, 108),
+        ),
+        (
+            "<zone id='y' routing='Full'><host id='a' speed='1f'/></zone><host id='b' speed='1f'/><route src='a' dst='b'/>",
+            "`a` does not stand in zone `z`",
+            (5, 98),
+        ),
+        (
+            "<zone id='y' routing='Full'><host id='a' speed='1f'/></zone><host id='b' speed='1f'/><zoneRoute src='y' dst='b' gw_src='b' gw_dst='b'/>",
+            "gateway `b` is not a host or router in zone `y`",
+            (5, 121),
+        ),
+        (
+            "<zone id='y' routing='Full'><host id='a' speed='1f'/><host id='c' speed='1f'/></zone><host id='b' speed='1f'/><zoneRoute src='y' dst='b'/>",
+            "attribute `gw_src` is missing",
+            (5, 111),
+        ),
+        (
+            "<zone id='z' routing='Full'/>",
+            "zone `z` is defined twice",
+            (5, 11),
+        ),
+        (
+            "<zone id='y' routing='Quick'/>",
+            "unknown routing `Quick`",
+            (5, 23),
+        ),
+        (
+            "<zone id='y' routing='Wifi'/>",
+            "`Wifi` is not supported",
+            (5, 23),
+        ),
+        (
+            "<zone id='y' routing='None'><host id='a' speed='1f'/><route src='a' dst='a'/></zone>",
+            "has no written routes",
+            (5, 54),
+        ),
+        (
+            "<peer id='p' speed='1f' bw_in='1Bps' bw_out='1Bps' coordinates='1 2 3'/>",
+            "a peer stands in a zone with routing `Vivaldi`",
+            (5, 1),
+        ),
+        (
+            "<zone id='y' routing='Vivaldi'><peer id='p' speed='1f' bw_in='1Bps' bw_out='1Bps' coordinates='1 2'/></zone>",
+            "`1 2` are not three numbers",
+            (5, 96),
+        ),
+        (
+            "<cabinet id='c' prefix='c' suffix='' radical='0-9' speed='1f' bw='1Bps' lat='1s'/>",
+            "a cabinet stands in a zone with routing `Cluster`",
+            (5, 1),
+        ),
+        (
+            "<zone id='y' routing='Cluster'><host id='a' speed='1f'/><link id='l' bandwidth='1Bps' sharing_policy='SPLITDUPLEX'/><host_link id='a' up='l' down='l'/></zone>",
+            "link `l` has two directions",
+            (5, 139),
+        ),
+        (
+            "<cluster id='c' prefix='c' suffix='' radical='0-9' speed='1f' bw='1Bps' lat='1s' topology='TORUS' topo_parameters='4,4'/>",
+            "the topology has 16 hosts, `radical` names 10",
+            (5, 47),
+        ),
+        (
+            "<cluster id='c' prefix='c' suffix='' radical='0-9' speed='1f' bw='1Bps' lat='1s' topology='TORUS' topo_parameters='4,0'/>",
+            "`0` is not a number of at least 1",
+            (5, 116),
+        ),
+        (
+            "<cluster id='c' prefix='c' suffix='' radical='0-9' speed='1f' bw='1Bps' lat='1s' topology='TORUS' topo_parameters='4000000000,4000000000'/>",
+            "are too many hosts or links",
+            (5, 116),
+        ),
+        (
+            "<cluster id='c' prefix='c' suffix='' radical='0-9' speed='1f' bw='1Bps' lat='1s' topology='FAT_TREE' topo_parameters='2;4,4;1;1,1'/>",
+            "1 numbers of parents for 2 levels",
+            (5, 119),
+        ),
+        (
+            "<cluster id='c' prefix='c' suffix='' radical='0-9' speed='1f' bw='1Bps' lat='1s' topology='DRAGONFLY' topo_parameters='3,1;2,1;2,1;1'/>",
+            "3 groups are more than the 2 blades",
+            (5, 120),
+        ),
+        (
+            "<cluster id='c' prefix='c' suffix='' radical='0-9' speed='1f' bw='1Bps' lat='1s' topology='HYPERCUBE'/>",
+            "unknown topology `HYPERCUBE`",
+            (5, 92),
+        ),
+        (
+            "<host id='a' speed='1f'/><trace_connect kind='SPEED' trace='t' element='a'/>",
+            "unknown trace `t`",
+            (5, 61),
+        ),
+        (
+            "<host id='a' speed='1f'/><trace_connect kind='SPEED' trace='t' element='b'/>",
+            "no host or link `b`",
+            (5, 73),
+        ),
+        (
+            "<host id='a' speed='1f' speed_file='none.prof'/>",
+            "cannot read `none.prof`",
+            (5, 37),
+        ),
+        ("hello", "text where only elements", (4, 1)),
+        ("", "the zone has no hosts", (4, 1)),
+        (
+            "<cluster id='c' prefix='c' suffix='' radical='0-9' speed='1f' bw='1Bps' lat='1s' sharing_policy='HALF'/>",
+            "unknown sharing policy `HALF`",
+            (5, 98),
+        ),
+        (
+            "<cluster id='c' prefix='c' suffix='' radical='0' speed='1f' bw='1Bps' lat='1s' loopback_lat='1s'/>",
+            "attribute `loopback_bw` is missing",
+            (5, 1),
+        ),
+        (
+            "<cluster id='c' prefix='c' suffix='' radical='9-0' speed='1f' bw='1Bps' lat='1s' sharing_policy='SHARED'/>",
+            "is not a range",
+            (5, 47),
+        ),
+        (
+            "<cluster id='c' prefix='c' suffix='' radical='0-18446744073709551615' speed='1f' bw='1Bps' lat='1s' sharing_policy='SHARED'/>",
+            "B of memory",
+            (5, 1),
+        ),
+    ];
+    for (inside, message, place) in cases {
+        let found = broken(inside);
+        assert!(found.0.contains(message), "{inside}\n{found:?}");
+        assert_eq!(found.1, place, "{inside}\n{found:?}");
+    }
+}
+
+#[test]
+fn what_has_no_meaning_here_is_noted() {
+    let inside = "<host id='a' speed='5'><disk id='d' read_bw='1Bps' write_bw='1Bps'/><prop id='x' value='y'/></host><storage id='s'/>";
+    let notes = zone("4.1", inside).unwrap().notes;
+    assert_eq!(
+        notes,
+        [
+            "1 number without unit: taken in f, Bps and s",
+            "passed over, since it has no meaning here: 1 `<disk>`, 1 `<prop>`, 1 `<storage>`"
+        ]
+    );
+    let text = "<platform version='4'><config id='General'><prop id='network/TCP-gamma' value='20000'/><prop id='tracing' value='1'/></config>
+        <zone id='z' routing='Full'><host id='a' speed='1f'/></zone></platform>";
+    let notes = from_simgrid("a.xml", text).unwrap().notes;
+    assert!(
+        notes[0].contains("taken as `--net tcp_gamma=20000`"),
+        "{notes:?}"
+    );
+    assert!(notes[1].ends_with("1 `<config>`"), "{notes:?}");
+}
+
+#[test]
+fn nested_zones_are_exported_with_equal_routes() {
+    let inside = "<cluster id='a' prefix='a-' suffix='' radical='0-3' speed='1Gf' bw='1MBps' lat='1us' limiter_link='2MBps' bb_bw='3MBps' bb_lat='2us'/>
+        <cluster id='b' prefix='b-' suffix='' radical='0-3' speed='1Gf' bw='1MBps' lat='1us' topology='TORUS' topo_parameters='2,2' loopback_bw='9MBps'/>
+        <zone id='c' routing='Floyd'><host id='c-0' speed='1f'/><router id='r'/><link id='l' bandwidth='1Bps' sharing_policy='SPLITDUPLEX'/><route src='c-0' dst='r'><link_ctn id='l' direction='UP'/></route></zone>
+        <link id='bb' bandwidth='1MBps' latency='5us' sharing_policy='FATPIPE'/>
+        <zoneRoute src='a' dst='b' gw_dst='b-3'><link_ctn id='bb'/></zoneRoute>
+        <zoneRoute src='a' dst='c' gw_dst='r'><link_ctn id='bb'/></zoneRoute>
+        <zoneRoute src='b' dst='c' gw_src='b-1' gw_dst='r'><link_ctn id='bb'/></zoneRoute>";
+    let before = zone("4.1", inside).unwrap().platform;
+    let export = to_simgrid(&before).unwrap().xml;
+    let after = from_simgrid("b.xml", &export).unwrap().platform;
+    let hosts = || (0..before.hosts.len()).map(HostId::from_index);
+    for (from, to) in hosts().flat_map(|from| hosts().map(move |to| (from, to))) {
+        let names = |platform: &Platform| -> Option<Vec<String>> {
+            let route = platform.route(from, to)?;
+            let name = |link: migsim_base::units::LinkId| platform.links[link.index()].name.clone();
+            Some(route.links().map(name).collect())
+        };
+        assert_eq!(names(&before), names(&after), "{from:?} {to:?}");
+    }
+    let peers = "<zone id='y' routing='Vivaldi'><peer id='p' speed='1f' bw_in='1Bps' bw_out='1Bps' coordinates='1 2 3'/></zone>
+        <zone id='w' routing='Vivaldi'><peer id='q' speed='1f' bw_in='1Bps' bw_out='1Bps' coordinates='1 2 3'/></zone>
+        <link id='l' bandwidth='1Bps'/><zoneRoute src='y' dst='w'><link_ctn id='l'/></zoneRoute>";
+    assert!(zone("4.1", peers).is_ok());
+}
+
+#[test]
+fn the_first_failure_is_kept() {
+    let trace = |values: &str| {
+        let inside = format!(
+            "<host id='a' speed='1f'/><host id='b' speed='1f'/><trace id='t' periodicity='9'>{values}</trace><trace_connect kind='HOST_AVAIL' trace='t' element='b'/>"
+        );
+        zone("4.1", &inside).unwrap().platform.failure
+    };
+    assert_eq!(trace("0 1\n5 1"), None);
+    let failure = trace("0 1\n5 -1\n6 1").unwrap();
+    assert_eq!((&*failure.name, failure.date.get()), ("b", 5.0));
+}
+
+#[test]
+fn what_is_no_platform_is_an_error() {
+    for text in [
+        "",
+        "<",
+        "<a/>",
+        "<platform/>",
+        "<platform version='2'/>",
+        "<platform version='4.1'/>",
+        "<platform version='4.1'><zone id='z' routing='Floyd'/></platform>",
+        "<platform version='4.1'><zone id='z' routing='Floyd'/><zone id='y' routing='Floyd'/></platform>",
+        "<platform version='4.1'><zone id='z' routing='Full'><zone/></zone></platform>",
+        "<!DOCTYPE x [<!ENTITY a '&b;'><!ENTITY b '&a;'>]><platform version='&a;'/>",
+    ] {
+        let error = from_simgrid("a.xml", text).unwrap_err().to_string();
+        assert!(error.contains("a.xml:"), "{error}");
+    }
+}
+
+#[test]
+fn no_truncation_makes_it_panic() {
+    let text =
+        format!("<platform version='4.1'><zone id='z' routing='Full'>{PAIR}</zone></platform>");
+    for end in 0..text.len() {
+        assert!(from_simgrid("a.xml", &text[..end]).is_err());
+    }
+}
+
+#[test]
+fn deep_nesting_does_not_overflow_the_stack() {
+    let text = "<platform version='4.1'>".to_owned() + &"<zone>".repeat(200_000);
+    assert!(from_simgrid("a.xml", &text).is_err());
+}
+
+#[test]
+fn many_unknown_names_are_found_in_a_moment() {
+    let hosts = (0..20_000).map(|host| format!("<host id='h{host}' speed='1Gf'/>\n"));
+    let routes =
+        (0..20_000).map(|_| "<route src='a' dst='b'><link_ctn id='l'/></route>\n".to_owned());
+    let text: String = hosts.chain(routes).collect();
+    let Err(Error::Input(found)) = zone("4", &text) else {
+        unreachable!()
+    };
+    // The known hosts are listed with the 20 that are printed; with each of 40 000 that would be as many times 20 000.
+    assert_eq!(
+        found.last().unwrap().message,
+        "59980 more problems like these"
+    );
+}
+
+#[test]
+fn a_profile_of_version_3_may_be_longer_than_its_period() {
+    let inside = "<host id='a' power='1e9'/><trace id='t' periodicity='1.0'>\n0 0.5\n20 1\n</trace>
+        <trace_connect kind='POWER' trace='t' element='a'/>";
+    let loaded = zone("3", inside).unwrap();
+    // The last event is at 20 s, so the next round begins at 20 + 1 = 21 s.
+    let profile = loaded.platform.hosts[0].speed_profile.as_ref().unwrap();
+    assert_eq!(profile.step(2), Some((21.0, 0.5)));
+    assert!(loaded.notes[0].contains("longer than its period"));
+    assert!(zone("4.1", &inside.replace("power", "speed")).is_err());
+}
+
+#[test]
+fn a_problem_in_what_an_element_stands_for_is_placed_on_its_line() {
+    let inside = "<set id='s' prefix='h' suffix='' radical='0-9'/>
+<foreach set_id='s'><host id='$1' speed='1'/></foreach><host/>";
+    let (_, (line, column)) = broken(inside);
+    // Behind the end of the line at most: 4 lines stand before.
+    assert_eq!((line, column), (6, 63));
+}
+
+#[test]
+fn gaps_that_simgrid_takes_for_no_links_are_noted() {
+    let notes = |inside: &str| zone("4.1", inside).unwrap().notes;
+    let host = |name: &str| format!("<host id='{name}' speed='1Gf'/>");
+    let pair = |routing: &str, inside: &str| {
+        let hosts = [host("b"), host("c")].concat();
+        format!(
+            "<zone id='left' routing='Full'>{}</zone><zone id='right' routing='{routing}'>{hosts}{inside}</zone>
+            <link id='l' bandwidth='1GBps' latency='1ms'/>
+            <zoneRoute src='left' dst='right' gw_src='a' gw_dst='b'><link_ctn id='l'/></zoneRoute>",
+            host("a")
+        )
+    };
+    assert_eq!(
+        notes(&pair("Full", "")),
+        [
+            "zone `right` with routing `Full` has no route from `c` to `b`: messages cross no link there, as in SimGrid"
+        ]
+    );
+    let one_way = "<link id='k' bandwidth='1GBps' latency='1ms'/><route src='c' dst='b' symmetrical='NO'><link_ctn id='k'/></route>";
+    let found = notes(&pair("Full", one_way));
+    assert!(found[0].contains("from `b` to `c`"), "{found:?}");
+    let both = one_way.replace(" symmetrical='NO'", "");
+    assert!(notes(&pair("Full", &both)).is_empty());
+    // The other routings refuse.
+    for routing in ["Floyd", "Dijkstra", "None"] {
+        let loaded = zone("4.1", &pair(routing, "")).unwrap();
+        assert!(loaded.notes.is_empty());
+        let (a, c) = (HostId(0), HostId(2));
+        assert!(loaded.platform.route(a, c).is_none(), "{routing}");
+        assert!(loaded.platform.route(a, HostId(1)).is_some(), "{routing}");
+    }
+    let found = notes(&pair("Cluster", ""));
+    assert!(
+        found[0].contains("no `<host_link>` for host `b`"),
+        "{found:?}"
+    );
+    let found = notes(&pair("Vivaldi", ""));
+    assert!(
+        found[0].contains("no coordinates for host `b`"),
+        "{found:?}"
+    );
+    // Two zones alike are one note.
+    let inner = |name: &str| {
+        format!(
+            "<zone id='{name}' routing='Cluster'>{}</zone>",
+            host(&format!("{name}h"))
+        )
+    };
+    let found = notes(&[inner("x"), inner("y")].concat());
+    assert!(
+        found.len() == 1 && found[0].contains("(and 1 zone alike)"),
+        "{found:?}"
+    );
+}
+
+#[test]
+fn coordinates_stand_in_the_export_of_version_3_too() {
+    let inside = "<AS id='v' routing='Vivaldi'><host id='a' power='1e9' coordinates='3  4 1'/><host id='b' power='1e9' coordinates='0 0 2'/></AS>";
+    let loaded = zone("3", inside).unwrap();
+    let export = to_simgrid_as_read(&loaded).unwrap();
+    assert!(
+        export.xml.contains("coordinates=\"3 4 1\""),
+        "{}",
+        export.xml
+    );
+    let again = from_simgrid("b.xml", &export.xml).unwrap().platform;
+    // (√(3² + 4²) + 1 + 2) ms, and (1 + 1) ms
+    for (to, latency) in [(1, 8e-3), (0, 2e-3)] {
+        let route = again.route(HostId(0), HostId(to)).unwrap();
+        assert_eq!(route.links().count(), 0);
+        assert_eq!(again.latency(&route).get(), latency);
+    }
+    let far = inside.replace("3  4 1", "1e308 -1e308 1e308");
+    let far = zone("3", &far).unwrap().platform;
+    let route = far.route(HostId(0), HostId(1)).unwrap();
+    assert!(far.latency(&route).get().is_finite());
+}

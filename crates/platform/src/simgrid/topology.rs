@@ -1,0 +1,301 @@
+//! Clusters with a topology: TORUS, `FAT_TREE`, DRAGONFLY.
+
+use super::cluster::{HostLinks, Hosts};
+use super::tree::{Builder, Node};
+use crate::assemble::{LinkParts, memory_of_hosts};
+use crate::zones::{Dragonfly, FatTree, Level, OwnLinks, Place, Routing, Torus};
+use migsim_base::units::{BytesPerSecond, LinkId};
+
+/// A topology, and how many hosts and links it has.
+#[derive(Debug)]
+struct Shape {
+    routing: Routing,
+    hosts: u32,
+    links: u32,
+}
+
+impl<'a> Builder<'_, 'a, '_> {
+    /// Adds a cluster with a topology.
+    pub(super) fn topology(
+        &mut self,
+        node: Node<'a>,
+        place: Option<Place>,
+        hosts: &Hosts<'a>,
+        links: &HostLinks,
+    ) {
+        let first = LinkId::from_index(self.links.len());
+        let own = OwnLinks {
+            is_duplex: links.link.is_duplex,
+            has_loopback: links.loopback.is_some(),
+            has_limiter: links.limiter.is_some(),
+        };
+        let shape = match shape(node, first, own) {
+            Ok(shape) => shape,
+            Err((attribute, message, hint)) => {
+                let problem = self.reader.problem_at(node, attribute, message);
+                self.reader.note(problem.hint(hint));
+                return;
+            }
+        };
+        if hosts.count() < u64::from(shape.hosts) {
+            let message = format!(
+                "the topology has {} hosts, `radical` names {}",
+                shape.hosts,
+                hosts.count()
+            );
+            let problem = self.reader.problem_at(node, "radical", message);
+            self.reader
+                .note(problem.hint("give `radical` as many numbers as there are hosts"));
+            return;
+        }
+        let name = hosts.host(0).name;
+        let bytes = memory_of_hosts(u64::from(shape.hosts), &name, 0, 0);
+        let bytes = bytes.saturating_add(memory_of_hosts(u64::from(shape.links), &name, 1, 0));
+        if !self.has_room(node, u64::from(shape.hosts), bytes) {
+            return;
+        }
+        if hosts.count() > u64::from(shape.hosts) {
+            let id = node.attribute("id").unwrap_or("");
+            let more = hosts.count() - u64::from(shape.hosts);
+            let note = format!(
+                "cluster `{id}` names {more} more hosts than its topology has; they are left out"
+            );
+            self.reader.notes.push(note);
+        }
+        self.links.reserve(shape.links as usize);
+        add_links(
+            &mut self.links,
+            node.attribute("id").unwrap_or(""),
+            &shape.routing,
+            links,
+        );
+        debug_assert_eq!(self.links.len() - first.index(), shape.links as usize);
+        let Some(zone) = self.add_zone(node, place, shape.routing) else {
+            return;
+        };
+        for (local, radical) in (0..shape.hosts).zip(hosts.radicals()) {
+            self.add_host(node, hosts.host(radical), Place { zone, local });
+        }
+        self.router_of(
+            node,
+            hosts,
+            Place {
+                zone,
+                local: shape.hosts,
+            },
+        );
+    }
+}
+
+/// What is wrong: the attribute, the message and the hint.
+type Wrong = (&'static str, String, &'static str);
+
+fn shape(node: Node<'_>, first: LinkId, links: OwnLinks) -> Result<Shape, Wrong> {
+    let parameters = node.attribute("topo_parameters").unwrap_or("");
+    let topology = node.attribute("topology").unwrap_or("");
+    let (hint, found) = match topology {
+        "TORUS" => (
+            "write the sizes of the dimensions, such as `4,4,2`",
+            torus(parameters, first, links),
+        ),
+        "FAT_TREE" => (
+            "write levels, children, parents and cables of each level, such as `2;4,4;1,2;1,2`",
+            fat_tree(parameters, first, links),
+        ),
+        "DRAGONFLY" => (
+            "write groups and links, chassis and links, blades and links, and hosts, such as `2,1;3,1;4,1;2`",
+            dragonfly(parameters, first, links),
+        ),
+        _ => {
+            let message = format!("unknown topology `{topology}`");
+            return Err((
+                "topology",
+                message,
+                "known are FLAT, TORUS, FAT_TREE and DRAGONFLY",
+            ));
+        }
+    };
+    let shape = found.map_err(|message| ("topo_parameters", message, hint))?;
+    shape.ok_or_else(|| {
+        let message = format!("`{parameters}` are too many hosts or links");
+        (
+            "topo_parameters",
+            message,
+            "a platform has fewer than 2^32 links",
+        )
+    })
+}
+
+/// Numbers from 1 on, with commas.
+fn numbers(text: &str) -> Result<Vec<u32>, String> {
+    let number = |word: &str| {
+        let number = word.trim().parse().ok().filter(|&number| number > 0);
+        number.ok_or_else(|| format!("`{}` is not a number of at least 1", word.trim()))
+    };
+    text.split(',').map(number).collect()
+}
+
+/// The parts between semicolons.
+fn parts<const N: usize>(text: &str) -> Result<[&str; N], String> {
+    let parts: Vec<&str> = text.split(';').collect();
+    let count = parts.len();
+    <[&str; N]>::try_from(parts).map_err(|_| format!("`{text}` has {count} parts, not {N}"))
+}
+
+fn torus(text: &str, first: LinkId, links: OwnLinks) -> Result<Option<Shape>, String> {
+    let dimensions = numbers(text)?;
+    let hosts = dimensions
+        .iter()
+        .try_fold(1_u32, |product, size| product.checked_mul(*size));
+    let per_host = u64::from(links.own()) + u64::from(links.width()) * dimensions.len() as u64;
+    let torus = Routing::Torus(Torus {
+        dimensions,
+        first,
+        links,
+    });
+    let shape = hosts.and_then(|hosts| {
+        Some(Shape {
+            routing: torus,
+            hosts,
+            links: u32::try_from(u64::from(hosts).checked_mul(per_host)?).ok()?,
+        })
+    });
+    Ok(shape)
+}
+
+fn fat_tree(text: &str, first: LinkId, links: OwnLinks) -> Result<Option<Shape>, String> {
+    let [levels, children, parents, cables] = parts(text)?;
+    let levels = numbers(levels)?[0] as usize;
+    let mut lists = Vec::new();
+    for (what, list) in [
+        ("children", children),
+        ("parents", parents),
+        ("cables", cables),
+    ] {
+        let list = numbers(list)?;
+        if list.len() != levels {
+            return Err(format!(
+                "{} numbers of {what} for {levels} levels",
+                list.len()
+            ));
+        }
+        lists.push(list);
+    }
+    let level = |at: usize| Level {
+        children: lists[0][at],
+        parents: lists[1][at],
+        cables: lists[2][at],
+    };
+    let tree = FatTree {
+        levels: (0..levels).map(level).collect(),
+        first,
+        links,
+    };
+    let counts = tree.nodes(0).zip(tree.all_links());
+    Ok(counts.map(|(hosts, links)| Shape {
+        routing: Routing::FatTree(tree),
+        hosts,
+        links,
+    }))
+}
+
+fn dragonfly(text: &str, first: LinkId, links: OwnLinks) -> Result<Option<Shape>, String> {
+    let parts: [&str; 4] = parts(text)?;
+    let mut sizes = [0; 4];
+    let mut cables = [1; 4];
+    for (at, part) in parts.into_iter().enumerate() {
+        match (&numbers(part)?[..], at) {
+            ([size, count], 0..3) => (sizes[at], cables[at]) = (*size, *count),
+            ([size], 3) => sizes[at] = *size,
+            _ => {
+                return Err(format!(
+                    "`{part}` should be {}",
+                    if at < 3 { "two numbers" } else { "one number" }
+                ));
+            }
+        }
+    }
+    let [groups, chassis, blades, hosts] = sizes;
+    if groups > blades {
+        return Err(format!(
+            "{groups} groups are more than the {blades} blades of a chassis"
+        ));
+    }
+    let dragonfly = Dragonfly {
+        groups,
+        chassis,
+        blades,
+        hosts,
+        cables: [cables[0], cables[1], cables[2]],
+        first,
+        links,
+    };
+    let counts = dragonfly.members().zip(dragonfly.all_links());
+    Ok(counts.map(|(hosts, links)| Shape {
+        routing: Routing::Dragonfly(dragonfly),
+        hosts,
+        links,
+    }))
+}
+
+/// Adds the links of a topology in the order of its numbers.
+fn add_links(all: &mut Vec<crate::Link>, id: &str, routing: &Routing, links: &HostLinks) {
+    let own = |all: &mut Vec<_>, member: u32| {
+        for (parts, kind) in [(&links.loopback, "loopback"), (&links.limiter, "limiter")] {
+            if let Some(parts) = parts.clone() {
+                parts.add_to(all, format!("{id}_link_{member}_{kind}"));
+            }
+        }
+    };
+    let limiter = |all: &mut Vec<_>, name: String| {
+        if let Some(parts) = links.limiter.clone() {
+            parts.add_to(all, format!("{id}_{name}_limiter"));
+        }
+    };
+    let cable = |all: &mut Vec<_>, name: String, count: u32| {
+        let bandwidth = links.link.bandwidth.get() * f64::from(count);
+        let parts = LinkParts {
+            bandwidth: BytesPerSecond::new(bandwidth).unwrap_or(links.link.bandwidth),
+            ..links.link.clone()
+        };
+        parts.add_to(all, format!("{id}_{name}"));
+    };
+    match routing {
+        Routing::Torus(torus) => {
+            for member in 0..torus.members() {
+                own(all, member);
+                for dimension in 0..torus.dimensions.len() {
+                    cable(all, format!("link_{member}_{dimension}"), 1);
+                }
+            }
+        }
+        Routing::FatTree(tree) => {
+            (0..tree.nodes(0).unwrap_or(0)).for_each(|member| own(all, member));
+            (0..tree.switches()).for_each(|switch| limiter(all, format!("switch_{switch}")));
+            for (index, level) in tree.levels.iter().enumerate() {
+                for node in 0..tree.nodes(index).unwrap_or(0) {
+                    for port in 0..level.parents * level.cables {
+                        cable(all, format!("link_{index}_{node}_{port}"), 1);
+                    }
+                }
+            }
+        }
+        Routing::Dragonfly(dragonfly) => {
+            (0..dragonfly.members().unwrap_or(0)).for_each(|member| own(all, member));
+            let blades = dragonfly.groups * dragonfly.chassis * dragonfly.blades;
+            (0..blades).for_each(|blade| limiter(all, format!("blade_{blade}")));
+            let [_, counts @ ..] = dragonfly.counts().unwrap_or_default();
+            let [blue, black, green] = dragonfly.cables;
+            let kinds = [
+                ("local", 1),
+                ("green", green),
+                ("black", black),
+                ("blue", blue),
+            ];
+            for (count, (kind, cables)) in counts.into_iter().zip(kinds) {
+                (0..count).for_each(|at| cable(all, format!("{kind}_{at}"), cables));
+            }
+        }
+        _ => {}
+    }
+}

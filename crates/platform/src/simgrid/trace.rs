@@ -1,0 +1,255 @@
+//! The profiles of a file: files named by attributes, and `<trace>` elements connected to hosts and links.
+
+use std::path::Path;
+
+use roxmltree::Node;
+
+use super::profile::{Connection, Events, in_file, read_file};
+use super::xml::{Reader, Version};
+use crate::Profile;
+
+/// The kinds of `<trace_connect>`.
+const KINDS: [&str; 6] = [
+    "SPEED",
+    "POWER",
+    "BANDWIDTH",
+    "LATENCY",
+    "HOST_AVAIL",
+    "LINK_AVAIL",
+];
+
+impl<'a> Reader<'a, '_> {
+    /// Reads a `<trace>` or `<trace_connect>`.
+    pub(super) fn read_trace(&mut self, node: Node<'a, 'a>) {
+        if node.has_tag_name("trace") {
+            self.read_inline(node);
+        } else {
+            self.read_connection(node);
+        }
+    }
+
+    fn read_inline(&mut self, node: Node<'a, 'a>) {
+        self.check_attributes(node, &["id", "periodicity", "file"]);
+        let Some(id) = self.required(node, "id") else {
+            return;
+        };
+        if self.traces.inline.contains_key(id) {
+            // SimGrid keeps the first one.
+            let note = format!("trace `{id}` is defined twice; the first one holds");
+            self.notes.push(note);
+            return;
+        }
+        let events = match self.given(node, "file") {
+            Some(_) => self.events_in_file(node, "file"),
+            None => self.inline_events(node),
+        };
+        self.traces
+            .inline
+            .insert(id, events.map(|(_, events)| events));
+    }
+
+    fn inline_events(&mut self, node: Node<'a, 'a>) -> Option<(Option<String>, Events)> {
+        let text: String = node.children().filter_map(|child| child.text()).collect();
+        let period = match node.attribute("periodicity") {
+            None => None,
+            Some(number) => match number.parse::<f64>() {
+                Ok(period) if period.is_finite() => Some(period).filter(|&p| p > 0.0),
+                _ => {
+                    let message = format!("periodicity `{number}` is not a number");
+                    let problem = self.problem_at(node, "periodicity", message);
+                    self.note(problem);
+                    return None;
+                }
+            },
+        };
+        match Events::read(&text, period) {
+            Ok(events) => Some((None, events)),
+            Err((_, message)) => {
+                self.report(node, message);
+                None
+            }
+        }
+    }
+
+    fn read_connection(&mut self, node: Node<'a, 'a>) {
+        self.check_attributes(node, &["kind", "trace", "element"]);
+        let kind = self.required(node, "kind");
+        let trace = self.required(node, "trace");
+        let element = self.required(node, "element");
+        let (Some(kind), Some(trace), Some(element)) = (kind, trace, element) else {
+            return;
+        };
+        let kind = match kind {
+            "SPEED" | "POWER" => Connection::Speed,
+            "BANDWIDTH" => Connection::Bandwidth,
+            "LATENCY" => Connection::Latency,
+            "HOST_AVAIL" => Connection::HostState,
+            "LINK_AVAIL" => Connection::LinkState,
+            _ => {
+                let message = format!("trace kind `{kind}` is not supported");
+                let problem = self.problem_at(node, "kind", message);
+                self.note(problem.known("kinds", KINDS));
+                return;
+            }
+        };
+        let connection = (node, trace, false);
+        if (self.traces.connected.insert((element, kind), connection)).is_some() {
+            self.report(node, format!("`{element}` has two traces of one kind"));
+        }
+    }
+
+    /// Reports connections to nothing.
+    pub(super) fn check_connections(&mut self) {
+        let unmet: Vec<_> = (self.traces.connected.iter())
+            .filter(|(_, (_, _, met))| !met)
+            .map(|((element, _), (node, ..))| (*element, *node))
+            .collect();
+        for (element, node) in unmet {
+            let message = format!("there is no host or link `{element}` for this kind of trace");
+            let problem = self.problem_at(node, "element", message);
+            self.note(problem);
+        }
+    }
+
+    /// The profile of a host or link: from the file that an attribute names, or from a connected trace.
+    pub(super) fn profile(
+        &mut self,
+        node: Node<'a, 'a>,
+        element: &'a str,
+        attribute: &str,
+        kind: Connection,
+    ) -> Option<Profile> {
+        let (file, mut events) = self.events(node, element, attribute, kind)?;
+        if self.version == Version::Three && events.is_cut() {
+            events = events.with_pause();
+            self.notes.push(format!(
+                "the profile of `{element}` is longer than its period: it begins again one period after its last event, as in SimGrid before 3.26"
+            ));
+        }
+        let profile = match (events.profile(), file) {
+            (Ok(profile), _) => profile,
+            (Err(wrong), Some(file)) => {
+                self.note(in_file(&file, wrong));
+                return None;
+            }
+            (Err((_, message)), None) => {
+                self.report(node, message);
+                return None;
+            }
+        };
+        if kind == Connection::Bandwidth && profile.least() <= 0.0 {
+            let message = format!("the bandwidth profile of link `{element}` has a value of 0");
+            let problem = self.problem_at(node, attribute, message);
+            self.note(problem);
+            return None;
+        }
+        Some(profile)
+    }
+
+    /// When a host or link first fails \[s\], by the file or trace of its state; none if it never does.
+    pub(super) fn first_failure(
+        &mut self,
+        node: Node<'a, 'a>,
+        element: &'a str,
+        kind: Connection,
+    ) -> Option<f64> {
+        let (_, events) = self.events(node, element, "state_file", kind)?;
+        events.first_failure()
+    }
+
+    /// The events of a host or link, with the file that they stand in.
+    fn events(
+        &mut self,
+        node: Node<'a, 'a>,
+        element: &'a str,
+        attribute: &str,
+        kind: Connection,
+    ) -> Option<(Option<String>, Events)> {
+        let connected = self.traces.connected.get_mut(&(element, kind));
+        let connected = connected.map(|entry| {
+            entry.2 = true;
+            (entry.0, entry.1)
+        });
+        match (self.given(node, attribute), connected) {
+            (None, None) => None,
+            (Some(_), None) => self.events_in_file(node, attribute),
+            (None, Some((connection, trace))) => {
+                if let Some(events) = self.traces.inline.get(trace) {
+                    return events.clone().map(|events| (None, events));
+                }
+                let problem = self
+                    .problem_at(connection, "trace", format!("unknown trace `{trace}`"))
+                    .names_no("trace", trace);
+                let names: Vec<&str> = self.traces.inline.keys().copied().collect();
+                self.note(problem.known("traces", names));
+                None
+            }
+            (Some(_), Some(_)) => {
+                let message = format!("`{element}` has a trace and the attribute `{attribute}`");
+                let problem = self.problem_at(node, attribute, message);
+                self.note(problem);
+                None
+            }
+        }
+    }
+
+    fn events_in_file(
+        &mut self,
+        node: Node<'a, 'a>,
+        attribute: &str,
+    ) -> Option<(Option<String>, Events)> {
+        let name = node.attribute(attribute)?;
+        let folder = Path::new(self.source).parent().unwrap_or(Path::new(""));
+        let path = folder.join(name).to_string_lossy().into_owned();
+        if !self.traces.files.contains_key(&path) {
+            let read = read_file(&path);
+            self.traces.files.insert(path.clone(), read);
+        }
+        match &self.traces.files.get(&path)?.0 {
+            Ok(events) => Some((Some(path), events.clone())),
+            Err(problem) if problem.location.line_column.is_some() => {
+                let problem = problem.clone();
+                self.note(problem);
+                None
+            }
+            Err(problem) => {
+                let problem = self.problem_at(node, attribute, problem.message.clone());
+                self.note(problem);
+                None
+            }
+        }
+    }
+
+    /// The events in the file that an attribute names, as they hold in version 4.
+    pub(super) fn events_of(&mut self, node: Node<'a, 'a>, attribute: &str) -> Option<Events> {
+        let (_, events) = self.events_in_file(node, attribute)?;
+        Some(self.as_now(events))
+    }
+
+    /// The events of an inline trace, as they hold in version 4.
+    pub(super) fn inline_trace(&self, id: &str) -> Option<Events> {
+        let events = self.traces.inline.get(id)?.clone()?;
+        Some(self.as_now(events))
+    }
+
+    /// In version 3 a profile that is longer than its period begins again one period after its last event.
+    fn as_now(&self, events: Events) -> Events {
+        if self.version == Version::Three && events.is_cut() {
+            events.with_pause()
+        } else {
+            events
+        }
+    }
+
+    /// Whether it refers to files of profiles or states.
+    pub(super) fn has_profile_files(&self) -> bool {
+        !self.traces.files.is_empty()
+    }
+
+    /// The profile files that were read, with their SHA-256.
+    pub(super) fn profile_files(self) -> Vec<(String, String)> {
+        (self.traces.files.into_iter())
+            .map(|(path, (_, hash))| (path, hash))
+            .collect()
+    }
+}

@@ -1,0 +1,508 @@
+//! Reads the tree of zones: hosts, routers and links; the routes between them follow once all names are known.
+
+use std::collections::BTreeMap;
+
+use super::config::{FATPIPE, MEMORY};
+use super::profile::Connection;
+use super::xml::Reader;
+use crate::assemble::{LinkParts, check_size};
+use crate::zones::{Member, Place, Point, Routing, Star, Vivaldi, ZoneId, Zones};
+use crate::{Failure, Host, Link};
+use migsim_base::document::MOST_PROBLEMS;
+use migsim_base::memory::Limits;
+use migsim_base::units::{Bytes, ClusterId, LinkId, Seconds};
+
+/// An element of the file.
+pub(super) type Node<'a> = roxmltree::Node<'a, 'a>;
+
+/// Zones nested deeper than this are refused.
+const MOST_DEPTH: u32 = 64;
+
+/// The routings of zones, as they are written.
+pub(super) const ROUTINGS: [&str; 7] = [
+    "Full",
+    "Floyd",
+    "Dijkstra",
+    "DijkstraCache",
+    "Cluster",
+    "Vivaldi",
+    "None",
+];
+
+/// What may stand in a zone.
+const ELEMENTS: [&str; 12] = [
+    "zone",
+    "cluster",
+    "cabinet",
+    "peer",
+    "host",
+    "router",
+    "link",
+    "backbone",
+    "host_link",
+    "route",
+    "zoneRoute",
+    "bypassRoute",
+];
+
+/// A link by its name.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum NamedLink {
+    /// A link for both directions.
+    One(LinkId),
+    /// The first direction of a duplex link.
+    Duplex(LinkId),
+}
+
+/// A zone whose routes are still to be read.
+#[derive(Debug)]
+pub(super) struct Part<'a> {
+    pub(super) zone: ZoneId,
+    pub(super) node: Node<'a>,
+    pub(super) members: u32,
+    pub(super) backbone: Option<LinkId>,
+}
+
+/// A platform under construction.
+#[derive(Debug)]
+pub(super) struct Builder<'r, 'a, 'input> {
+    pub(super) reader: &'r mut Reader<'a, 'input>,
+    pub(super) zones: Zones,
+    pub(super) hosts: Vec<Host>,
+    /// The number of each host in the zones.
+    pub(super) points: Vec<Point>,
+    pub(super) links: Vec<Link>,
+    pub(super) members: BTreeMap<String, Member>,
+    pub(super) named_links: BTreeMap<String, NamedLink>,
+    pub(super) parts: Vec<Part<'a>>,
+    /// The gateway of a zone that has only one.
+    pub(super) gateways: BTreeMap<ZoneId, Point>,
+    pub(super) failure: Option<Failure>,
+    pub(super) limits: Limits,
+    /// Hosts and bytes of what is written as a whole.
+    total: (u64, u64),
+}
+
+impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
+    pub(super) fn new(reader: &'r mut Reader<'a, 'input>, limits: Limits) -> Self {
+        Self {
+            reader,
+            zones: Zones::default(),
+            hosts: Vec::new(),
+            points: Vec::new(),
+            links: Vec::new(),
+            members: BTreeMap::new(),
+            named_links: BTreeMap::new(),
+            parts: Vec::new(),
+            gateways: BTreeMap::new(),
+            failure: None,
+            limits,
+            total: (0, 0),
+        }
+    }
+
+    /// Reads a zone or cluster with all that it holds.
+    pub(super) fn read(&mut self, node: Node<'a>, place: Option<Place>) {
+        if node.has_tag_name("cluster") {
+            self.cluster(node, place);
+        } else {
+            self.zone(node, place);
+        }
+    }
+
+    /// Adds a zone of this name; none if there is one.
+    pub(super) fn add_zone(
+        &mut self,
+        node: Node<'a>,
+        place: Option<Place>,
+        routing: Routing,
+    ) -> Option<ZoneId> {
+        let name = self.reader.name(node, "id")?;
+        let zone = self.zones.add_zone(name.to_owned(), place, routing);
+        self.register(node, "zone", name, Member::Zone(zone));
+        Some(zone)
+    }
+
+    /// Notes a name; hosts, routers and zones share their names.
+    pub(super) fn register(&mut self, node: Node<'a>, what: &str, name: &str, member: Member) {
+        if self.members.insert(name.to_owned(), member).is_some() {
+            let message = format!("{what} `{name}` is defined twice");
+            let problem = self.reader.problem_at(node, "id", message);
+            self.reader
+                .note(problem.hint("hosts, routers and zones need different names"));
+        }
+    }
+
+    fn zone(&mut self, node: Node<'a>, place: Option<Place>) {
+        self.reader.check_attributes(node, &["id", "routing"]);
+        let routing = self.reader.required(node, "routing").unwrap_or("Full");
+        let known = ROUTINGS
+            .iter()
+            .find(|known| known.eq_ignore_ascii_case(routing));
+        if routing.eq_ignore_ascii_case("Wifi") {
+            let problem =
+                self.reader
+                    .problem_at(node, "routing", "routing `Wifi` is not supported");
+            let hint =
+                "wireless links need a rate for each host; use routing `Cluster` with fixed links";
+            self.reader.note(problem.hint(hint));
+            return;
+        }
+        let Some(&routing) = known else {
+            let message = format!("unknown routing `{routing}`");
+            let problem = self.reader.problem_at(node, "routing", message);
+            self.reader.note(problem.known("routings", ROUTINGS));
+            return;
+        };
+        let empty = match routing {
+            "Cluster" => Routing::Star(Star::default()),
+            "Vivaldi" => Routing::Vivaldi(Vivaldi::default()),
+            _ => Routing::Nothing,
+        };
+        let Some(zone) = self.add_zone(node, place, empty) else {
+            return;
+        };
+        if self.zones.depth(zone) > MOST_DEPTH {
+            let message = format!("zones are nested more than {MOST_DEPTH} deep");
+            self.reader.report(node, message);
+            return;
+        }
+        let mut part = Part {
+            zone,
+            node,
+            members: 0,
+            backbone: None,
+        };
+        let mut inner = Vec::new();
+        let before = self.zones.points();
+        for child in self.reader.elements(node) {
+            self.element(child, &mut part, &mut inner);
+        }
+        // If the zone holds one host or router only, routes need not name it as their gateway.
+        if self.zones.points() == before + 1 {
+            self.gateways.insert(zone, before);
+        }
+        self.add_backbone(&part);
+        self.parts.push(part);
+        for (child, place) in inner {
+            self.read(child, Some(place));
+        }
+    }
+
+    /// Reads an element of a zone; zones in it are listed for later, so that the hosts of a zone follow each other.
+    fn element(&mut self, node: Node<'a>, part: &mut Part<'a>, inner: &mut Vec<(Node<'a>, Place)>) {
+        let place = Place {
+            zone: part.zone,
+            local: part.members,
+        };
+        match node.tag_name().name() {
+            "zone" | "AS" | "cluster" => {
+                inner.push((node, place));
+                part.members += 1;
+            }
+            "host" => part.members += u32::from(self.host(node, place)),
+            "router" => part.members += u32::from(self.router(node, place)),
+            "peer" => part.members += u32::from(self.peer(node, place)),
+            "cabinet" => part.members += self.cabinet(node, place),
+            "link" => self.link(node),
+            "backbone" => part.backbone = self.backbone(node),
+            "prop" if node.attribute("id") == Some(FATPIPE) => self.fatpipe(node, part.zone),
+            "disk" | "storage" | "storage_type" | "mount" | "prop" | "model_prop" | "gpu"
+            | "random" => {
+                self.reader.pass_over(node.tag_name().name());
+            }
+            // Profiles are read before, routes afterwards.
+            "trace" | "trace_connect" | "route" | "zoneRoute" | "ASroute" | "bypassRoute"
+            | "bypassZoneRoute" | "bypassASroute" | "host_link" => {}
+            _ => self.reader.unknown_element(node, &ELEMENTS),
+        }
+    }
+
+    /// Reads how flows share links that are not shared, which holds for the whole file.
+    fn fatpipe(&mut self, node: Node<'a>, zone: ZoneId) {
+        self.reader.check_attributes(node, &["id", "value"]);
+        if zone != 0 {
+            let message = format!("property `{FATPIPE}` is not in the outermost zone");
+            let problem = self.reader.problem_at(node, "id", message);
+            let hint = "it holds for all links of the file: move it to the outermost zone";
+            self.reader.note(problem.hint(hint));
+        }
+        match self.reader.required(node, "value") {
+            Some("whole") => self.zones.are_pipes_whole = true,
+            Some("simgrid") => self.zones.are_pipes_whole = false,
+            Some(other) => {
+                let message = format!("unknown value `{other}` of property `{FATPIPE}`");
+                let problem = self.reader.problem_at(node, "value", message);
+                self.reader
+                    .note(problem.known("values", ["simgrid", "whole"]));
+            }
+            None => {}
+        }
+    }
+
+    /// Adds a host.
+    pub(super) fn add_host(&mut self, node: Node<'a>, host: Host, place: Place) -> Point {
+        let point = self.zones.add_point(place);
+        self.register(node, "host", &host.name, Member::Point(point));
+        self.points.push(point);
+        self.hosts.push(host);
+        point
+    }
+
+    fn host(&mut self, node: Node<'a>, place: Place) -> bool {
+        let known = [
+            "id",
+            "speed",
+            "power",
+            "core",
+            "cores",
+            "pstate",
+            "speed_file",
+            "availability_file",
+            "availability",
+            "state",
+            "state_file",
+            "coordinates",
+        ];
+        self.reader.check_attributes(node, &known);
+        self.pass_over_inside(node);
+        let Some(name) = self.reader.name(node, "id") else {
+            return false;
+        };
+        let speed = self.reader.speed(node);
+        let cores = self.reader.cores(node);
+        let file = self
+            .reader
+            .either(node, ["speed_file", "availability_file"]);
+        let attribute = file.map_or("speed_file", |(attribute, _)| attribute);
+        let profile = self
+            .reader
+            .profile(node, name, attribute, Connection::Speed);
+        self.state(node, name, Connection::HostState);
+        let (Some(speed), Some(cores)) = (speed, cores) else {
+            return false;
+        };
+        let host = Host {
+            name: name.to_owned(),
+            cluster: ClusterId::default(),
+            speed,
+            cores,
+            memory: self.memory(node),
+            speed_profile: profile,
+            loads: Vec::new(),
+        };
+        self.add_host(node, host, place);
+        self.place_by_coordinates(node, place);
+        true
+    }
+
+    /// Keeps the first date at which a host or link fails.
+    pub(super) fn state(&mut self, node: Node<'a>, name: &'a str, kind: Connection) {
+        if self
+            .reader
+            .given(node, "state")
+            .is_some_and(|state| state.eq_ignore_ascii_case("off"))
+        {
+            self.fails(name, 0.0);
+        }
+        if let Some(date) = self.reader.first_failure(node, name, kind) {
+            self.fails(name, date);
+        }
+    }
+
+    fn fails(&mut self, name: &str, date: f64) {
+        let is_first = self
+            .failure
+            .as_ref()
+            .is_none_or(|first| date < first.date.get());
+        if is_first && let Some(date) = Seconds::new(date) {
+            self.failure = Some(Failure {
+                name: name.to_owned(),
+                date,
+            });
+        }
+    }
+
+    fn router(&mut self, node: Node<'a>, place: Place) -> bool {
+        self.reader.check_attributes(node, &["id", "coordinates"]);
+        let Some(name) = self.reader.name(node, "id") else {
+            return false;
+        };
+        self.add_router(node, name, place);
+        self.place_by_coordinates(node, place);
+        true
+    }
+
+    /// Adds a router.
+    pub(super) fn add_router(&mut self, node: Node<'a>, name: &str, place: Place) -> Point {
+        let point = self.zones.add_point(place);
+        self.register(node, "router", name, Member::Point(point));
+        if let Routing::Star(star) = &mut self.zones.zone_mut(place.zone).routing {
+            let local = place.local as usize;
+            star.members
+                .resize_with(star.members.len().max(local + 1), Default::default);
+        }
+        point
+    }
+
+    /// Adds a link or both directions of a duplex one under a written name.
+    pub(super) fn add_link(&mut self, node: Node<'a>, name: &str, parts: LinkParts) -> LinkId {
+        let is_duplex = parts.is_duplex;
+        let id = parts.add_to(&mut self.links, name.to_owned());
+        let mut known = vec![(name.to_owned(), NamedLink::One(id))];
+        if is_duplex {
+            known[0].1 = NamedLink::Duplex(id);
+            known.push((format!("{name}_UP"), NamedLink::One(id)));
+            known.push((format!("{name}_DOWN"), NamedLink::One(LinkId(id.0 + 1))));
+        }
+        for (name, link) in known {
+            let message = format!("link `{name}` is defined twice");
+            if self.named_links.insert(name, link).is_some() {
+                let problem = self.reader.problem_at(node, "id", message);
+                self.reader.note(problem);
+            }
+        }
+        id
+    }
+
+    /// The sharing of a link: whether flows share it, and whether it is duplex.
+    pub(super) fn sharing(
+        &mut self,
+        node: Node<'a>,
+        attribute: &str,
+        default: &str,
+    ) -> Option<(bool, bool)> {
+        let policy = self.reader.given(node, attribute).unwrap_or(default);
+        match policy {
+            "SHARED" => Some((true, false)),
+            "FATPIPE" => Some((false, false)),
+            "SPLITDUPLEX" | "FULLDUPLEX" => Some((true, true)),
+            "WIFI" => {
+                let message = "sharing policy `WIFI` is not supported";
+                let problem = self.reader.problem_at(node, attribute, message);
+                let hint = "wireless links need a rate for each host; use a SHARED link with the rate of the slowest";
+                self.reader.note(problem.hint(hint));
+                None
+            }
+            _ => {
+                let message = format!("unknown sharing policy `{policy}`");
+                let problem = self.reader.problem_at(node, attribute, message);
+                self.reader
+                    .note(problem.known("policies", ["SHARED", "SPLITDUPLEX", "FATPIPE"]));
+                None
+            }
+        }
+    }
+
+    fn link(&mut self, node: Node<'a>) {
+        let known = [
+            "id",
+            "bandwidth",
+            "latency",
+            "sharing_policy",
+            "bandwidth_file",
+            "latency_file",
+            "state",
+            "state_file",
+        ];
+        self.reader.check_attributes(node, &known);
+        self.pass_over_inside(node);
+        let Some((is_shared, is_duplex)) = self.sharing(node, "sharing_policy", "SHARED") else {
+            return;
+        };
+        let Some(name) = self.reader.name(node, "id") else {
+            return;
+        };
+        let bandwidth = self.reader.bandwidth(node, "bandwidth");
+        let latency = match self.reader.given(node, "latency") {
+            Some(_) => self.reader.latency(node, "latency"),
+            None => Some(Seconds::default()),
+        };
+        let bandwidths = self
+            .reader
+            .profile(node, name, "bandwidth_file", Connection::Bandwidth);
+        let latencies = self
+            .reader
+            .profile(node, name, "latency_file", Connection::Latency);
+        self.state(node, name, Connection::LinkState);
+        if !is_shared && (bandwidths.is_some() || latencies.is_some()) {
+            let message = format!("link `{name}` is FATPIPE and has a profile");
+            let problem = self.reader.problem_at(node, "sharing_policy", message);
+            let hint = "links that are not shared keep their capacity and delay";
+            self.reader.note(problem.hint(hint));
+        }
+        if let (Some(bandwidth), Some(latency)) = (bandwidth, latency) {
+            let parts = LinkParts {
+                is_shared,
+                is_duplex,
+                bandwidth,
+                latency,
+                bandwidth_profile: bandwidths,
+                latency_profile: latencies,
+            };
+            self.add_link(node, name, parts);
+        }
+    }
+
+    /// The memory of each host of an element, if it has that property.
+    pub(super) fn memory(&mut self, node: Node<'a>) -> Option<Bytes> {
+        let is_memory = |child: &Node<'a>| child.attribute("id") == Some(MEMORY);
+        let prop = node.children().find(is_memory)?;
+        self.reader.check_attributes(prop, &["id", "value"]);
+        let value = self.reader.required(prop, "value")?;
+        match Bytes::parse(value) {
+            Ok(memory) => Some(memory),
+            Err(error) => {
+                let problem = self.reader.problem_at(prop, "value", error.to_string());
+                self.reader.note(problem);
+                None
+            }
+        }
+    }
+
+    /// Counts what stands in an element and has no meaning here.
+    pub(super) fn pass_over_inside(&mut self, node: Node<'a>) {
+        for child in self.reader.elements(node) {
+            match child.tag_name().name() {
+                "prop" if child.attribute("id") == Some(MEMORY) => {}
+                name @ ("prop" | "disk" | "mount" | "storage") => self.reader.pass_over(name),
+                _ => self.reader.unknown_element(child, &["prop", "disk"]),
+            }
+        }
+    }
+
+    /// Counts hosts and their memory; false (and a problem) if they are too many.
+    pub(super) fn has_room(&mut self, node: Node<'a>, hosts: u64, bytes: u64) -> bool {
+        self.total.0 = self.total.0.saturating_add(hosts);
+        self.total.1 = self.total.1.saturating_add(bytes);
+        let clusters = self.zones.iter().count();
+        match check_size(self.total.0, clusters, self.total.1, self.limits) {
+            Ok(()) => true,
+            Err(problem) => {
+                let hint = problem.hint.unwrap_or_default();
+                let problem = self.reader.problem(node, problem.message);
+                self.reader.note(problem.hint(hint));
+                false
+            }
+        }
+    }
+
+    /// Reports that there is no `what` of this name; lists those that there are, if they are printed.
+    pub(super) fn unknown(&mut self, node: Node<'a>, attribute: &str, what: &str, name: &str) {
+        let message = format!("unknown {what} `{name}`");
+        let problem = self
+            .reader
+            .problem_at(node, attribute, message)
+            .names_no(what, name);
+        let is_printed = self.reader.problems.len() < MOST_PROBLEMS;
+        let problem = match what {
+            _ if !is_printed => problem,
+            "link" => problem.known("links", self.named_links.keys().map(String::as_str)),
+            _ => problem.known(
+                "hosts, routers and zones",
+                self.members.keys().map(String::as_str),
+            ),
+        };
+        self.reader.note(problem);
+    }
+}

@@ -1,0 +1,581 @@
+//! Writes a platform as `SimGrid` XML, version 4.1, for `SimGrid` 3.x and 4.x and for [`from_simgrid`](super::from_simgrid).
+//!
+//! | form | when | size |
+//! | --- | --- | --- |
+//! | `<cluster>`s and a `<zoneRoute>` per pair of them | every cluster is a switch of equal hosts, no profiles, no latencies of pairs | clusters² |
+//! | the file as it was read, or translated from JSON | a tree of zones of version 4 in one file | as it is |
+//! | the same tree in version 4 (`modern.rs`) | it was of version 3, or refers to other files | as it is |
+//! | hosts, links and a `<route>` per pair of hosts (routing `Full`) | otherwise, nested zones included | hosts² |
+//!
+//! Two things that `SimGrid` does not have are properties, which it passes over: the memory of hosts (`migsim.memory`), and that each flow has the
+//! whole capacity of links that are not shared (`migsim.network.fatpipe`). If the platform gives the latency of a pair of clusters, each pair gets a link that has the latency of the whole way, `FATPIPE` and
+//! faster than any other, and the other links have none.
+
+use std::collections::BTreeSet;
+use std::fmt::{self, Write as _};
+
+use super::config::{FATPIPE, MEMORY};
+use super::export::{Export, escape, file_name};
+use super::modern::modern;
+use crate::model::NO_BOTTLENECK;
+use crate::{Cluster, Host, Link, LoadedPlatform, Platform, Profile, Route, Routes};
+use migsim_base::error::{Error, Problem};
+use migsim_base::units::{ClusterId, HostId, LinkId};
+use migsim_base::words::counted;
+
+/// More hosts than this are not written with a route for each pair.
+const MOST_HOSTS_OF_ROUTES: usize = 3000;
+
+/// Writes a platform for `SimGrid`.
+///
+/// ```
+/// let platform = migsim_platform::open("ufrgs")?.platform;
+/// let xml = migsim_platform::to_simgrid(&platform)?.xml;
+/// let again = migsim_platform::from_simgrid("ufrgs.xml", &xml)?.platform;
+/// assert_eq!(again.hosts.len(), 174);
+/// # Ok::<(), migsim_base::error::Error>(())
+/// ```
+///
+/// # Errors
+/// There are too many hosts for a route per pair, or some latencies are given per pair of clusters and others have profiles.
+pub fn to_simgrid(platform: &Platform) -> Result<Export, Error> {
+    let mut writer = Writer {
+        platform,
+        has_pair_latencies: false,
+        xml: String::new(),
+        profiles: Vec::new(),
+    };
+    let is_small = platform.hosts.len() <= MOST_HOSTS_OF_ROUTES;
+    match clusters_of_switches(platform) {
+        Some(access) if !is_small => writer.clusters(access),
+        _ if is_small => writer.full()?,
+        _ => {
+            let problem = Problem::new(format!(
+                "{} hosts are too many for a route per pair",
+                platform.hosts.len()
+            ));
+            let hint = format!(
+                "up to {MOST_HOSTS_OF_ROUTES}; more if all clusters are switches of equal hosts without profiles and without latencies of pairs"
+            );
+            return Err(problem.hint(hint).into());
+        }
+    }
+    let notes = writer.notes();
+    Ok(Export {
+        xml: writer.xml,
+        notes,
+        profiles: writer.profiles,
+    })
+}
+
+/// The same; a tree of zones in the text that it was read from, or translated to, with all of its structure.
+///
+/// # Errors
+/// As [`to_simgrid`]; or a file that the platform refers to cannot be read any more.
+pub fn to_simgrid_as_read(loaded: &LoadedPlatform) -> Result<Export, Error> {
+    match (&loaded.platform.routes, &loaded.tree) {
+        (Routes::Zoned { .. }, Some(tree)) if tree.is_whole => Ok(Export {
+            xml: tree.text.to_string(),
+            profiles: Vec::new(),
+            notes: Vec::new(),
+        }),
+        (Routes::Zoned { .. }, Some(tree)) => modern(&loaded.source, &tree.text),
+        _ => to_simgrid(&loaded.platform),
+    }
+}
+
+/// The access links by host, if all clusters can be written as `<cluster>`.
+fn clusters_of_switches(platform: &Platform) -> Option<&[Option<LinkId>]> {
+    let Routes::Clustered { access, pairs, .. } = &platform.routes else {
+        return None;
+    };
+    let link = |id: LinkId| &platform.links[id.index()];
+    let is_plain = access.iter().all(|id| id.is_some_and(|id| link(id).is_shared && !link(id).is_duplex))
+        && pairs.iter().all(|path| path.as_ref().is_none_or(|path| path.latency.is_none()))
+        && (0..platform.clusters.len()).all(|c| between(platform, c, c).is_none_or(|route| route.middle.is_empty()))
+        && platform.hosts.iter().all(|host| host.speed_profile.is_none())
+        && (platform.links.iter()).all(|link| link.bandwidth_profile.is_none() && link.latency_profile.is_none())
+        // `<cluster>` counts its hosts, which are equal.
+        && platform.clusters.iter().all(|cluster| {
+            let ids = cluster.hosts.start as usize..cluster.hosts.end as usize;
+            let kind = |id: usize| {
+                let (host, access) = (&platform.hosts[id], access[id].map(link));
+                (host.speed, host.cores, host.memory, access.map(|link| (link.bandwidth, link.latency)))
+            };
+            ids.clone().all(|id| kind(id) == kind(ids.start))
+        })
+        && platform.clusters.iter().all(|cluster| {
+            (cluster.hosts.clone().enumerate()).all(|(index, host)| platform.hosts[host as usize].name == format!("{}-{index}", cluster.name))
+        });
+    is_plain.then_some(access)
+}
+
+/// The route from the first host of a cluster to the last one of another (or of the same) one.
+fn between(platform: &Platform, a: usize, b: usize) -> Option<Route<'_>> {
+    let (from, to) = (
+        platform.clusters[a].hosts.start,
+        platform.clusters[b].hosts.end - 1,
+    );
+    (from != to)
+        .then(|| platform.route(HostId(from), HostId(to)))
+        .flatten()
+}
+
+/// The end of the element of a host: its memory, which SimGrid does not have, as a property.
+fn inside(element: &str, host: &Host) -> String {
+    host.memory.map_or_else(
+        || "/>".to_owned(),
+        |memory| format!("><prop id=\"{MEMORY}\" value=\"{memory}\"/></{element}>"),
+    )
+}
+
+struct Writer<'a> {
+    platform: &'a Platform,
+    /// Whether latencies are written per pair of clusters, and not per link.
+    has_pair_latencies: bool,
+    xml: String,
+    profiles: Vec<(String, String)>,
+}
+
+impl Writer<'_> {
+    fn line(&mut self, text: fmt::Arguments<'_>) {
+        writeln!(self.xml, "{text}").expect("a string can be written to");
+    }
+
+    fn begin(&mut self) {
+        // The names of hosts and links have no control characters, this one may.
+        let name = escape(&self.platform.name.replace(char::is_control, " "));
+        self.line(format_args!("<?xml version=\"1.0\"?>"));
+        self.line(format_args!(
+            "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">"
+        ));
+        self.line(format_args!("<platform version=\"4.1\">"));
+        self.line(format_args!(" <zone id=\"{name}\" routing=\"Full\">"));
+        if self.has_whole_pipes() {
+            self.line(format_args!("  <prop id=\"{FATPIPE}\" value=\"whole\"/>"));
+        }
+    }
+
+    /// Whether the file has links that are not shared, of which each flow has the whole capacity.
+    fn has_whole_pipes(&self) -> bool {
+        let has_pipes = self.has_pair_latencies || self.has_unshared();
+        has_pipes && self.platform.has_whole_pipes()
+    }
+
+    /// What a user should know about the file.
+    fn notes(&self) -> Vec<String> {
+        let unshared = (self.platform.links.iter())
+            .filter(|link| !link.is_shared)
+            .count();
+        let are_whole = self.platform.has_whole_pipes();
+        let note = (unshared > 0 && are_whole).then(|| {
+            let links = counted(unshared, "link");
+            format!(
+                "{links} with the sharing policy `FATPIPE`: migsim gives each flow the whole bandwidth, as property `{FATPIPE}` of the file asks; \
+                 SimGrid gives less to some flows, as migsim does with `--net fatpipe=simgrid`"
+            )
+        });
+        note.into_iter().collect()
+    }
+
+    /// Whether links of the platform are not shared.
+    fn has_unshared(&self) -> bool {
+        self.platform.links.iter().any(|link| !link.is_shared)
+    }
+
+    fn end(&mut self) {
+        self.line(format_args!(" </zone>"));
+        self.line(format_args!("</platform>"));
+    }
+
+    fn link(&mut self, name: &str, link: &Link, sharing: &str) {
+        let bandwidth = self.profile(
+            "bandwidth_file",
+            name,
+            "bandwidth",
+            link.bandwidth_profile.as_ref(),
+        );
+        let latency = self.profile(
+            "latency_file",
+            name,
+            "latency",
+            link.latency_profile.as_ref(),
+        );
+        self.line(format_args!(
+            "  <link id=\"{}\" bandwidth=\"{}Bps\" latency=\"{}s\" sharing_policy=\"{sharing}\"{bandwidth}{latency}/>",
+            escape(name),
+            link.bandwidth.get(),
+            if self.has_pair_latencies { 0.0 } else { link.latency.get() }
+        ));
+    }
+
+    /// The attribute that names the file of a profile, which is written, too.
+    fn profile(
+        &mut self,
+        attribute: &str,
+        owner: &str,
+        what: &str,
+        profile: Option<&Profile>,
+    ) -> String {
+        let Some(profile) = profile else {
+            return String::new();
+        };
+        let file = format!("{}-{what}.prof", file_name(owner));
+        self.profiles.push((file.clone(), profile.to_simgrid()));
+        format!(" {attribute}=\"{}\"", escape(&file))
+    }
+
+    fn clusters(&mut self, access: &[Option<LinkId>]) {
+        let platform = self.platform;
+        self.begin();
+        for (index, cluster) in platform.clusters.iter().enumerate() {
+            let host = &platform.hosts[cluster.hosts.start as usize];
+            let link = access[cluster.hosts.start as usize].expect("every host has an access link");
+            let link = &platform.links[link.index()];
+            let Cluster { name, hosts } = cluster;
+            let name = escape(name);
+            // A `<cluster>` has no loopback of its own accord; this one is that of the network models.
+            let end = inside("cluster", host);
+            self.line(format_args!(
+                "  <cluster id=\"{name}\" prefix=\"{name}-\" suffix=\"\" radical=\"0-{}\" speed=\"{}f\" core=\"{}\" bw=\"{}Bps\" lat=\"{}s\" \
+                 sharing_policy=\"SHARED\" loopback_bw=\"10GBps\" loopback_lat=\"0s\" router_id=\"router-{index}\"{end}",
+                hosts.len() - 1,
+                host.speed.get(),
+                host.cores,
+                link.bandwidth.get(),
+                link.latency.get()
+            ));
+        }
+        // A `<cluster>` makes the access links of its hosts.
+        let made: BTreeSet<LinkId> = access.iter().copied().flatten().collect();
+        self.links(&made);
+        for a in 0..platform.clusters.len() {
+            for b in 0..platform.clusters.len() {
+                self.zone_route(a, b);
+            }
+        }
+        self.end();
+    }
+
+    /// The route between two clusters, in both directions if they are the same reversed.
+    fn zone_route(&mut self, a: usize, b: usize) {
+        let platform = self.platform;
+        let first = |cluster: usize| HostId(platform.clusters[cluster].hosts.start);
+        let (Some(there), Some(back)) = (
+            platform.route(first(a), first(b)),
+            platform.route(first(b), first(a)),
+        ) else {
+            return;
+        };
+        let is_symmetric = there.middle.iter().eq(back.middle.iter().rev());
+        if a == b || (is_symmetric && a > b) {
+            return;
+        }
+        let symmetrical = if is_symmetric {
+            ""
+        } else {
+            " symmetrical=\"NO\""
+        };
+        let [from, to] = [a, b].map(|cluster| escape(&platform.clusters[cluster].name));
+        let links = self.links_of(there.middle.iter().copied());
+        self.line(format_args!(
+            "  <zoneRoute src=\"{from}\" dst=\"{to}\" gw_src=\"router-{a}\" gw_dst=\"router-{b}\"{symmetrical}>{links}</zoneRoute>"
+        ));
+    }
+
+    fn links_of(&self, links: impl Iterator<Item = LinkId>) -> String {
+        links.fold(String::new(), |mut text, link| {
+            let first = self.platform.undirected(link);
+            let (name, direction) = match self.duplex(first) {
+                Some(name) if link == first => (name, " direction=\"UP\""),
+                Some(name) => (name, " direction=\"DOWN\""),
+                None => (&*self.platform.links[link.index()].name, ""),
+            };
+            let name = escape(name);
+            write!(text, "<link_ctn id=\"{name}\"{direction}/>")
+                .expect("a string can be written to");
+            text
+        })
+    }
+
+    /// The common name of a duplex link and of the direction after it, if one `SPLITDUPLEX` link stands for both.
+    fn duplex(&self, first: LinkId) -> Option<&str> {
+        let up = &self.platform.links[first.index()];
+        if !up.is_duplex || !up.is_shared {
+            return None;
+        }
+        let down = self.platform.links.get(first.index() + 1)?;
+        let name = up.name.strip_suffix("_UP")?;
+        let is_one = down.name.strip_suffix("_DOWN") == Some(name)
+            && down.is_shared
+            && (up.bandwidth, up.latency) == (down.bandwidth, down.latency)
+            && up.bandwidth_profile == down.bandwidth_profile
+            && up.latency_profile == down.latency_profile;
+        is_one.then_some(name)
+    }
+
+    /// The links but those that are `made` otherwise; a duplex link is one element.
+    fn links(&mut self, made: &BTreeSet<LinkId>) {
+        let platform = self.platform;
+        let mut ids = (0..platform.links.len()).map(LinkId::from_index);
+        while let Some(id) = ids.next() {
+            let link = &platform.links[id.index()];
+            if made.contains(&id) {
+                continue;
+            }
+            if let Some(name) = self.duplex(id).map(str::to_owned) {
+                ids.next();
+                self.link(&name, link, "SPLITDUPLEX");
+            } else {
+                let sharing = if link.is_shared { "SHARED" } else { "FATPIPE" };
+                self.link(&link.name, link, sharing);
+            }
+        }
+    }
+
+    fn full(&mut self) -> Result<(), Error> {
+        let platform = self.platform;
+        let count = platform.clusters.len();
+        let pairs = || (0..count).flat_map(|a| (0..count).map(move |b| (a, b)));
+        let route = |(a, b): (usize, usize)| between(platform, a, b);
+        self.has_pair_latencies = pairs()
+            .filter_map(route)
+            .any(|route| route.latency.is_some());
+        if self.has_pair_latencies && matches!(platform.routes, Routes::Zoned { .. }) {
+            let problem = Problem::new("the delays of some routes are distances (Vivaldi)");
+            return Err(problem
+                .hint("SimGrid adds up the latencies of links: keep the file that you have")
+                .into());
+        }
+        let varies = platform
+            .links
+            .iter()
+            .find(|link| link.latency_profile.is_some());
+        if let Some(link) = varies.filter(|_| self.has_pair_latencies) {
+            let problem = Problem::new(format!(
+                "link `{}` has a latency profile, and pairs of clusters have latencies",
+                link.name
+            ));
+            return Err(problem
+                .hint("SimGrid adds up the latencies of links: leave out one of the two")
+                .into());
+        }
+        self.begin();
+        for host in &platform.hosts {
+            self.host(host);
+        }
+        self.links(&BTreeSet::new());
+        let mut latencies = vec![String::new(); count * count];
+        let with_latencies = if self.has_pair_latencies { count } else { 0 };
+        for (a, b) in (0..with_latencies).flat_map(|a| (0..count).map(move |b| (a, b))) {
+            if let Some(route) = route((a, b)) {
+                let name = format!(
+                    "latency-{}-{}",
+                    platform.clusters[a].name, platform.clusters[b].name
+                );
+                let (id, latency) = (escape(&name), platform.latency(&route).get());
+                self.line(format_args!(
+                    "  <link id=\"{id}\" bandwidth=\"{NO_BOTTLENECK:e}Bps\" latency=\"{latency}s\" sharing_policy=\"FATPIPE\"/>"
+                ));
+                latencies[a * count + b] = format!("<link_ctn id=\"{id}\"/>");
+            }
+        }
+        for a in (0..platform.hosts.len()).map(HostId::from_index) {
+            self.own_loopback(a);
+            for b in (a.index() + 1..platform.hosts.len()).map(HostId::from_index) {
+                self.routes(a, b, &latencies);
+            }
+        }
+        self.end();
+        Ok(())
+    }
+
+    fn host(&mut self, host: &Host) {
+        let profile = self.profile(
+            "speed_file",
+            &host.name,
+            "speed",
+            host.speed_profile.as_ref(),
+        );
+        let end = inside("host", host);
+        self.line(format_args!(
+            "  <host id=\"{}\" speed=\"{}f\" core=\"{}\"{profile}{end}",
+            escape(&host.name),
+            host.speed.get(),
+            host.cores
+        ));
+    }
+
+    /// The route of a host to itself, where that is not the loopback of the network model.
+    fn own_loopback(&mut self, host: HostId) {
+        let platform = self.platform;
+        if let Some(route) = platform.route(host, host) {
+            let links = self.links_of(route.links());
+            let name = escape(&platform.hosts[host.index()].name);
+            self.line(format_args!(
+                "  <route src=\"{name}\" dst=\"{name}\">{links}</route>"
+            ));
+        }
+    }
+
+    fn routes(&mut self, a: HostId, b: HostId, latencies: &[String]) {
+        let platform = self.platform;
+        let (there, back) = (platform.route(a, b), platform.route(b, a));
+        let is_symmetric = match (&there, &back) {
+            (Some(there), Some(back)) => there.is_mirror_of(back),
+            _ => false,
+        };
+        let symmetrical = if is_symmetric {
+            ""
+        } else {
+            " symmetrical=\"NO\""
+        };
+        let ways = [(a, b, there), (b, a, back.filter(|_| !is_symmetric))];
+        for (from, to, route) in ways {
+            let Some(route) = route else {
+                continue;
+            };
+            let [origin, target]: [ClusterId; 2] = [from, to].map(|host| platform.cluster_of(host));
+            let latency = &latencies[origin.index() * platform.clusters.len() + target.index()];
+            let links = self.links_of(route.links());
+            let [from, to] = [from, to].map(|host| escape(&platform.hosts[host.index()].name));
+            self.line(format_args!(
+                "  <route src=\"{from}\" dst=\"{to}\"{symmetrical}>{latency}{links}</route>"
+            ));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{from_json, from_simgrid, open};
+    use migsim_base::units::Bytes;
+
+    /// Every host, link and route reads back as it was: links of a route, in order, and its latency.
+    fn check(platform: &Platform) {
+        let export = to_simgrid(platform).unwrap();
+        assert!(export.profiles.is_empty());
+        let again = from_simgrid("export.xml", &export.xml).unwrap().platform;
+        let hosts = |platform: &Platform| -> Vec<(String, f64, u32)> {
+            platform
+                .hosts
+                .iter()
+                .map(|host| (host.name.clone(), host.speed.get(), host.cores))
+                .collect()
+        };
+        assert_eq!(hosts(platform), hosts(&again));
+        let count = platform.hosts.len();
+        let sample = (0..count)
+            .flat_map(|a| (0..count).map(move |b| (a, b)))
+            .filter(|(a, b)| a != b && (a * 7 + b) % 13 == 0);
+        for (a, b) in sample.map(|(a, b)| (HostId::from_index(a), HostId::from_index(b))) {
+            let way = |platform: &Platform| {
+                let route = platform.route(a, b).unwrap();
+                let links = route
+                    .links()
+                    .map(|link| platform.links[link.index()].clone())
+                    .filter(|link| !link.name.starts_with("latency-"));
+                let links = links
+                    .map(|link| (link.bandwidth.get(), link.is_shared))
+                    .collect::<Vec<_>>();
+                (links, platform.latency(&route).get())
+            };
+            let (ours, theirs) = (way(platform), way(&again));
+            assert_eq!(ours.0, theirs.0);
+            assert!((ours.1 - theirs.1).abs() <= 1e-11, "{ours:?} {theirs:?}");
+        }
+    }
+
+    #[test]
+    fn built_in_platforms_read_back() {
+        for name in ["ufrgs", "lbm", "ufrgs-sw"] {
+            check(&open(name).unwrap().platform);
+        }
+    }
+
+    #[test]
+    fn many_hosts_are_written_as_clusters() {
+        let text = r#"{"schema": "migsim-platform-1", "name": "many", "clusters": [
+            {"name": "c#", "copies": 4, "hosts": 1000, "speed": "1 GHz", "cores": 2, "router": "r#", "link": {"bandwidth": "1 Gbps", "latency": "1 us"}}],
+            "links": [{"name": "up#", "copies": 4, "from": "r#", "to": "core", "bandwidth": "10 Gbps", "latency": "10 us"}]}"#;
+        let platform = from_json("many.json", text).unwrap().platform;
+        let export = to_simgrid(&platform).unwrap();
+        assert!(export.xml.lines().count() < 30);
+        let again = from_simgrid("export.xml", &export.xml).unwrap().platform;
+        for (a, b) in [(0, 1), (0, 3999), (1500, 2500)] {
+            let latency = |platform: &Platform| {
+                platform
+                    .latency(&platform.route(HostId(a), HostId(b)).unwrap())
+                    .get()
+            };
+            assert_eq!(latency(&platform), latency(&again));
+        }
+        let media = text.replace("\"cores\"", "\"network\": \"shared-medium\", \"cores\"");
+        let problem = to_simgrid(&from_json("many.json", &media).unwrap().platform)
+            .unwrap_err()
+            .to_string();
+        assert!(problem.contains("4000 hosts are too many"), "{problem}");
+    }
+
+    #[test]
+    fn profiles_become_files() {
+        let platform = open("sw-dynamic-t10").unwrap().platform;
+        let export = to_simgrid(&platform).unwrap();
+        let (name, text) = &export.profiles[0];
+        assert!(
+            name.ends_with("-speed.prof") && text.ends_with("10 0.5\n"),
+            "{name} {text}"
+        );
+        assert!(export.xml.contains(&format!("speed_file=\"{name}\"")));
+    }
+
+    #[test]
+    fn memory_and_whole_pipes_survive_two_exports() {
+        let text = r#"{"schema": "migsim-platform-1", "name": "p", "profiles": {"half": {"steps": [["1 s", 0.5]]}},
+            "clusters": [{"name": "a", "hosts": 2, "speed": "1 GHz", "memory": "64 GB", "network": "unshared", "speed_profile": "half",
+                "link": {"bandwidth": "1 Gbps", "latency": "1 us"}}]}"#;
+        let ours = from_json("p.json", text).unwrap().platform;
+        let once = to_simgrid(&ours).unwrap();
+        assert!(once.notes[0].starts_with("2 links with the sharing policy `FATPIPE`"));
+        let folder = tempfile::tempdir().unwrap();
+        for (name, profile) in &once.profiles {
+            std::fs::write(folder.path().join(name), profile).unwrap();
+        }
+        let source = folder.path().join("p.xml").display().to_string();
+        let loaded = from_simgrid(&source, &once.xml).unwrap();
+        let twice = to_simgrid_as_read(&loaded).unwrap();
+        let again = from_simgrid(&source, &twice.xml).unwrap();
+        assert!(loaded.platform.has_whole_pipes() && again.platform.has_whole_pipes());
+        let memory = |platform: &Platform| platform.hosts[1].memory.map(Bytes::get);
+        assert_eq!(
+            (memory(&ours), memory(&again.platform)),
+            (Some(64e9), Some(64e9))
+        );
+        let foreign = once.xml.replace("whole", "simgrid");
+        assert!(
+            !from_simgrid(&source, &foreign)
+                .unwrap()
+                .platform
+                .has_whole_pipes()
+        );
+    }
+
+    #[test]
+    fn properties_of_ours_with_other_values_or_places_are_refused() {
+        let file = |outer: &str, inner: &str, host: &str| {
+            format!(
+                r#"<?xml version="1.0"?><platform version="4.1"><zone id="z" routing="Full">{outer}<zone id="y" routing="Full">{inner}
+                <host id="h" speed="1Gf">{host}</host></zone></zone></platform>"#
+            )
+        };
+        let prop = |id: &str, value: &str| format!(r#"<prop id="{id}" value="{value}"/>"#);
+        let error = |text: &str| from_simgrid("p.xml", text).unwrap_err().to_string();
+        let value = error(&file(&prop(FATPIPE, "all"), "", ""));
+        assert!(value.contains("unknown value `all` of property"), "{value}");
+        let place = error(&file("", &prop(FATPIPE, "whole"), ""));
+        assert!(place.contains("is not in the outermost zone"), "{place}");
+        let memory = error(&file("", "", &prop(MEMORY, "64")));
+        assert!(memory.contains("`64` has no unit"), "{memory}");
+    }
+}

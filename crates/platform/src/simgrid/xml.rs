@@ -1,0 +1,325 @@
+//! Attributes and elements with positions, and the problems of a file.
+
+use std::collections::BTreeMap;
+
+use roxmltree::{Document, Node};
+
+use super::config::{self, Meaning};
+use super::profile::Traces;
+use super::units;
+use migsim_base::document::MOST_PROBLEMS;
+use migsim_base::error::Problem;
+use migsim_base::units::{BytesPerSecond, InstructionsPerSecond, Seconds};
+
+/// The version of the format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Version {
+    /// Speeds are called powers.
+    Three,
+    /// Numbers without unit are noted.
+    Four,
+}
+
+/// Whether a host, link or zone can have this name.
+pub(super) fn is_name(name: &str) -> bool {
+    let is_bad = |c: char| c.is_control() || c == ',';
+    !name.is_empty() && name.trim() == name && !name.contains(is_bad) && !name.contains("..")
+}
+
+/// A file that is being read.
+#[derive(Debug)]
+pub(super) struct Reader<'a, 'input> {
+    pub(super) source: &'a str,
+    document: &'a Document<'input>,
+    pub(super) version: Version,
+    /// What is passed over, by what it is, and how often.
+    pub(super) passed_over: BTreeMap<String, usize>,
+    /// How many numbers have no unit.
+    pub(super) bare_numbers: usize,
+    /// Other things that a user should know.
+    pub(super) notes: Vec<String>,
+    /// What the file asks of an experiment: key and value.
+    pub(super) settings: Vec<(String, String)>,
+    pub(super) problems: Vec<Problem>,
+    pub(super) traces: Traces<'a>,
+}
+
+impl<'a, 'input> Reader<'a, 'input> {
+    pub(super) fn new(source: &'a str, document: &'a Document<'input>) -> Self {
+        Self {
+            source,
+            document,
+            version: Version::Four,
+            passed_over: BTreeMap::new(),
+            bare_numbers: 0,
+            notes: Vec::new(),
+            settings: Vec::new(),
+            problems: Vec::new(),
+            traces: Traces::default(),
+        }
+    }
+
+    pub(super) fn note(&mut self, problem: Problem) {
+        if self.problems.len() >= MOST_PROBLEMS || !self.problems.contains(&problem) {
+            self.problems.push(problem);
+        }
+    }
+
+    /// A problem with an element.
+    pub(super) fn problem(&self, node: Node<'_, '_>, message: impl Into<String>) -> Problem {
+        self.at(node.range().start, message)
+            .key(node.tag_name().name())
+    }
+
+    /// A problem with the value of an attribute, or with its element if it has none.
+    pub(super) fn problem_at(
+        &self,
+        node: Node<'_, '_>,
+        attribute: &str,
+        message: impl Into<String>,
+    ) -> Problem {
+        match node.attribute_node(attribute) {
+            Some(found) => self
+                .at(found.range_value().start, message)
+                .key(format!("{}.{attribute}", node.tag_name().name())),
+            None => self.problem(node, message),
+        }
+    }
+
+    fn at(&self, offset: usize, message: impl Into<String>) -> Problem {
+        if self.problems.len() >= MOST_PROBLEMS {
+            return Problem::new(message); // it is only counted
+        }
+        let place = self.document.text_pos_at(offset);
+        Problem::new(message)
+            .source(self.source)
+            .at(place.row as usize, place.col as usize)
+    }
+
+    pub(super) fn report(&mut self, node: Node<'_, '_>, message: impl Into<String>) {
+        let problem = self.problem(node, message);
+        self.note(problem);
+    }
+
+    pub(super) fn unknown_element(&mut self, node: Node<'_, '_>, known: &[&str]) {
+        let message = format!(
+            "element `<{}>` is not supported here",
+            node.tag_name().name()
+        );
+        let problem = self.problem(node, message);
+        self.note(problem.known("elements", known.iter().copied()));
+    }
+
+    /// The elements in `node`; text between them is a problem.
+    pub(super) fn elements(&mut self, node: Node<'a, 'a>) -> Vec<Node<'a, 'a>> {
+        for child in node.children() {
+            if child.is_text() && !child.text().unwrap_or("").trim().is_empty() {
+                self.report(node, "text where only elements are expected");
+            }
+        }
+        node.children().filter(Node::is_element).collect()
+    }
+
+    pub(super) fn check_attributes(&mut self, node: Node<'_, '_>, known: &[&str]) {
+        for attribute in node.attributes() {
+            if !known.contains(&attribute.name()) {
+                let message = format!("attribute `{}` is not supported", attribute.name());
+                let problem = self.problem_at(node, attribute.name(), message);
+                self.note(problem.known("attributes", known.iter().copied()));
+            }
+        }
+    }
+
+    pub(super) fn required(&mut self, node: Node<'a, 'a>, name: &str) -> Option<&'a str> {
+        let value = node.attribute(name);
+        if value.is_none() {
+            self.report(node, format!("attribute `{name}` is missing"));
+        }
+        value
+    }
+
+    /// The one of two attributes that is there and not empty (the name of version 4, the name of version 3).
+    pub(super) fn either(
+        &mut self,
+        node: Node<'a, 'a>,
+        names: [&'static str; 2],
+    ) -> Option<(&'static str, &'a str)> {
+        let both = names.map(|name| self.given(node, name));
+        if let [Some(_), Some(_)] = both {
+            let message = format!("attributes `{}` and `{}` mean the same", names[0], names[1]);
+            self.report(node, message);
+        }
+        (names.into_iter().zip(both)).find_map(|(name, value)| Some((name, value?)))
+    }
+
+    /// An attribute that is there and not empty.
+    #[expect(clippy::unused_self, reason = "attributes are asked of the reader")]
+    pub(super) fn given(&self, node: Node<'a, 'a>, name: &str) -> Option<&'a str> {
+        node.attribute(name)
+            .filter(|value| !value.trim().is_empty())
+    }
+
+    /// Counts something that has no meaning here.
+    pub(super) fn pass_over(&mut self, what: &str) {
+        *self.passed_over.entry(what.to_owned()).or_default() += 1;
+    }
+
+    /// A name: not empty, no space at its ends, no comma, no `..`.
+    pub(super) fn name(&mut self, node: Node<'a, 'a>, attribute: &str) -> Option<&'a str> {
+        let name = self.required(node, attribute)?;
+        if !is_name(name) {
+            let problem = self.problem_at(node, attribute, format!("`{name}` cannot be a name"));
+            let hint = "a name is not empty and has no space at its ends, no comma and no `..`";
+            self.note(problem.hint(hint));
+        }
+        Some(name)
+    }
+
+    fn quantity<T>(
+        &mut self,
+        node: Node<'a, 'a>,
+        attribute: &str,
+        units: &units::Units,
+        make: impl Fn(f64) -> Option<T>,
+    ) -> Option<T> {
+        let text = self.required(node, attribute)?;
+        let value = self.parsed(text, units).and_then(|value| {
+            make(value).ok_or_else(|| format!("{} `{text}` is out of range", units.quantity))
+        });
+        match value {
+            Ok(value) => Some(value),
+            Err(message) => {
+                let problem = self.problem_at(node, attribute, message);
+                self.note(problem);
+                None
+            }
+        }
+    }
+
+    fn parsed(&mut self, text: &str, units: &units::Units) -> Result<f64, String> {
+        if text.contains("$rand(") {
+            return Err(format!(
+                "`{text}` is drawn anew in each run of SimGrid: write a number in its place"
+            ));
+        }
+        let (value, is_bare) = units::parse(text, units)?;
+        self.bare_numbers += usize::from(is_bare && value != 0.0);
+        Ok(value)
+    }
+
+    /// The speed that holds: of a list, one for each power state, that of the state `pstate`.
+    pub(super) fn speed(&mut self, node: Node<'a, 'a>) -> Option<InstructionsPerSecond> {
+        let Some((name, list)) = self.either(node, ["speed", "power"]) else {
+            self.required(node, "speed");
+            return None;
+        };
+        let mut speeds = Vec::new();
+        for text in list.split(',') {
+            match self.parsed(text, &units::SPEED) {
+                Ok(speed) => speeds.push((speed, text.trim())),
+                Err(message) => {
+                    let problem = self.problem_at(node, name, message);
+                    self.note(problem);
+                    return None;
+                }
+            }
+        }
+        let state = self.given(node, "pstate").unwrap_or("0");
+        let index = state.trim().trim_end_matches(".0").parse::<usize>().ok();
+        let Some(&(speed, text)) = index.and_then(|index| speeds.get(index)) else {
+            let message = format!("there is no power state `{state}`");
+            let problem = self.problem_at(node, "pstate", message);
+            self.note(problem.hint(format!("states are counted from 0 to {}", speeds.len() - 1)));
+            return None;
+        };
+        let found = InstructionsPerSecond::new(speed);
+        if found.is_none() {
+            let message = format!("speed `{text}` is out of range");
+            let problem = self.problem_at(node, name, message);
+            let hint = "each host needs a speed above 0: messages do not depend on it";
+            self.note(if speed == 0.0 {
+                problem.hint(hint)
+            } else {
+                problem
+            });
+        }
+        found
+    }
+
+    pub(super) fn bandwidth(&mut self, node: Node<'a, 'a>, name: &str) -> Option<BytesPerSecond> {
+        self.quantity(node, name, &units::BANDWIDTH, BytesPerSecond::new)
+    }
+
+    pub(super) fn latency(&mut self, node: Node<'a, 'a>, name: &str) -> Option<Seconds> {
+        self.quantity(node, name, &units::LATENCY, Seconds::new)
+    }
+
+    pub(super) fn cores(&mut self, node: Node<'a, 'a>) -> Option<u32> {
+        let Some((name, text)) = self.either(node, ["core", "cores"]) else {
+            return Some(1);
+        };
+        let cores = text.trim().parse().ok().filter(|&cores| cores > 0);
+        if cores.is_none() {
+            let problem = self.problem_at(node, name, format!("`{text}` is not a number of cores"));
+            self.note(problem);
+        }
+        cores
+    }
+
+    pub(super) fn is_symmetrical(&mut self, node: Node<'a, 'a>) -> bool {
+        let text = node.attribute("symmetrical").unwrap_or("yes");
+        match text.to_ascii_lowercase().as_str() {
+            "yes" | "true" | "1" => true,
+            "no" | "false" | "0" => false,
+            _ => {
+                let message = format!("`{text}` is neither yes nor no");
+                let problem = self.problem_at(node, "symmetrical", message);
+                self.note(problem);
+                true
+            }
+        }
+    }
+
+    /// Takes the settings that a `<config>` asks for, and notes those that may change times.
+    pub(super) fn read_config(&mut self, node: Node<'a, 'a>) {
+        for prop in self.elements(node) {
+            let (key, value) = (
+                prop.attribute("id").unwrap_or(""),
+                prop.attribute("value").unwrap_or(""),
+            );
+            match config::meaning(key, value) {
+                Meaning::Setting(ours, taken) => {
+                    let flag = config::flag(ours, &taken);
+                    self.notes.push(format!(
+                        "the file asks for `{key}` = `{value}`: taken as `{flag}`, unless the experiment says otherwise"
+                    ));
+                    self.settings.push((format!("network.{ours}"), taken));
+                }
+                Meaning::None => self.notes.push(format!(
+                    "the file asks for `{key}` = `{value}`, which migsim has no setting for: times of SimGrid may differ"
+                )),
+                Meaning::Harmless => self.pass_over("config"),
+            }
+        }
+    }
+
+    /// All that a user should know about the file.
+    pub(super) fn all_notes(&self) -> Vec<String> {
+        let mut notes = self.notes.clone();
+        if self.bare_numbers > 0 && self.version == Version::Four {
+            let numbers = migsim_base::words::counted(self.bare_numbers, "number");
+            notes.push(format!("{numbers} without unit: taken in f, Bps and s"));
+        }
+        if !self.passed_over.is_empty() {
+            let kinds = self.passed_over.iter();
+            let kinds: Vec<String> = kinds
+                .map(|(what, count)| format!("{count} `<{what}>`"))
+                .collect();
+            notes.push(format!(
+                "passed over, since it has no meaning here: {}",
+                kinds.join(", ")
+            ));
+        }
+        notes
+    }
+}

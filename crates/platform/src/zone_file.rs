@@ -1,0 +1,438 @@
+//! Reads a tree of zones in JSON: translates it into `SimGrid`'s format, whose reader knows all rules.
+//!
+//! ```text
+//! migsim-zones-1 ──> SimGrid XML, one element a line ──> its reader ──> platform
+//!                    line ──> key                    <── problems at lines
+//! ```
+//! So a platform in JSON has the routes that `SimGrid` gives to the same platform in its own format, and its export is the translation.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use super::LoadedPlatform;
+use super::format::{ProfileEntry, StepValue};
+use super::simgrid::{TreeText, escape, from_translation};
+use super::zone_format::{
+    LinkParameters, RoutingKind, Sharing, Topology, ZoneCluster, ZoneEntry, ZoneLink,
+    ZoneRouteEntry, ZonesFile,
+};
+use migsim_base::document::{Document, sha256};
+use migsim_base::error::{Error, Problem};
+use migsim_base::memory::Limits;
+use migsim_base::units::{BytesPerSecond, Seconds};
+
+/// Whether a document says that it is in this format, in whatever version.
+pub(super) fn is_one(document: &Document) -> bool {
+    let schema = document.value.get("schema").and_then(|name| name.as_str());
+    schema.is_some_and(|name| name.starts_with("migsim-zones"))
+}
+
+/// Reads a document in the format `migsim-zones-1`.
+pub(super) fn read(document: &Document, limits: Limits) -> Result<LoadedPlatform, Error> {
+    let file: ZonesFile = document.deserialize()?;
+    let mut text = Translation::default();
+    text.file(&file);
+    text.stop_if_broken(document)?;
+    let loaded = from_translation(&document.source, &text.xml, limits)
+        .map_err(|error| text.locate(error, document))?;
+    Ok(LoadedPlatform {
+        description: file.description,
+        sha256: sha256(document.text.as_bytes()),
+        tree: Some(TreeText {
+            is_whole: true,
+            text: Arc::from(text.xml),
+        }),
+        ..loaded
+    })
+}
+
+/// The translation so far.
+#[derive(Debug, Default)]
+struct Translation {
+    xml: String,
+    /// The key in the file that each line comes from.
+    keys: Vec<String>,
+    /// The names of duplex links.
+    duplex: BTreeSet<String>,
+    /// Values that cannot be written: key and message.
+    broken: Vec<(String, String)>,
+}
+
+impl Translation {
+    /// Adds text that comes from a key; lines end as it says.
+    fn line(&mut self, key: &str, text: &str) {
+        self.xml.push_str(text);
+        self.xml.push('\n');
+        let lines = 1 + text.matches('\n').count();
+        self.keys.extend(std::iter::repeat_n(key.to_owned(), lines));
+    }
+
+    fn stop_if_broken(&self, document: &Document) -> Result<(), Error> {
+        let problem = |(key, message): &(String, String)| document.problem(key, message.clone());
+        let problems: Vec<Problem> = self.broken.iter().map(problem).collect();
+        if problems.is_empty() {
+            Ok(())
+        } else {
+            Err(Error::Input(problems))
+        }
+    }
+
+    /// Points problems at the keys that their lines come from.
+    fn locate(&self, error: Error, document: &Document) -> Error {
+        error.map(|mut problem| {
+            let is_here = problem.location.source.as_deref() == Some(&*document.source);
+            let line = problem.location.line_column.filter(|_| is_here);
+            if let Some((line, _)) = line
+                && let Some(key) = self.keys.get(line.saturating_sub(1))
+            {
+                problem.location = document.problem(key, "").location;
+            }
+            problem
+        })
+    }
+
+    fn file(&mut self, file: &ZonesFile) {
+        self.line("", "<?xml version=\"1.0\"?>");
+        self.line(
+            "",
+            "<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">",
+        );
+        self.line("", "<platform version=\"4.1\">");
+        self.note_duplex(&file.zone);
+        self.zone("zone", &file.zone);
+        for (name, profile) in &file.profiles {
+            self.profile(&format!("profiles.{name}"), name, profile);
+        }
+        self.connect("zone", &file.zone, &file.profiles);
+        self.line("", "</platform>");
+    }
+
+    fn note_duplex(&mut self, zone: &ZoneEntry) {
+        let links = zone.links.iter();
+        let duplex = links.filter(|link| link.sharing == Sharing::Duplex);
+        self.duplex.extend(duplex.map(|link| link.name.clone()));
+        zone.zones.iter().for_each(|inner| self.note_duplex(inner));
+    }
+
+    fn zone(&mut self, key: &str, zone: &ZoneEntry) {
+        let routing = match zone.routing {
+            RoutingKind::Full => "Full",
+            RoutingKind::Floyd => "Floyd",
+            RoutingKind::Dijkstra => "Dijkstra",
+            RoutingKind::Cluster => "Cluster",
+            RoutingKind::Vivaldi => "Vivaldi",
+            RoutingKind::None => "None",
+        };
+        self.line(
+            key,
+            &format!("<zone id=\"{}\" routing=\"{routing}\">", escape(&zone.name)),
+        );
+        for (at, router) in zone.routers.iter().enumerate() {
+            self.line(
+                &format!("{key}.routers[{at}]"),
+                &format!("<router id=\"{}\"/>", escape(router)),
+            );
+        }
+        for (at, host) in zone.hosts.iter().enumerate() {
+            let (name, speed, cores) = (
+                escape(&host.name),
+                host.speed.get(),
+                host.cores.unwrap_or(1),
+            );
+            let text = format!("<host id=\"{name}\" speed=\"{speed}f\" core=\"{cores}\"/>");
+            self.line(&format!("{key}.hosts[{at}]"), &text);
+        }
+        for (at, peer) in zone.peers.iter().enumerate() {
+            let [x, y, height] = peer.coordinates;
+            let text = format!(
+                "<peer id=\"{}\" speed=\"{}f\" bw_in=\"{}Bps\" bw_out=\"{}Bps\" coordinates=\"{x} {y} {height}\"/>",
+                escape(&peer.name),
+                peer.speed.get(),
+                peer.bandwidth_in.get(),
+                peer.bandwidth_out.get()
+            );
+            self.line(&format!("{key}.peers[{at}]"), &text);
+        }
+        for (at, cluster) in zone.clusters.iter().enumerate() {
+            let key = format!("{key}.clusters[{at}]");
+            self.check_cluster(&key, cluster);
+            self.line(&key, &of_cluster(cluster));
+        }
+        for (at, inner) in zone.zones.iter().enumerate() {
+            self.zone(&format!("{key}.zones[{at}]"), inner);
+        }
+        for (at, link) in zone.links.iter().enumerate() {
+            self.line(&format!("{key}.links[{at}]"), &of_link(link));
+        }
+        for (at, links) in zone.host_links.iter().enumerate() {
+            let [host, up, down] = [&links.host, &links.up, &links.down].map(|name| escape(name));
+            let text = format!("<host_link id=\"{host}\" up=\"{up}\" down=\"{down}\"/>");
+            self.line(&format!("{key}.host_links[{at}]"), &text);
+        }
+        if let Some(backbone) = &zone.backbone {
+            let (bandwidth, latency) = (backbone.bandwidth.get(), backbone.latency.get());
+            let name = escape(&backbone.name);
+            let text = format!(
+                "<backbone id=\"{name}\" bandwidth=\"{bandwidth}Bps\" latency=\"{latency}s\"/>"
+            );
+            self.line(&format!("{key}.backbone"), &text);
+        }
+        for (at, route) in zone.routes.iter().enumerate() {
+            self.line(
+                &format!("{key}.routes[{at}]"),
+                &of_route(["route", "zoneRoute"], route, &self.duplex),
+            );
+        }
+        for (at, route) in zone.bypasses.iter().enumerate() {
+            let names = ["bypassRoute", "bypassZoneRoute"];
+            self.line(
+                &format!("{key}.bypasses[{at}]"),
+                &of_route(names, route, &self.duplex),
+            );
+        }
+        self.line(key, "</zone>");
+    }
+
+    /// Finds a cluster without hosts, or with a topology of another size.
+    fn check_cluster(&mut self, key: &str, cluster: &ZoneCluster) {
+        if cluster.hosts == 0 {
+            let message = "a cluster needs at least one host".to_owned();
+            self.broken.push((format!("{key}.hosts"), message));
+            return;
+        }
+        let Some(topology) = &cluster.topology else {
+            return;
+        };
+        if let Topology::FatTree { down, up, parallel } = topology
+            && (up.len() != down.len() || parallel.len() != down.len())
+        {
+            let message = format!(
+                "the levels differ: `down` has {}, `up` {}, `parallel` {}",
+                down.len(),
+                up.len(),
+                parallel.len()
+            );
+            self.broken.push((format!("{key}.topology"), message));
+        }
+        let hosts = of_topology(topology).hosts;
+        if hosts != u128::from(cluster.hosts) {
+            let message = format!(
+                "the topology has {hosts} hosts, the cluster {}",
+                cluster.hosts
+            );
+            self.broken.push((format!("{key}.topology"), message));
+        }
+    }
+
+    fn profile(&mut self, key: &str, name: &str, profile: &ProfileEntry) {
+        let period = profile.period.map_or(0.0, Seconds::get);
+        let mut text = format!("<trace id=\"{}\" periodicity=\"{period}\">\n", escape(name));
+        for (at, (date, value)) in profile.steps.iter().enumerate() {
+            let value = match value {
+                StepValue::Factor(value) => Some(*value),
+                StepValue::Quantity(text) => {
+                    let bandwidth = BytesPerSecond::parse(text).map(BytesPerSecond::get);
+                    let latency = || Seconds::parse(text).map(Seconds::get);
+                    bandwidth.or_else(|_| latency()).ok()
+                }
+            };
+            if let Some(value) = value {
+                writeln!(text, "{} {value}", date.get()).expect("a string can be written to");
+            } else {
+                let message = "the value is no fraction of the speed (0.5), bandwidth (`50 Mbps`) or latency (`1 ms`)";
+                self.broken
+                    .push((format!("{key}.steps[{at}]"), message.to_owned()));
+            }
+        }
+        self.line(key, &(text + "</trace>"));
+    }
+
+    /// Connects hosts and links with their profiles, of which these are known.
+    fn connect(&mut self, key: &str, zone: &ZoneEntry, profiles: &BTreeMap<String, ProfileEntry>) {
+        let mut connect = |key: String, kind: &str, trace: Option<&String>, element: &str| {
+            if let Some(trace) = trace.filter(|trace| !profiles.contains_key(*trace)) {
+                let message = format!("unknown profile `{trace}`");
+                self.broken.push((key, message));
+            } else if let Some(trace) = trace {
+                let (trace, element) = (escape(trace), escape(element));
+                let text = format!(
+                    "<trace_connect kind=\"{kind}\" trace=\"{trace}\" element=\"{element}\"/>"
+                );
+                self.line(&key, &text);
+            }
+        };
+        for (at, host) in zone.hosts.iter().enumerate() {
+            let key = format!("{key}.hosts[{at}].speed_profile");
+            connect(key, "SPEED", host.speed_profile.as_ref(), &host.name);
+        }
+        for (at, link) in zone.links.iter().enumerate() {
+            let key = format!("{key}.links[{at}]");
+            let of_link = [
+                ("BANDWIDTH", "bandwidth_profile", &link.bandwidth_profile),
+                ("LATENCY", "latency_profile", &link.latency_profile),
+            ];
+            for (kind, name, profile) in of_link {
+                connect(format!("{key}.{name}"), kind, profile.as_ref(), &link.name);
+            }
+        }
+        for (at, inner) in zone.zones.iter().enumerate() {
+            self.connect(&format!("{key}.zones[{at}]"), inner, profiles);
+        }
+    }
+}
+
+fn policy(sharing: Sharing) -> &'static str {
+    match sharing {
+        Sharing::Shared => "SHARED",
+        Sharing::Duplex => "SPLITDUPLEX",
+        Sharing::Unshared => "FATPIPE",
+    }
+}
+
+fn of_link(link: &ZoneLink) -> String {
+    format!(
+        "<link id=\"{}\" bandwidth=\"{}Bps\" latency=\"{}s\" sharing_policy=\"{}\"/>",
+        escape(&link.name),
+        link.bandwidth.get(),
+        link.latency.get(),
+        policy(link.sharing)
+    )
+}
+
+/// A route; of a link in `duplex` it names a direction.
+fn of_route(
+    [between_points, between_zones]: [&str; 2],
+    route: &ZoneRouteEntry,
+    duplex: &BTreeSet<String>,
+) -> String {
+    let mut text = format!(
+        "src=\"{}\" dst=\"{}\"",
+        escape(&route.from),
+        escape(&route.to)
+    );
+    let mut element = between_points;
+    if let Some([out, into]) = &route.gateways {
+        element = between_zones;
+        write!(
+            text,
+            " gw_src=\"{}\" gw_dst=\"{}\"",
+            escape(out),
+            escape(into)
+        )
+        .expect("a string can be written to");
+    }
+    if let Some(is_symmetrical) = route.symmetrical {
+        let word = if is_symmetrical { "YES" } else { "NO" };
+        write!(text, " symmetrical=\"{word}\"").expect("a string can be written to");
+    }
+    let links = route.links.iter().map(|link| {
+        let direction = ["UP", "DOWN"].iter().find_map(|direction| {
+            let stem = link.strip_suffix(direction)?.strip_suffix('_')?;
+            duplex.contains(stem).then_some((stem, direction))
+        });
+        direction.map_or_else(
+            || format!("<link_ctn id=\"{}\"/>", escape(link)),
+            |(stem, direction)| {
+                format!(
+                    "<link_ctn id=\"{}\" direction=\"{direction}\"/>",
+                    escape(stem)
+                )
+            },
+        )
+    });
+    format!(
+        "<{element} {text}>{}</{element}>",
+        links.collect::<String>()
+    )
+}
+
+fn of_cluster(cluster: &ZoneCluster) -> String {
+    let name = escape(&cluster.name);
+    let prefix = cluster
+        .prefix
+        .as_ref()
+        .map_or_else(|| format!("{name}-"), |prefix| escape(prefix));
+    let LinkParameters {
+        bandwidth,
+        latency,
+        sharing,
+    } = &cluster.link;
+    let mut text = format!(
+        "<cluster id=\"{name}\" prefix=\"{prefix}\" suffix=\"\" radical=\"0-{}\" speed=\"{}f\" core=\"{}\" bw=\"{}Bps\" lat=\"{}s\" \
+         sharing_policy=\"{}\"",
+        cluster.hosts.saturating_sub(1),
+        cluster.speed.get(),
+        cluster.cores.unwrap_or(1),
+        bandwidth.get(),
+        latency.get(),
+        policy(*sharing)
+    );
+    let mut add = |attribute: &str, value: String| {
+        write!(text, " {attribute}=\"{value}\"").expect("a string can be written to");
+    };
+    if let Some(backbone) = &cluster.backbone {
+        add("bb_bw", format!("{}Bps", backbone.bandwidth.get()));
+        add("bb_lat", format!("{}s", backbone.latency.get()));
+        add("bb_sharing_policy", policy(backbone.sharing).to_owned());
+    }
+    if let Some(loopback) = &cluster.loopback {
+        add("loopback_bw", format!("{}Bps", loopback.bandwidth.get()));
+        add("loopback_lat", format!("{}s", loopback.latency.get()));
+    }
+    if let Some(limiter) = &cluster.limiter {
+        add("limiter_link", format!("{}Bps", limiter.get()));
+    }
+    if let Some(router) = &cluster.router {
+        add("router_id", escape(router));
+    }
+    if let Some(topology) = &cluster.topology {
+        let words = of_topology(topology);
+        add("topology", words.kind.to_owned());
+        add("topo_parameters", words.parameters);
+    }
+    text + "/>"
+}
+
+/// A topology in `SimGrid`'s words.
+struct TopologyWords {
+    kind: &'static str,
+    parameters: String,
+    /// The number of its hosts; the largest number if it is larger.
+    hosts: u128,
+}
+
+fn of_topology(topology: &Topology) -> TopologyWords {
+    let list = |numbers: &[u32]| {
+        let texts: Vec<String> = numbers.iter().map(u32::to_string).collect();
+        texts.join(",")
+    };
+    let product = |numbers: &[u32]| {
+        let factors = numbers.iter().copied().map(u128::from);
+        factors.fold(1, u128::saturating_mul)
+    };
+    let (kind, parameters, hosts) = match topology {
+        Topology::Torus { dimensions } => ("TORUS", list(dimensions), product(dimensions)),
+        Topology::FatTree { down, up, parallel } => {
+            let lists = [down, up, parallel].map(|numbers| list(numbers));
+            let parameters = format!("{};{}", down.len(), lists.join(";"));
+            ("FAT_TREE", parameters, product(down))
+        }
+        Topology::Dragonfly {
+            groups,
+            chassis,
+            blades,
+            hosts,
+        } => {
+            let lists = [groups, chassis, blades].map(|pair| list(pair));
+            let numbers = [groups[0], chassis[0], blades[0], *hosts];
+            let parameters = format!("{};{hosts}", lists.join(";"));
+            ("DRAGONFLY", parameters, product(&numbers))
+        }
+    };
+    TopologyWords {
+        kind,
+        parameters,
+        hosts,
+    }
+}

@@ -1,0 +1,211 @@
+//! A fat tree: levels of switches over the hosts, with several parents and parallel cables.
+//!
+//! A message climbs until the destination lies below (d-mod-k: the cable is the number of the destination modulo the cables there
+//! are), then descends; of parallel cables down, the number of the origin names the first that is looked at.
+
+use super::Way;
+use super::torus::OwnLinks;
+use migsim_base::units::LinkId;
+
+/// A fat tree of hosts. Its links: own ones of the hosts (loopback, limiter), limiters of the switches, then the cables of each level.
+#[derive(Clone, Debug)]
+pub(crate) struct FatTree {
+    pub(crate) levels: Vec<Level>,
+    pub(crate) first: LinkId,
+    pub(crate) links: OwnLinks,
+}
+
+/// A level of switches, as the level below sees it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Level {
+    /// How many nodes below each switch has.
+    pub(crate) children: u32,
+    /// How many switches each node below has.
+    pub(crate) parents: u32,
+    /// Cables between a node and each of its switches.
+    pub(crate) cables: u32,
+}
+
+/// A host (level 0) or switch: its digit for each level.
+#[derive(Clone, Debug, PartialEq)]
+struct Node {
+    level: usize,
+    digits: Vec<u32>,
+}
+
+impl FatTree {
+    /// How many nodes a level has, hosts being level 0; none beyond 2^32.
+    pub(crate) fn nodes(&self, level: usize) -> Option<u32> {
+        let factors = (self.levels.iter().enumerate()).map(|(index, one)| {
+            if index < level {
+                one.parents
+            } else {
+                one.children
+            }
+        });
+        factors.into_iter().try_fold(1_u32, u32::checked_mul)
+    }
+
+    /// How many links there are of own ones and limiters, before the cables.
+    fn own(&self) -> u32 {
+        let hosts = self.nodes(0).unwrap_or(0);
+        hosts * self.links.own()
+            + if self.links.has_limiter {
+                self.switches()
+            } else {
+                0
+            }
+    }
+
+    /// How many switches there are.
+    pub(crate) fn switches(&self) -> u32 {
+        (1..=self.levels.len())
+            .filter_map(|level| self.nodes(level))
+            .sum()
+    }
+
+    /// How many links there are; none beyond 2^32.
+    pub(crate) fn all_links(&self) -> Option<u32> {
+        let nodes: Option<Vec<u32>> = (0..=self.levels.len())
+            .map(|level| self.nodes(level))
+            .collect();
+        let nodes = nodes?;
+        let mut count = u64::from(nodes[0]) * u64::from(self.links.own());
+        if self.links.has_limiter {
+            count += nodes[1..]
+                .iter()
+                .map(|nodes| u64::from(*nodes))
+                .sum::<u64>();
+        }
+        for (level, nodes) in self.levels.iter().zip(&nodes) {
+            let cables = u64::from(level.parents).checked_mul(u64::from(level.cables))?;
+            let links = cables.checked_mul(u64::from(*nodes))?;
+            count = count.checked_add(links.checked_mul(u64::from(self.links.width()))?)?;
+        }
+        u32::try_from(count).ok()
+    }
+
+    /// The digits of a node: of a level below the node its place among the switches there, else among the children.
+    fn node(&self, level: usize, mut position: u32) -> Node {
+        let digits = (self.levels.iter().enumerate()).map(|(index, one)| {
+            let base = if index < level {
+                one.parents
+            } else {
+                one.children
+            };
+            let digit = position % base;
+            position /= base;
+            digit
+        });
+        Node {
+            level,
+            digits: digits.collect(),
+        }
+    }
+
+    fn position(&self, node: &Node) -> u32 {
+        let (mut position, mut stride) = (0, 1);
+        for (index, (one, digit)) in self.levels.iter().zip(&node.digits).enumerate() {
+            position += digit * stride;
+            stride *= if index < node.level {
+                one.parents
+            } else {
+                one.children
+            };
+        }
+        position
+    }
+
+    /// The cable `port` of a node to the level above; `is_down` for its way down.
+    fn cable(&self, node: &Node, port: u32, is_down: bool) -> LinkId {
+        let cables = |level: usize| self.levels[level].parents * self.levels[level].cables;
+        let below: u32 = (0..node.level)
+            .map(|level| self.nodes(level).unwrap_or(0) * cables(level))
+            .sum();
+        let index = below + self.position(node) * cables(node.level) + port;
+        let width = self.links.width();
+        LinkId(self.first.0 + self.own() + index * width + u32::from(is_down).min(width - 1))
+    }
+
+    fn limiter(&self, node: &Node) -> Option<LinkId> {
+        let own = self.links.own();
+        let index = if node.level == 0 {
+            self.position(node) * own + u32::from(self.links.has_loopback)
+        } else {
+            let before: u32 = (1..node.level).filter_map(|level| self.nodes(level)).sum();
+            self.nodes(0).unwrap_or(0) * own + before + self.position(node)
+        };
+        (self.links.has_limiter).then_some(LinkId(self.first.0 + index))
+    }
+
+    /// Whether the host lies below the switch.
+    fn is_above(node: &Node, host: &Node) -> bool {
+        node.level > 0 && node.digits[node.level..] == host.digits[node.level..]
+    }
+
+    pub(super) fn route(&self, from: u32, to: u32, way: &mut Way) -> bool {
+        let hosts = self.nodes(0).unwrap_or(0);
+        // The gateway is a router without links.
+        if from >= hosts || to >= hosts {
+            return true;
+        }
+        if from == to && self.links.has_loopback {
+            way.links
+                .push(LinkId(self.first.0 + from * self.links.own()));
+            return true;
+        }
+        let target = self.node(0, to);
+        let mut at = self.node(0, from);
+        while !Self::is_above(&at, &target) {
+            let Some(level) = self.levels.get(at.level) else {
+                return false;
+            };
+            let below: u32 = self.levels[..at.level]
+                .iter()
+                .map(|one| one.parents)
+                .product();
+            let port = to / below % (level.parents * level.cables);
+            way.links.extend(self.limiter(&at));
+            way.links.push(self.cable(&at, port, false));
+            at.digits[at.level] = port % level.parents;
+            at.level += 1;
+        }
+        self.descend(at, &target, from, way);
+        way.links.extend(self.limiter(&target));
+        true
+    }
+
+    fn descend(&self, mut at: Node, target: &Node, from: u32, way: &mut Way) {
+        while at != *target {
+            let level = self.levels[at.level - 1];
+            // The children are numbered through the cables; a step down goes on from where the one before has stopped.
+            let mut child = from % level.cables * level.children;
+            while at.level > 0 {
+                let level = self.levels[at.level - 1];
+                if child >= level.children * level.cables {
+                    break;
+                }
+                if child % level.children == target.digits[at.level - 1] {
+                    let switch = at.clone();
+                    at.level -= 1;
+                    at.digits[at.level] = target.digits[at.level];
+                    let parent = switch.digits[at.level];
+                    let port = parent + child / level.children * level.parents;
+                    way.links.push(self.cable(&at, port, true));
+                    way.links.extend(self.limiter(&switch));
+                }
+                child += 1;
+            }
+        }
+    }
+
+    pub(super) fn each_link(&self, mark: &mut dyn FnMut(LinkId, bool)) {
+        let count = self.all_links().unwrap_or(0);
+        let own = self.links.own();
+        for at in 0..count {
+            let is_loopback =
+                self.links.has_loopback && at < self.nodes(0).unwrap_or(0) * own && at % own == 0;
+            mark(LinkId(self.first.0 + at), is_loopback);
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! Routes of the fewest links over written ones, with `SimGrid`'s ties.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::OnceLock;
+
+use super::{Table, Way};
+use migsim_base::units::to_u32;
+
+/// Up to this many members, what Dijkstra's algorithm finds from an origin is kept.
+const MOST_KEPT: usize = 16_384;
+/// No member.
+const NONE: u32 = u32::MAX;
+
+/// Floyd-Warshall: members are intermediate ones in the order of the file, and only a shorter way replaces another.
+#[derive(Clone, Debug)]
+pub(crate) struct Floyd {
+    pub(crate) table: Table,
+    members: u32,
+    /// Entry `a * members + b`: the member before b on the way from a; made when first asked.
+    before: OnceLock<Box<[u32]>>,
+}
+
+impl Floyd {
+    /// The most members: the table of pairs takes 16 MB, and is made in seconds.
+    pub(crate) const MOST_MEMBERS: u32 = 2048;
+
+    pub(crate) fn new(table: Table, members: u32) -> Self {
+        Self {
+            table,
+            members,
+            before: OnceLock::new(),
+        }
+    }
+
+    /// The members on the way, both ends included.
+    pub(super) fn path(&self, from: u32, to: u32) -> Option<Vec<u32>> {
+        let before = self.before.get_or_init(|| self.solve());
+        let row = &before[from as usize * self.members as usize..][..self.members as usize];
+        let mut path = vec![to];
+        let mut at = to;
+        loop {
+            at = row[at as usize];
+            // Ways without links may go round.
+            if at == NONE || path.len() > self.members as usize {
+                return None;
+            }
+            path.push(at);
+            if at == from {
+                path.reverse();
+                return Some(path);
+            }
+        }
+    }
+
+    fn solve(&self) -> Box<[u32]> {
+        let n = self.members as usize;
+        let mut cost = vec![NONE; n * n];
+        let mut before = vec![NONE; n * n].into_boxed_slice();
+        for member in 0..n {
+            // The loopback of the network model counts as one link.
+            cost[member * n + member] = 1;
+            before[member * n + member] = to_u32(member);
+        }
+        for (from, to, edge) in self.table.edges() {
+            cost[from as usize * n + to as usize] = edge.len();
+            before[from as usize * n + to as usize] = from;
+        }
+        for c in 0..n {
+            let through = cost[c * n..][..n].to_vec();
+            let last = before[c * n..][..n].to_vec();
+            for a in 0..n {
+                let first = cost[a * n + c];
+                if first == NONE {
+                    continue;
+                }
+                let costs = &mut cost[a * n..][..n];
+                let befores = &mut before[a * n..][..n];
+                for b in 0..n {
+                    if through[b] != NONE && first + through[b] < costs[b] {
+                        costs[b] = first + through[b];
+                        befores[b] = last[b];
+                    }
+                }
+            }
+        }
+        before
+    }
+}
+
+/// Dijkstra: of equally near members the one that routes mention first is next, and only a shorter way replaces another.
+#[derive(Clone, Debug)]
+pub(crate) struct Dijkstra {
+    pub(crate) table: Table,
+    /// The order in which routes first mention the members.
+    rank: Vec<u32>,
+    /// Per origin the member before each; made when first asked.
+    before: Vec<OnceLock<Box<[u32]>>>,
+}
+
+impl Dijkstra {
+    /// `mentioned` lists the members in the order in which routes mention them.
+    pub(crate) fn new(table: Table, members: u32, mentioned: &[u32]) -> Self {
+        let mut rank = vec![NONE; members as usize];
+        let mut next = 0;
+        for &member in mentioned {
+            let rank = &mut rank[member as usize];
+            if *rank == NONE {
+                *rank = next;
+                next += 1;
+            }
+        }
+        let kept = if rank.len() > MOST_KEPT {
+            0
+        } else {
+            rank.len()
+        };
+        Self {
+            table,
+            rank,
+            before: vec![OnceLock::new(); kept],
+        }
+    }
+
+    /// The members on the way, both ends included.
+    pub(super) fn path(&self, from: u32, to: u32) -> Option<Vec<u32>> {
+        if from == to {
+            return Some(vec![from, to]);
+        }
+        let made;
+        let before = if let Some(kept) = self.before.get(from as usize) {
+            kept.get_or_init(|| self.solve(from))
+        } else {
+            made = self.solve(from);
+            &made
+        };
+        let mut path = vec![to];
+        let mut at = to;
+        while at != from {
+            at = before[at as usize];
+            if at == NONE {
+                return None;
+            }
+            path.push(at);
+        }
+        path.reverse();
+        Some(path)
+    }
+
+    fn solve(&self, from: u32) -> Box<[u32]> {
+        let mut cost = vec![NONE; self.rank.len()];
+        let mut before = vec![NONE; self.rank.len()].into_boxed_slice();
+        let mut heap = BinaryHeap::new();
+        cost[from as usize] = 0;
+        heap.push(Reverse((0, self.rank[from as usize], from)));
+        while let Some(Reverse((reached, _, at))) = heap.pop() {
+            if reached > cost[at as usize] {
+                continue;
+            }
+            for ((_, to), edge) in self.table.from(at) {
+                let next = reached + edge.len();
+                if next < cost[*to as usize] {
+                    cost[*to as usize] = next;
+                    before[*to as usize] = at;
+                    heap.push(Reverse((next, self.rank[*to as usize], *to)));
+                }
+            }
+        }
+        before
+    }
+
+    /// The links of each edge come in the opposite order, as in `SimGrid`; nothing where zones are crossed between them.
+    pub(super) fn turn_edges(&self, path: &[u32], way: &mut Way) {
+        let edges = path
+            .windows(2)
+            .filter_map(|pair| self.table.find(pair[0], pair[1]));
+        let lengths: Vec<usize> = edges.map(|edge| edge.len() as usize).collect();
+        if lengths.iter().sum::<usize>() != way.links.len() {
+            return;
+        }
+        let mut at = 0;
+        for length in lengths {
+            way.links[at..at + length].reverse();
+            at += length;
+        }
+    }
+}

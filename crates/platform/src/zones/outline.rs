@@ -1,0 +1,146 @@
+//! The tree of zones as a list, for people.
+
+use std::collections::BTreeMap;
+
+use super::{ITSELF, Point, Routing, Table, ZoneId, Zones};
+use migsim_base::units::{LinkId, to_u32};
+
+/// A zone, as it stands in the tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ZoneOutline<'a> {
+    /// Its number.
+    pub id: ZoneId,
+    /// Its name in the file.
+    pub name: &'a str,
+    /// How many zones it is in.
+    pub depth: u32,
+    /// How it finds routes, in `SimGrid`'s words.
+    pub routing: &'static str,
+    /// The number of hosts right in it.
+    pub own_hosts: usize,
+    /// The number of hosts in it or in the zones below it.
+    pub all_hosts: usize,
+    /// The zones right below it.
+    pub zones: usize,
+    /// The routers right in it.
+    pub routers: usize,
+    /// The routes that replace those which it would find.
+    pub bypasses: usize,
+}
+
+/// A member of a zone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Inside {
+    /// A zone right below it.
+    Zone(ZoneId),
+    /// A host or router.
+    Point(Point),
+}
+
+/// A route that is written in a zone.
+#[derive(Clone, Debug)]
+pub struct WrittenRoute<'a> {
+    /// Its first member.
+    pub from: Inside,
+    /// Its last member.
+    pub to: Inside,
+    /// Its links, in the order of the way.
+    pub links: &'a [LinkId],
+    /// The host or router at which it leaves and enters a zone.
+    pub gateways: [Option<Point>; 2],
+}
+
+impl Routing {
+    /// The name in `SimGrid`'s files.
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Nothing => "None",
+            Self::Full(_) => "Full",
+            Self::Floyd(_) => "Floyd",
+            Self::Dijkstra(_) => "Dijkstra",
+            Self::Star(_) => "Cluster",
+            Self::Vivaldi(_) => "Vivaldi",
+            Self::Torus(_) => "Torus",
+            Self::FatTree(_) => "FatTree",
+            Self::Dragonfly(_) => "Dragonfly",
+        }
+    }
+}
+
+impl Zones {
+    /// All zones, each before those below it. `hosts` are the points of the hosts; other points are routers.
+    pub fn outline(&self, hosts: &[Point]) -> Vec<ZoneOutline<'_>> {
+        let mut own = vec![0; self.zones.len()];
+        for &host in hosts {
+            own[self.zone_of(host) as usize] += 1;
+        }
+        let mut all = own.clone();
+        let mut routers = vec![0_usize; self.zones.len()];
+        for place in &self.points {
+            routers[place.zone as usize] += 1;
+        }
+        for (routers, own) in routers.iter_mut().zip(&own) {
+            *routers = routers.saturating_sub(*own);
+        }
+        let mut below: Vec<Vec<ZoneId>> = vec![Vec::new(); self.zones.len()];
+        // A zone has a larger number than the zone that holds it.
+        for (at, zone) in self.zones.iter().enumerate().rev() {
+            if let Some(place) = zone.place {
+                all[place.zone as usize] += all[at];
+                below[place.zone as usize].push(to_u32(at));
+            }
+        }
+        let mut list = Vec::with_capacity(self.zones.len());
+        let mut open: Vec<ZoneId> = Vec::from_iter((!self.zones.is_empty()).then_some(0));
+        while let Some(id) = open.pop() {
+            let (zone, at) = (self.zone(id), id as usize);
+            list.push(ZoneOutline {
+                id,
+                name: &zone.name,
+                depth: zone.depth,
+                routing: zone.routing.name(),
+                own_hosts: own[at],
+                all_hosts: all[at],
+                zones: below[at].len(),
+                routers: routers[at],
+                bypasses: zone.bypasses.len(),
+            });
+            open.extend_from_slice(&below[at]);
+        }
+        list
+    }
+
+    /// The zone that holds a host or router.
+    pub fn zone_at(&self, point: Point) -> ZoneId {
+        self.zone_of(point)
+    }
+
+    /// The routes that are written in a zone, those from a member to itself left out.
+    pub fn written(&self, zone: ZoneId) -> Vec<WrittenRoute<'_>> {
+        let table = self.table(zone);
+        table.map_or_else(Vec::new, |table| self.routes_of(zone, table))
+    }
+
+    fn routes_of<'t>(&self, zone: ZoneId, table: &'t Table) -> Vec<WrittenRoute<'t>> {
+        let zones = self.zones.iter().enumerate().filter_map(|(at, inner)| {
+            let place = inner.place.filter(|place| place.zone == zone)?;
+            Some((place.local, Inside::Zone(to_u32(at))))
+        });
+        let points = self.points.iter().enumerate();
+        let points = points.filter(|(_, place)| place.zone == zone);
+        let points = points.map(|(at, place)| (place.local, Inside::Point(to_u32(at))));
+        let members: BTreeMap<u32, Inside> = zones.chain(points).collect();
+        let routes = table.edges().filter(|(from, to, _)| from != to);
+        let found = routes.filter_map(|(from, to, edge)| {
+            Some(WrittenRoute {
+                from: *members.get(&from)?,
+                to: *members.get(&to)?,
+                links: table.links(edge),
+                gateways: edge
+                    .gateways
+                    .map(|point| (point != ITSELF).then_some(point)),
+            })
+        });
+        found.collect()
+    }
+}

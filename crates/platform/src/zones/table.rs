@@ -1,0 +1,101 @@
+//! The written routes of a zone: for each pair of members the links between them and the gateways.
+
+use std::ops::Range;
+
+use super::Point;
+use migsim_base::units::{LinkId, to_u32};
+
+/// The routes that a zone writes, by origin and destination.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Table {
+    /// `(from, to)` and the route, sorted once all are there.
+    edges: Vec<((u32, u32), Edge)>,
+    links: Vec<LinkId>,
+}
+
+/// A written route.
+#[derive(Clone, Debug)]
+pub(crate) struct Edge {
+    /// Its links in the table.
+    links: Range<u32>,
+    /// The gateways of origin and destination.
+    pub(crate) gateways: [Point; 2],
+}
+
+impl Edge {
+    /// How many links it has.
+    pub(super) fn len(&self) -> u32 {
+        self.links.end - self.links.start
+    }
+}
+
+impl Table {
+    /// Adds a route; [`Self::sort`] must follow.
+    pub(crate) fn add(
+        &mut self,
+        from: u32,
+        to: u32,
+        links: impl IntoIterator<Item = LinkId>,
+        gateways: [Point; 2],
+    ) {
+        let start = to_u32(self.links.len());
+        self.links.extend(links);
+        let edge = Edge {
+            links: start..to_u32(self.links.len()),
+            gateways,
+        };
+        self.edges.push(((from, to), edge));
+    }
+
+    /// Sorts the routes; the pairs that are there twice, by the order in which they were added (the second ones are dropped).
+    pub(crate) fn sort(&mut self) -> Vec<(u32, u32)> {
+        self.edges.sort_by_key(|edge| edge.0);
+        let mut twice = Vec::new();
+        self.edges.dedup_by(|second, first| {
+            let is_twice = first.0 == second.0;
+            if is_twice {
+                twice.push(first.0);
+            }
+            is_twice
+        });
+        self.edges.shrink_to_fit();
+        self.links.shrink_to_fit();
+        twice
+    }
+
+    pub(crate) fn find(&self, from: u32, to: u32) -> Option<Edge> {
+        let found = self.edges.binary_search_by_key(&(from, to), |edge| edge.0);
+        Some(self.edges[found.ok()?].1.clone())
+    }
+
+    /// The links of a route, in order.
+    pub(crate) fn links(&self, edge: &Edge) -> &[LinkId] {
+        &self.links[edge.links.start as usize..edge.links.end as usize]
+    }
+
+    /// All routes: origin, destination, and the route.
+    pub(crate) fn edges(&self) -> impl Iterator<Item = (u32, u32, &Edge)> {
+        self.edges
+            .iter()
+            .map(|((from, to), edge)| (*from, *to, edge))
+    }
+
+    /// The routes that begin at a member.
+    pub(super) fn from(&self, from: u32) -> &[((u32, u32), Edge)] {
+        let start = self.edges.partition_point(|edge| edge.0.0 < from);
+        let count = self.edges[start..].partition_point(|edge| edge.0.0 == from);
+        &self.edges[start..start + count]
+    }
+
+    pub(super) fn each_link(&self, mark: &mut dyn FnMut(LinkId, bool)) {
+        for ((from, to), edge) in &self.edges {
+            self.links(edge)
+                .iter()
+                .for_each(|&link| mark(link, from == to));
+        }
+    }
+
+    pub(super) fn memory(&self) -> usize {
+        size_of_val(&self.edges[..]) + size_of_val(&self.links[..])
+    }
+}

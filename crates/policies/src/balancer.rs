@@ -1,0 +1,463 @@
+//! A strategy as a policy: the barrier as an [`Instance`], and the [`Assignment`] as a decision.
+//!
+//! Each core of a host is a processing element of the instance, of the speed that external load leaves; the processes of a host start on its
+//! cores in turn. The load of a process is its mean work in a superstep since the last call ([`Window`]), as runtimes measure it. Its time
+//! is that of this work alone on its host ([`View::execution_time`]), since what was measured on a shared host does not add up. Moves between the cores of one host are none. A strategy that knows nothing of memory may ask for more than
+//! a host has: then processes of the highest numbers stay where they are until all fit. Processes that may not migrate are background to it:
+//! time of their cores and memory of their hosts, without messages.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use super::explain::meanings::DECIDED;
+use super::explain::{Meaning, Narrator, Quiet, Record, Scene, ScoreWords, Sentence, Unit, say};
+use super::strategy::{Assignment, Instance, Paths, Strategy};
+use super::window::Window;
+use super::{Candidate, Decision, Migration, Policy, Procedure, View};
+use migsim_base::error::Error;
+use migsim_base::random::Stream;
+use migsim_base::units::{Bytes, BytesPerSecond, HostId, ProcessId, Seconds};
+use migsim_base::words::counted;
+use migsim_platform::Platform;
+
+/// A strategy, called when a trigger says so ([`super::Triggered`]).
+#[derive(Debug)]
+pub(super) struct Balancer {
+    strategy: Box<dyn Strategy>,
+    window: Window,
+}
+
+impl Balancer {
+    pub(super) fn new(strategy: Box<dyn Strategy>) -> Self {
+        Self {
+            strategy,
+            window: Window::default(),
+        }
+    }
+}
+
+impl Policy for Balancer {
+    fn is_call_due(&mut self, view: &View<'_>) -> bool {
+        self.window.note(view, self.strategy.needs_communication());
+        false
+    }
+
+    fn decide(&mut self, view: &View<'_>, random: &mut Stream) -> Result<Decision, Error> {
+        let cores = Cores::of(view.platform);
+        let routes = Routes {
+            platform: view.platform,
+            cores: &cores,
+        };
+        let movable = movable(view);
+        if movable.is_empty() {
+            return Ok(Decision::default());
+        }
+        if self.window.is_empty() {
+            self.window.note(view, self.strategy.needs_communication());
+        }
+        let window = std::mem::take(&mut self.window);
+        let instance = instance(view, &cores, &routes, &window);
+        let assignment = self.strategy.assign(&instance, random)?;
+        let mut hosts = view.placement.to_vec();
+        for (&process, &pe) in movable.iter().zip(&assignment.hosts) {
+            hosts[process] = cores.host[pe];
+        }
+        let kept = fit(&mut hosts, view);
+        Ok(decision(view, &instance, &assignment, &hosts, kept))
+    }
+
+    fn uses_seed(&self) -> bool {
+        self.strategy.uses_seed()
+    }
+}
+
+/// The cores of all hosts, in their order.
+#[derive(Debug)]
+pub(super) struct Cores {
+    /// The host of each core.
+    pub(super) host: Vec<HostId>,
+    /// The first core of each host.
+    pub(super) first: Vec<usize>,
+}
+
+impl Cores {
+    fn of(platform: &Platform) -> Self {
+        let mut cores = Self {
+            host: Vec::new(),
+            first: Vec::new(),
+        };
+        for (index, host) in platform.hosts.iter().enumerate() {
+            cores.first.push(cores.host.len());
+            let own = std::iter::repeat_n(HostId::from_index(index), host.cores as usize);
+            cores.host.extend(own);
+        }
+        cores
+    }
+
+    /// The cores that processes start on: those of a host in turn.
+    fn of_processes(&self, platform: &Platform, placement: &[HostId]) -> Vec<usize> {
+        let mut residents = vec![0; platform.hosts.len()];
+        let core = |host: &HostId| {
+            let resident = &mut residents[host.index()];
+            let turn = *resident % platform.hosts[host.index()].cores as usize;
+            *resident += 1;
+            self.first[host.index()] + turn
+        };
+        placement.iter().map(core).collect()
+    }
+}
+
+/// The routes between the hosts of cores.
+#[derive(Debug)]
+struct Routes<'a> {
+    platform: &'a Platform,
+    cores: &'a Cores,
+}
+
+impl Paths for Routes<'_> {
+    fn latency(&self, from: usize, to: usize) -> Seconds {
+        let (from, to) = (self.cores.host[from], self.cores.host[to]);
+        let route = (from != to)
+            .then(|| self.platform.route(from, to))
+            .flatten();
+        route.map_or_else(Seconds::default, |route| self.platform.latency(&route))
+    }
+
+    fn bandwidth(&self, from: usize, to: usize) -> BytesPerSecond {
+        let (from, to) = (self.cores.host[from], self.cores.host[to]);
+        let route = (from != to)
+            .then(|| self.platform.route(from, to))
+            .flatten();
+        let rate = route.and_then(|route| self.platform.bottleneck(&route));
+        rate.unwrap_or_else(|| BytesPerSecond::of(WITHIN_A_HOST))
+    }
+}
+
+/// The bandwidth within a host \[B/s\], which is never what decides.
+const WITHIN_A_HOST: f64 = 1e18;
+
+/// The processes that may migrate, in their order.
+pub(super) fn movable(view: &View<'_>) -> Vec<usize> {
+    let all = 0..view.processes();
+    all.filter(|process| !view.is_pinned(*process)).collect()
+}
+
+/// The barrier as the strategy sees it.
+fn instance<'i>(
+    view: &View<'_>,
+    cores: &Cores,
+    routes: &'i Routes<'_>,
+    window: &Window,
+) -> Instance<'i> {
+    let platform = view.platform;
+    let reference = platform.hosts[0].speed.get();
+    let speed = |host: &HostId| {
+        let left = (1.0 - view.external_load[host.index()]).max(1e-9);
+        platform.hosts[host.index()].speed.get() * left / reference
+    };
+    let speeds: Vec<f64> = cores.host.iter().map(speed).collect();
+    let on_cores = cores.of_processes(platform, view.placement);
+    let alone = |process: usize| view.execution_time(window.work(process), view.placement[process]);
+    let mut background = vec![Seconds::default(); speeds.len()];
+    let mut pinned = vec![Bytes::default(); platform.hosts.len()];
+    for process in (0..view.processes()).filter(|process| view.is_pinned(*process)) {
+        background[on_cores[process]] += alone(process);
+        let held = &mut pinned[view.placement[process].index()];
+        *held = *held + view.memory[process];
+    }
+    let movable = movable(view);
+    let current: Vec<usize> = movable.iter().map(|&process| on_cores[process]).collect();
+    let time: Vec<Seconds> = movable.iter().map(|&process| alone(process)).collect();
+    let on_reference = time.iter().zip(&current);
+    let left = |host: &HostId| {
+        let limit = platform.hosts[host.index()].memory?;
+        let left = limit.get() - pinned[host.index()].get();
+        Some(Bytes::of(left.max(0.0)))
+    };
+    Instance {
+        work: on_reference
+            .map(|(time, &core)| Seconds::of(time.get() * speeds[core]))
+            .collect(),
+        background,
+        communication: window.rows(&movable),
+        memory: movable
+            .iter()
+            .map(|&process| view.memory[process])
+            .collect(),
+        host_memory: cores.host.iter().map(left).collect(),
+        clusters: cores
+            .host
+            .iter()
+            .map(|host| platform.cluster_of(*host).index())
+            .collect(),
+        paths: Some(routes),
+        speeds,
+        current,
+        time,
+    }
+}
+
+/// Hands the barrier, communication included, and the cores that are its hosts to `look`.
+pub(super) fn with_instance<R>(
+    view: &View<'_>,
+    window: &Window,
+    look: impl FnOnce(&Instance<'_>, &Cores) -> R,
+) -> R {
+    let cores = Cores::of(view.platform);
+    let routes = Routes {
+        platform: view.platform,
+        cores: &cores,
+    };
+    look(&instance(view, &cores, &routes, window), &cores)
+}
+
+/// Lets processes stay until no host holds more memory than it has; returns how many.
+fn fit(hosts: &mut [HostId], view: &View<'_>) -> usize {
+    let limits = &view.platform.hosts;
+    let mut held = vec![0.0; limits.len()];
+    for (host, memory) in hosts.iter().zip(view.memory) {
+        held[host.index()] += memory.get();
+    }
+    let mut kept = 0;
+    let is_over = |held: &[f64], host: HostId| {
+        let limit = limits[host.index()].memory;
+        limit.is_some_and(|limit| held[host.index()] > limit.get())
+    };
+    loop {
+        let moved = |process: &usize| hosts[*process] != view.placement[*process];
+        let over = (0..hosts.len())
+            .rev()
+            .filter(moved)
+            .find(|&process| is_over(&held, hosts[process]));
+        let Some(process) = over else {
+            return kept;
+        };
+        let memory = view.memory[process].get();
+        held[hosts[process].index()] -= memory;
+        hosts[process] = view.placement[process];
+        held[hosts[process].index()] += memory;
+        kept += 1;
+    }
+}
+
+/// The decision: who moves, what the strategy foresees of it, and how the call proceeds.
+fn decision(
+    view: &View<'_>,
+    instance: &Instance<'_>,
+    assignment: &Assignment,
+    hosts: &[HostId],
+    kept: usize,
+) -> Decision {
+    let (before, after) = (
+        instance.host_times(&instance.current),
+        instance.host_times(&assignment.hosts),
+    );
+    let mut decision = Decision::default();
+    for (process, (&to, &from)) in hosts.iter().zip(view.placement).enumerate() {
+        if to == from {
+            continue;
+        }
+        decision.migrations.push(Migration {
+            process: ProcessId::from_index(process),
+            to,
+        });
+        decision.candidates.push(Candidate {
+            process: ProcessId::from_index(process),
+            from,
+            to_cluster: view.platform.cluster_of(to),
+            to: Some(to),
+            score: view.execution_time(view.measures.work[process], from).get(),
+            stay: None,
+            go: None,
+            accepted: true,
+            reason: "the assignment of the strategy".into(),
+        });
+    }
+    let largest = |times: &[Seconds]| times.iter().map(|time| time.get()).fold(0.0, f64::max);
+    let mut fields = Map::new();
+    fields.insert("max_time_before_s".into(), json!(largest(&before)));
+    fields.insert("max_time_s".into(), json!(largest(&after)));
+    fields.insert("moves".into(), json!(decision.migrations.len()));
+    fields.insert("operations".into(), json!(assignment.operations));
+    if kept > 0 {
+        fields.insert("stayed_for_memory".into(), json!(kept));
+    }
+    if !assignment.words.is_empty() {
+        fields.insert("words".into(), json!(assignment.words.join("; ")));
+    }
+    decision.explanation = Some(Arc::new(fields));
+    decision.procedure = Some(Procedure {
+        gather: assignment.gather,
+        operations: assignment.operations,
+    });
+    decision
+}
+
+/// The largest computation time of a core before the call \[s\].
+const BEFORE: Meaning = Meaning::new(
+    "max_time_before_s",
+    Unit::Seconds,
+    "the longest computation of a core in a superstep, as the processes were placed before the call",
+);
+
+/// The largest computation time of a core after the call \[s\].
+const AFTER: Meaning = Meaning::new(
+    "max_time_s",
+    Unit::Seconds,
+    "the longest computation of a core in a superstep, as the strategy places the processes",
+);
+
+/// The processes that stayed for lack of memory.
+const KEPT: Meaning = Meaning::new(
+    "stayed_for_memory",
+    Unit::Count,
+    "the number of processes whose new host has no memory for them",
+);
+
+/// The operations of the strategy.
+const OPERATIONS: Meaning = Meaning::new(
+    "operations",
+    Unit::Number,
+    "the elementary operations of the strategy, which cost computation",
+);
+
+/// Tells of the calls of a strategy.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BalancerNarrator;
+
+impl Narrator for BalancerNarrator {
+    fn selection(&self, scene: &Scene<'_>, call: Record<'_>) -> Vec<Sentence> {
+        let number = |key: &str| call.explanation.get(key).and_then(Value::as_f64);
+        let moves = call.migrations.len() as u64;
+        let mut sentences = vec![say!(
+            "The strategy `{}` expects the busiest core to compute for {} in a superstep, instead of {}, after {}.",
+            scene.policy,
+            AFTER.of(number("max_time_s").unwrap_or_default()),
+            BEFORE.of(number("max_time_before_s").unwrap_or_default()),
+            DECIDED.count(moves).shown_as(counted(moves, "move"))
+        )];
+        if let Some(kept) = call.explanation.get("stayed_for_memory") {
+            sentences.push(say!(
+                "Of those that it chose, {} stayed, since their hosts have no memory for them.",
+                KEPT.as_recorded(kept)
+            ));
+        }
+        if let Some(words) = call.explanation.get("words").and_then(Value::as_str) {
+            sentences.push(say!("It says: {}.", words));
+        }
+        if let Some(operations) = number("operations") {
+            sentences.push(say!(
+                "It took {} elementary operations.",
+                OPERATIONS.of(operations)
+            ));
+        }
+        sentences
+    }
+
+    fn quiet(&self, _call: Record<'_>) -> Quiet {
+        Quiet::new("the strategy leaves every process where it is")
+    }
+
+    fn score_words(&self) -> ScoreWords {
+        ScoreWords {
+            title: "Loads of the processes that moved",
+            column: "load [s]",
+            sum: "load",
+            terms: &[],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Measures;
+    use crate::strategy::{RotateOptions, StrategyOptions};
+    use crate::testing::view;
+    use migsim_base::random::Purpose;
+    use migsim_base::units::Instructions;
+
+    use migsim_bsp::Message;
+    /// The hosts that processes on `placement` get by Rotate, of which each core is a processing element.
+    fn rotated(platform: &Platform, placement: &[HostId], memory: &[Bytes]) -> Vec<HostId> {
+        let mut measures = Measures::default();
+        measures.clear(placement.len());
+        measures.work.fill(Instructions::of(1e9));
+        let view = View {
+            memory,
+            ..view(platform, placement, &measures)
+        };
+        let mut balancer = Balancer::new(RotateOptions::default().strategy().unwrap());
+        let mut random = Stream::new(1, Purpose::Policy);
+        assert!(!balancer.is_call_due(&view) && !balancer.uses_seed());
+        let decision = balancer.decide(&view, &mut random).unwrap();
+        let mut hosts = placement.to_vec();
+        for migration in decision.migrations {
+            hosts[migration.process.index()] = migration.to;
+        }
+        hosts
+    }
+
+    #[test]
+    fn processes_of_a_host_start_on_its_cores_in_turn() {
+        let mut platform = migsim_platform::open("lbm").unwrap().platform;
+        platform.hosts[0].cores = 2;
+        let [a, b, c] = [0, 1, 2].map(HostId::from_index);
+        // p1 and p3 on the first core of host 0, p2 on its second one: only p2 leaves the host.
+        let memory = [Bytes::default(); 4];
+        assert_eq!(rotated(&platform, &[a, a, a, b], &memory), [a, b, a, c]);
+    }
+
+    #[test]
+    fn who_may_not_migrate_is_background() {
+        let platform = migsim_platform::open("lbm").unwrap().platform;
+        let [a, b] = [0, 1].map(HostId::from_index);
+        let mut measures = Measures::default();
+        measures.clear(3);
+        measures.work.fill(Instructions::of(1e9));
+        let message = |from, to| Message {
+            from: ProcessId(from),
+            to: ProcessId(to),
+            size: Bytes::of(8.0),
+        };
+        let messages = [message(0, 1), message(0, 2)];
+        let (memory, placement) = ([Bytes::of(3.0); 3], [a, a, b]);
+        let view = View {
+            memory: &memory,
+            messages: &messages,
+            pinned: &[false, true, false],
+            ..view(&platform, &placement, &measures)
+        };
+        let mut window = Window::default();
+        window.note(&view, true);
+        with_instance(&view, &window, |instance, _| {
+            let alone = view.execution_time(Instructions::of(1e9), a);
+            assert_eq!(instance.current, [0, 1]);
+            assert_eq!(instance.background[..2], [alone, Seconds::default()]);
+            // p1 sends to p3, the second of those that may move; p2 is none of them.
+            let row = instance.communication[0];
+            assert_eq!((instance.communication.len(), row.from, row.to), (1, 0, 1));
+        });
+        let mut random = Stream::new(1, Purpose::Policy);
+        let decide = |pinned: &[bool], random: &mut Stream| {
+            let mut balancer = Balancer::new(RotateOptions::default().strategy().unwrap());
+            let decision = balancer.decide(&View { pinned, ..view }, random).unwrap();
+            let moved = decision.migrations.iter();
+            moved.map(|one| one.process.0).collect::<Vec<u32>>()
+        };
+        assert_eq!(decide(&[false, true, false], &mut random), [0, 2]);
+        assert_eq!(decide(&[true; 3], &mut random), [0_u32; 0]);
+    }
+
+    #[test]
+    fn who_finds_no_memory_stays() {
+        let mut platform = migsim_platform::open("lbm").unwrap().platform;
+        let [a, b, c, d] = [0, 1, 2, 3].map(HostId::from_index);
+        platform.hosts[2].memory = Some(Bytes::of(5.0));
+        let memory = [Bytes::of(4.0); 3];
+        assert_eq!(rotated(&platform, &[a, b, c], &memory), [b, c, d]);
+        platform.hosts[2].memory = Some(Bytes::of(3.0));
+        assert_eq!(rotated(&platform, &[a, b, a], &memory), [b, b, b]);
+    }
+}

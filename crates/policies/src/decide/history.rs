@@ -1,0 +1,250 @@
+//! Histories of loads: when triggers balance, what the plan of the meta-balancer is, and which supersteps are best.
+
+use serde::Deserialize;
+
+use super::check::{Check, Range};
+use crate::trigger::{Observed, Plan, Sample, Trigger, WhenOptimum, plan, when_optimum};
+use migsim_base::error::Error;
+use migsim_base::units::Seconds;
+
+/// The growth of each processor's deviation from the average by superstep, and the rest that a balancing leaves.
+///
+/// The time of p in superstep t is `max(0, average_t + deviation_p)`. A balancing before t > 0 costs `balancing_cost` and sets the
+/// deviations to `residual`, as they are at the start; otherwise `increments_t` is added to them.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct History {
+    average: Vec<f64>,
+    residual: Vec<f64>,
+    increments: Vec<Vec<f64>>,
+    balancing_cost: f64,
+    #[serde(default)]
+    processors: Option<usize>,
+    #[serde(default)]
+    iterations: Option<usize>,
+}
+
+/// Maxima and averages since the last balancing.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Measured {
+    max: Vec<f64>,
+    avg: Vec<f64>,
+    strategy_cost: f64,
+    migration_cost: f64,
+    previous_period: i32,
+    first_ratio: f64,
+}
+
+/// A load of which one processor's part grows: `growth_per_iteration` per superstep, all equal after a balancing.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Growth {
+    processors: u32,
+    iterations: u32,
+    balancing_cost: f64,
+    initial_total_work: f64,
+    #[serde(rename = "growth_per_iteration")]
+    step: f64,
+}
+
+/// The effect of a trigger on a history.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Told {
+    /// Before which supersteps it balances, counted from 0.
+    pub balances: Vec<usize>,
+    /// The time of all supersteps and balancings \[s\].
+    pub total: f64,
+}
+
+impl History {
+    /// The history, if its values make sense; `place` is the path of the case.
+    pub(super) fn checked(self, place: &str) -> Result<Self, Error> {
+        let (steps, processors) = (self.average.len(), self.residual.len());
+        let mut check = Check::new(place);
+        if processors == 0 {
+            check.add(
+                "residual",
+                "there are no processors".into(),
+                "`residual` has a value per processor",
+            );
+        }
+        check.list("average", &self.average, None, Range::NotNegative);
+        check.list("residual", &self.residual, None, Range::Any);
+        check.length("increments", self.increments.len(), steps);
+        for (at, row) in self.increments.iter().enumerate() {
+            check.list(
+                &format!("increments[{at}]"),
+                row,
+                Some(processors),
+                Range::Any,
+            );
+        }
+        check.value("balancing_cost", self.balancing_cost, Range::NotNegative);
+        for (key, said, found) in [
+            ("processors", self.processors, processors),
+            ("iterations", self.iterations, steps),
+        ] {
+            if let Some(said) = said.filter(|said| *said != found) {
+                check.add(
+                    key,
+                    format!("`{key}` is {said}, and the lists have {found}"),
+                    "leave it out, or mend it",
+                );
+            }
+        }
+        check.done()?;
+        Ok(self)
+    }
+
+    /// The times of the processors in superstep `step` under these deviations.
+    fn times(&self, step: usize, deviation: &[f64]) -> Vec<f64> {
+        let average = self.average[step];
+        deviation
+            .iter()
+            .map(|more| f64::max(0.0, average + more))
+            .collect()
+    }
+
+    /// The best supersteps to balance before: no trigger takes less. `None` for histories that are too long: the search takes time with the
+    /// square of their supersteps.
+    pub fn optimum(&self) -> Option<WhenOptimum> {
+        let (steps, processors) = (self.average.len() as u64, self.residual.len() as u64);
+        if steps.saturating_mul(steps).saturating_mul(processors) > MOST_WORK {
+            return None;
+        }
+        let mut made = 0;
+        let mut deviation = self.residual.clone();
+        let best = when_optimum(
+            self.average.len(),
+            |_| self.balancing_cost,
+            |since, step| {
+                if since == step {
+                    (made, deviation) = (since, self.residual.clone());
+                } else {
+                    debug_assert_eq!(made, since, "supersteps come in order");
+                    for (deviation, more) in deviation.iter_mut().zip(&self.increments[step]) {
+                        *deviation += more;
+                    }
+                }
+                largest(&self.times(step, &deviation))
+            },
+        );
+        Some(best)
+    }
+}
+
+/// The most supersteps squared times processors that the search for the best supersteps takes.
+const MOST_WORK: u64 = 2_000_000_000;
+
+fn largest(times: &[f64]) -> f64 {
+    times.iter().copied().fold(0.0, f64::max)
+}
+
+/// Plays a history under a trigger.
+pub fn tell(history: &History, trigger: &mut dyn Trigger) -> Told {
+    let mut deviation = history.residual.clone();
+    let mut told = Told {
+        balances: Vec::new(),
+        total: 0.0,
+    };
+    let mut last: Option<Observed> = None;
+    for step in 0..history.average.len() {
+        let is_due = last.is_some_and(|observed| trigger.is_due(&observed));
+        if is_due {
+            told.balances.push(step);
+            trigger.on_outcome(1); // a balancing is taken to move somebody
+            deviation.clone_from(&history.residual);
+            told.total += history.balancing_cost;
+        } else if step > 0 {
+            for (deviation, more) in deviation.iter_mut().zip(&history.increments[step]) {
+                *deviation += more;
+            }
+        }
+        let times = history.times(step, &deviation);
+        last = Some(Observed {
+            superstep: step,
+            max: Seconds::of(largest(&times)),
+            avg: Seconds::of(times.iter().sum::<f64>() / times.len() as f64),
+            min: Seconds::of(times.iter().copied().fold(f64::INFINITY, f64::min)),
+            price: Seconds::of(history.balancing_cost),
+            is_first_after_balancing: is_due,
+        });
+        told.total += largest(&times);
+    }
+    told
+}
+
+impl Measured {
+    /// The samples, if their values make sense.
+    pub(super) fn checked(self, place: &str) -> Result<Self, Error> {
+        let mut check = Check::new(place);
+        check.list("max", &self.max, None, Range::NotNegative);
+        check.list("avg", &self.avg, Some(self.max.len()), Range::NotNegative);
+        for (key, value) in [
+            ("strategy_cost", self.strategy_cost),
+            ("migration_cost", self.migration_cost),
+            ("first_ratio", self.first_ratio),
+        ] {
+            check.value(key, value, Range::NotNegative);
+        }
+        check.done()?;
+        Ok(self)
+    }
+
+    /// The plan of the meta-balancer; `None` without enough samples.
+    pub fn plan(&self) -> Option<Plan> {
+        let pairs = self.max.iter().zip(&self.avg);
+        let samples: Vec<Sample> = pairs
+            .map(|(&max, &avg)| Sample {
+                max: Seconds::of(max),
+                avg: Seconds::of(avg),
+            })
+            .collect();
+        let price = Seconds::of(self.strategy_cost + self.migration_cost);
+        plan(&samples, price, self.previous_period, self.first_ratio)
+    }
+}
+
+/// The most supersteps of a growing load: the optimum takes time and memory with their square.
+const MOST_STEPS: u32 = 20_000;
+
+impl Growth {
+    /// The load, if its values make sense.
+    pub(super) fn checked(self, place: &str) -> Result<Self, Error> {
+        let mut check = Check::new(place);
+        if self.processors == 0 {
+            check.add(
+                "processors",
+                "there are no processors".into(),
+                "it must be at least 1",
+            );
+        }
+        if self.iterations > MOST_STEPS {
+            let message = format!("`iterations` is {}", self.iterations);
+            check.add("iterations", message, "it may be at most 20000");
+        }
+        for (key, value) in [
+            ("balancing_cost", self.balancing_cost),
+            ("initial_total_work", self.initial_total_work),
+            ("growth_per_iteration", self.step),
+        ] {
+            check.value(key, value, Range::NotNegative);
+        }
+        check.done()?;
+        Ok(self)
+    }
+}
+
+/// The best supersteps to balance a growing load before.
+pub fn optimum_of_growth(growth: &Growth) -> WhenOptimum {
+    let processors = f64::from(growth.processors);
+    let average =
+        |step: usize| (growth.initial_total_work + growth.step * step as f64) / processors;
+    let duration = |made: usize, step: usize| average(made) + growth.step * (step - made) as f64;
+    when_optimum(
+        growth.iterations as usize,
+        |_| growth.balancing_cost,
+        duration,
+    )
+}

@@ -1,0 +1,177 @@
+//! The decisions of strategies at a barrier, side by side.
+
+use serde_json::{Value, json};
+
+use super::choice::{Asked, Choice, choices, is_price, price_options};
+use super::history::{History, Told, tell};
+use super::snapshot::Snapshot;
+use crate::strategy::{self, Assignment, PriceOptions, bound, optimum};
+use crate::trigger;
+use migsim_base::error::{Error, Problem};
+use migsim_base::random::{Purpose, Stream};
+use migsim_base::units::Seconds;
+
+/// The decisions of the strategies at a barrier.
+#[derive(Clone, Debug)]
+pub struct Verdict {
+    /// The largest host time as processes are now.
+    pub before: Seconds,
+    /// No assignment takes less.
+    pub bound: Seconds,
+    /// The best assignment takes this; `None` where there are too many to try.
+    pub optimum: Option<Seconds>,
+    /// The decision of each strategy, in the order of the table, then of each policy that was asked in the run.
+    pub judged: Vec<Judged>,
+    /// Strategies that could not decide, and why.
+    pub silent: Vec<(String, String)>,
+}
+
+/// The decision of a strategy.
+#[derive(Clone, Debug)]
+pub struct Judged {
+    /// The strategy and its options.
+    pub choice: Choice,
+    /// The decision.
+    pub assignment: Assignment,
+    /// The number of processes that move.
+    pub moves: usize,
+    /// The largest host time then.
+    pub max: Seconds,
+    /// The price of the call, moves included.
+    pub price: Seconds,
+}
+
+/// Optima are searched among at most this many assignments.
+const MOST_ASSIGNMENTS: u64 = 1_000_000;
+
+/// Asks strategies what they do at a barrier: those of `table` that are asked for.
+///
+/// # Errors
+/// A name or an option is wrong, or a strategy that was named cannot decide.
+pub fn judge(
+    table: &strategy::Table,
+    snapshot: &Snapshot,
+    asked: &Asked,
+) -> Result<Verdict, Error> {
+    let instance = snapshot.instance();
+    let price = price_options(&asked.settings)?;
+    let mut verdict = Verdict {
+        before: instance.max_time(&instance.current),
+        bound: Seconds::of(bound(&instance)),
+        optimum: optimum(&instance, MOST_ASSIGNMENTS).map(|(time, _)| Seconds::of(time)),
+        judged: Vec::new(),
+        silent: Vec::new(),
+    };
+    let known = |entry: &strategy::Entry| ("", entry.variants());
+    let strategies = without_decided(snapshot, asked)?;
+    let chosen = strategies.map_or_else(
+        || Ok(Vec::new()),
+        |asked| choices(table, known, "policy", &asked),
+    )?;
+    for choice in chosen {
+        let mut strategy = table.find(choice.entry)?.build(&choice.options)?;
+        let mut random = Stream::new(asked.seed, Purpose::Policy);
+        let assignment = match strategy.assign(&instance, &mut random) {
+            Ok(assignment) => assignment,
+            Err(error) if asked.named.is_empty() => {
+                verdict.silent.push((choice.name, error.first_line()));
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
+        let moves = snapshot.moved(&assignment.hosts).len();
+        verdict.judged.push(Judged {
+            moves,
+            max: instance.max_time(&assignment.hosts),
+            price: price.price(&instance, &assignment),
+            choice,
+            assignment,
+        });
+    }
+    verdict.judged.extend(decided(snapshot, asked, &price));
+    Ok(verdict)
+}
+
+/// The decisions of the policies that were asked in the run, as far as they are asked for.
+fn decided(snapshot: &Snapshot, asked: &Asked, price: &PriceOptions) -> Vec<Judged> {
+    let instance = snapshot.instance();
+    let is_asked = |name: &String| asked.named.is_empty() || asked.named.contains(name);
+    let all = snapshot.decided().iter().filter(|(name, _)| is_asked(name));
+    let judged = all.map(|(name, hosts)| {
+        let assignment = Assignment {
+            hosts: hosts.clone(),
+            ..Assignment::default()
+        };
+        Judged {
+            moves: snapshot.moved(hosts).len(),
+            max: instance.max_time(hosts),
+            price: price.price(&instance, &assignment),
+            choice: Choice {
+                entry: "",
+                name: name.clone(),
+                options: json!({}),
+                original: "",
+            },
+            assignment,
+        }
+    });
+    judged.collect()
+}
+
+/// The question without the policies whose decision the barrier has; `None` if no other is asked.
+fn without_decided(snapshot: &Snapshot, asked: &Asked) -> Result<Option<Asked>, Error> {
+    let has = |name: &String| {
+        snapshot
+            .decided()
+            .iter()
+            .any(|(decided, _)| decided == name)
+    };
+    let Some(decided) = asked.named.iter().find(|name| has(name)) else {
+        return Ok(Some(asked.clone()));
+    };
+    let named: Vec<String> = asked
+        .named
+        .iter()
+        .filter(|name| !has(name))
+        .cloned()
+        .collect();
+    let is_option = |(key, _): &&(String, Value)| !is_price(key);
+    if let Some((key, value)) = asked.settings.iter().find(is_option)
+        && named.is_empty()
+    {
+        let problem = Problem::new(format!(
+            "the barrier has the decision of `{decided}` under the options of its run"
+        ));
+        let hint = format!(
+            "write it again with other ones: `migsim snapshot ... --set policy.{decided}.KEY=VALUE`"
+        );
+        return Err(problem
+            .source(format!("--set {key}={value}"))
+            .hint(hint)
+            .into());
+    }
+    Ok((!named.is_empty()).then(|| Asked {
+        named,
+        ..asked.clone()
+    }))
+}
+
+/// Asks triggers when they balance in a history: those of `table` that are asked for.
+///
+/// # Errors
+/// A name or an option is wrong.
+pub fn judge_triggers(
+    table: &trigger::Table,
+    history: &History,
+    asked: &Asked,
+) -> Result<Vec<(Choice, Told)>, Error> {
+    let known = |entry: &trigger::Entry| (entry.original(), entry.variants());
+    let chosen = choices(table, known, "policy.trigger", asked)?;
+    let tell = |choice: Choice| {
+        let mut trigger = table.find(choice.entry)?.build(&choice.options)?;
+        let told = tell(history, &mut *trigger);
+        trigger.failure().map_or(Ok(()), Err)?;
+        Ok((choice, told))
+    };
+    chosen.into_iter().map(tell).collect()
+}

@@ -1,0 +1,364 @@
+//! A barrier as a file describes it.
+
+use serde::Deserialize;
+
+use super::check::{Check, Range};
+use crate::strategy::{Instance, Paths, Row};
+use migsim_base::error::Error;
+use migsim_base::units::{Bytes, BytesPerSecond, Seconds};
+
+/// The keys of a barrier.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Raw {
+    speeds: Vec<f64>,
+    #[serde(default)]
+    background: Option<Vec<f64>>,
+    current: Vec<u64>,
+    #[serde(default)]
+    work: Option<Vec<f64>>,
+    #[serde(default)]
+    time: Option<Vec<f64>>,
+    #[serde(default)]
+    communication: Vec<(u64, u64, f64, f64)>,
+    #[serde(default)]
+    memory: Vec<f64>,
+    #[serde(default)]
+    host_memory: Vec<Option<f64>>,
+    #[serde(default)]
+    clusters: Vec<u64>,
+    #[serde(default)]
+    latency: Option<Grid>,
+    #[serde(default)]
+    bandwidth: Option<Grid>,
+    #[serde(default)]
+    hosts: Vec<HostName>,
+    #[serde(default)]
+    processes: Vec<u64>,
+    #[serde(default)]
+    decisions: Vec<Decided>,
+}
+
+/// A host of a platform: its name, and how many of the barrier's hosts are its cores.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HostName {
+    name: String,
+    cores: u64,
+}
+
+/// The decision of a policy that was asked in the run.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Decided {
+    policy: String,
+    assignment: Vec<u64>,
+}
+
+/// One value for all pairs of hosts, or a row per host.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+enum Grid {
+    All(f64),
+    Rows(Vec<Vec<f64>>),
+}
+
+impl Grid {
+    fn check(&self, check: &mut Check<'_>, key: &str, hosts: usize, range: Range) {
+        match self {
+            Self::All(value) => check.value(key, *value, range),
+            Self::Rows(rows) => {
+                check.length(key, rows.len(), hosts);
+                for (at, row) in rows.iter().enumerate() {
+                    check.list(&format!("{key}[{at}]"), row, Some(hosts), range);
+                }
+            }
+        }
+    }
+
+    fn get(&self, from: usize, to: usize) -> f64 {
+        match self {
+            Self::All(value) => *value,
+            Self::Rows(rows) => rows[from][to],
+        }
+    }
+}
+
+/// A barrier that was read and checked.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    instance: Instance<'static>,
+    links: Option<Links>,
+    /// The names of the platform's hosts, and of each core the number of its host; empty if the barrier names none.
+    names: Vec<String>,
+    host_of: Vec<usize>,
+    /// The number of each process, from 1.
+    processes: Vec<u64>,
+    /// The policies that were asked in the run, with the new host of each process.
+    decided: Vec<(String, Vec<usize>)>,
+}
+
+/// Latency and bandwidth between hosts.
+#[derive(Clone, Debug)]
+struct Links {
+    latency: Grid,
+    bandwidth: Grid,
+}
+
+impl Paths for Links {
+    fn latency(&self, from: usize, to: usize) -> Seconds {
+        Seconds::of(self.latency.get(from, to))
+    }
+
+    fn bandwidth(&self, from: usize, to: usize) -> BytesPerSecond {
+        BytesPerSecond::of(self.bandwidth.get(from, to))
+    }
+}
+
+impl Snapshot {
+    /// The barrier as strategies see it.
+    pub fn instance(&self) -> Instance<'_> {
+        Instance {
+            paths: self.links.as_ref().map(|links| links as &dyn Paths),
+            ..self.instance.clone()
+        }
+    }
+
+    /// The number of hosts of the platform if the barrier names them: each of its own hosts is a core of one.
+    pub fn named_hosts(&self) -> Option<usize> {
+        (!self.names.is_empty()).then_some(self.names.len())
+    }
+
+    /// The policies that were asked in the run, each with the new host of each process.
+    pub fn decided(&self) -> &[(String, Vec<usize>)] {
+        &self.decided
+    }
+
+    /// The processes that `hosts` moves, each by its number from 1, with the names of its old and new host. Moves between cores of one host are none.
+    pub fn moved(&self, hosts: &[usize]) -> Vec<(u64, String, String)> {
+        let pairs = self.instance.current.iter().zip(hosts).enumerate();
+        let pairs = pairs.filter(|(_, (old, new))| self.host(**old) != self.host(**new));
+        let moved = pairs.map(|(process, (&old, &new))| {
+            let number = self.processes.get(process).copied();
+            let number = number.unwrap_or(process as u64 + 1);
+            (number, self.name(old), self.name(new))
+        });
+        moved.collect()
+    }
+
+    /// The host of a core; without names each is one.
+    fn host(&self, core: usize) -> usize {
+        self.host_of.get(core).copied().unwrap_or(core)
+    }
+
+    fn name(&self, core: usize) -> String {
+        let name = self.names.get(self.host(core));
+        name.cloned().unwrap_or_else(|| format!("host {core}"))
+    }
+}
+
+fn seconds(list: &[f64]) -> Vec<Seconds> {
+    list.iter().map(|&value| Seconds::of(value)).collect()
+}
+
+impl Raw {
+    /// The barrier, if its values make sense; `place` is the path of the case.
+    pub(super) fn checked(self, place: &str) -> Result<Snapshot, Error> {
+        let hosts = self.speeds.len();
+        let mut check = Check::new(place);
+        self.check(&mut check);
+        check.done()?;
+        let index = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+        let current: Vec<usize> = self.current.iter().map(|&host| index(host)).collect();
+        let [time, work] = self.loads(&current);
+        let rows = self
+            .communication
+            .iter()
+            .map(|&(from, to, messages, bytes)| Row {
+                from: index(from),
+                to: index(to),
+                messages,
+                bytes: Bytes::of(bytes),
+            });
+        let instance = Instance {
+            background: seconds(&self.background.unwrap_or_else(|| vec![0.0; hosts])),
+            communication: rows.collect(),
+            memory: self.memory.iter().map(|&bytes| Bytes::of(bytes)).collect(),
+            host_memory: self
+                .host_memory
+                .iter()
+                .map(|limit| limit.map(Bytes::of))
+                .collect(),
+            clusters: self
+                .clusters
+                .iter()
+                .map(|&cluster| index(cluster))
+                .collect(),
+            speeds: self.speeds,
+            current,
+            time,
+            work,
+            paths: None,
+        };
+        let cores = self.hosts.iter().enumerate();
+        let cores = cores.flat_map(|(host, named)| std::iter::repeat_n(host, index(named.cores)));
+        let host_of = cores.collect();
+        let list = |hosts: &[u64]| hosts.iter().map(|&host| index(host)).collect();
+        let decided = self.decisions.iter();
+        let decided = decided.map(|one| (one.policy.clone(), list(&one.assignment)));
+        let decided = decided.collect();
+        let links = match (self.latency, self.bandwidth) {
+            (Some(latency), Some(bandwidth)) => Some(Links { latency, bandwidth }),
+            _ => None,
+        };
+        Ok(Snapshot {
+            instance,
+            links,
+            names: self.hosts.into_iter().map(|host| host.name).collect(),
+            host_of,
+            processes: self.processes,
+            decided,
+        })
+    }
+
+    /// Time and work of each process, of which one may be left out.
+    fn loads(&self, current: &[usize]) -> [Vec<Seconds>; 2] {
+        let scaled = |list: &[f64], scale: fn(f64, f64) -> f64| {
+            let pairs = list.iter().zip(current);
+            let scaled = pairs.map(|(&value, &host)| Seconds::of(scale(value, self.speeds[host])));
+            scaled.collect::<Vec<_>>()
+        };
+        match (&self.time, &self.work) {
+            (Some(time), Some(work)) => [seconds(time), seconds(work)],
+            (None, Some(work)) => [scaled(work, |work, speed| work / speed), seconds(work)],
+            (Some(time), None) => [seconds(time), scaled(time, |time, speed| time * speed)],
+            (None, None) => [Vec::new(), Vec::new()],
+        }
+    }
+
+    fn check(&self, check: &mut Check<'_>) {
+        let (hosts, processes) = (self.speeds.len(), self.current.len());
+        if hosts == 0 {
+            check.add(
+                "speeds",
+                "there are no hosts".into(),
+                "`speeds` has a value per host",
+            );
+        }
+        check.list("speeds", &self.speeds, None, Range::Positive);
+        if let Some(list) = &self.background {
+            check.list("background", list, Some(hosts), Range::NotNegative);
+        }
+        for (key, list) in [("work", &self.work), ("time", &self.time)] {
+            if let Some(list) = list {
+                check.list(key, list, Some(processes), Range::NotNegative);
+            }
+        }
+        if self.work.is_none() && self.time.is_none() {
+            let hint =
+                "`work` are seconds on a host of speed 1, `time` seconds on the present host";
+            check.add("", "a barrier has neither `work` nor `time`".into(), hint);
+        }
+        for (at, &host) in self.current.iter().enumerate() {
+            if host >= hosts as u64 {
+                let message =
+                    format!("process {at} is on host {host}, and there are {hosts} hosts");
+                check.add(
+                    &format!("current[{at}]"),
+                    message,
+                    "hosts are counted from 0",
+                );
+            }
+        }
+        for (at, (from, to, messages, bytes)) in self.communication.iter().enumerate() {
+            for process in [from, to] {
+                if *process >= processes as u64 {
+                    let message = format!(
+                        "row {at} names process {process}, and there are {processes} processes"
+                    );
+                    check.add(
+                        &format!("communication[{at}]"),
+                        message,
+                        "processes are counted from 0",
+                    );
+                }
+            }
+            check.value(
+                &format!("communication[{at}][2]"),
+                *messages,
+                Range::NotNegative,
+            );
+            check.value(
+                &format!("communication[{at}][3]"),
+                *bytes,
+                Range::NotNegative,
+            );
+        }
+        if !self.memory.is_empty() {
+            check.list("memory", &self.memory, Some(processes), Range::NotNegative);
+        }
+        if !self.host_memory.is_empty() {
+            check.length("host_memory", self.host_memory.len(), hosts);
+            for (at, limit) in self.host_memory.iter().enumerate() {
+                check.value(
+                    &format!("host_memory[{at}]"),
+                    limit.unwrap_or(0.0),
+                    Range::NotNegative,
+                );
+            }
+        }
+        if !self.clusters.is_empty() {
+            check.length("clusters", self.clusters.len(), hosts);
+            for (at, &cluster) in self.clusters.iter().enumerate() {
+                if cluster >= hosts as u64 {
+                    let message = format!("`clusters[{at}]` is {cluster}");
+                    let hint =
+                        "clusters are counted from 0, and there are no more of them than hosts";
+                    check.add(&format!("clusters[{at}]"), message, hint);
+                }
+            }
+        }
+        self.check_names(check);
+        match (&self.latency, &self.bandwidth) {
+            (Some(latency), Some(bandwidth)) => {
+                latency.check(check, "latency", hosts, Range::NotNegative);
+                bandwidth.check(check, "bandwidth", hosts, Range::Positive);
+            }
+            (None, None) => {}
+            (latency, _) => {
+                let [given, missing] = if latency.is_some() {
+                    ["latency", "bandwidth"]
+                } else {
+                    ["bandwidth", "latency"]
+                };
+                check.add(
+                    given,
+                    format!("`{given}` stands without `{missing}`"),
+                    "give both, or none",
+                );
+            }
+        }
+    }
+
+    /// Notes what is wrong with names of hosts, numbers of processes and decisions.
+    fn check_names(&self, check: &mut Check<'_>) {
+        let (hosts, processes) = (self.speeds.len(), self.current.len());
+        let cores = self.hosts.iter().map(|host| host.cores);
+        let cores = cores.fold(0_u64, u64::saturating_add);
+        if !self.hosts.is_empty() && cores != hosts as u64 {
+            let message = format!("`hosts` have {cores} cores, and `speeds` has {hosts} values");
+            check.add("hosts", message, "`speeds` has a value per core");
+        }
+        if !self.processes.is_empty() {
+            check.length("processes", self.processes.len(), processes);
+        }
+        for (at, one) in self.decisions.iter().enumerate() {
+            let key = format!("decisions[{at}].assignment");
+            check.length(&key, one.assignment.len(), processes);
+            if let Some(host) = one.assignment.iter().find(|host| **host >= hosts as u64) {
+                let message = format!("a process goes to host {host}, and there are {hosts} hosts");
+                check.add(&key, message, "hosts are counted from 0");
+            }
+        }
+    }
+}

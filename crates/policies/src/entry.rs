@@ -1,0 +1,216 @@
+//! A policy in the registry: its name, its options and their reader.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use super::balancer::{Balancer, BalancerNarrator};
+use super::explain::{Narrator, Plain};
+use super::strategy;
+use super::{Never, Policy};
+use migsim_base::document;
+use migsim_base::error::Error;
+use migsim_base::plugin::{self, Maker, OptionFlag};
+
+/// The options of a policy, as they stand under `policy.<name>` in an experiment.
+///
+/// A type with serde's and schemars' derives and [`Self::policy`] is enough; the rest says what the command does with the options.
+pub trait PolicyOptions: Serialize + DeserializeOwned + JsonSchema {
+    /// The options with flags of their own.
+    const FLAGS: &'static [OptionFlag] = &[];
+
+    /// The options that name files.
+    const FILES: &'static [&'static str] = &[];
+
+    /// The values that `migsim tune` tries if none are given: an option, and a list or range as on the command line.
+    const RANGES: &'static [(&'static str, &'static str)] = &[];
+
+    /// The options that are shares of a whole: a value above 1 gets a note.
+    const SHARES: &'static [&'static str] = &[];
+
+    /// Whether its moves all lead to another cluster, so that nothing can move on a platform of one cluster.
+    const MOVES_BETWEEN_CLUSTERS: bool = false;
+
+    /// The readings of its source on which results depend, a few words each; they stand below the table of a run.
+    fn readings(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Tells of its calls in `migsim explain` and on the page of a run; by default their records are listed as they are.
+    fn narrator() -> &'static dyn Narrator {
+        &Plain
+    }
+
+    /// Makes the policy.
+    ///
+    /// # Errors
+    /// Options are out of range; each problem has the key of its option.
+    fn policy(self) -> Result<Box<dyn Policy>, Error>;
+}
+
+/// A policy by its name.
+pub type Entry = plugin::Entry<Kind>;
+
+/// The policies, by name.
+pub type Table = plugin::Table<Kind>;
+
+/// A kind of policy: the operations on its options.
+#[derive(Clone, Copy, Debug)]
+pub struct Kind {
+    make: Make,
+    ranges: &'static [(&'static str, &'static str)],
+    narrator: &'static dyn Narrator,
+    shares: &'static [&'static str],
+    moves_between_clusters: bool,
+}
+
+/// The way to read its options.
+#[derive(Clone, Copy, Debug)]
+enum Make {
+    /// A policy with a trigger of its own.
+    Policy {
+        build: fn(&Value) -> Result<Box<dyn Policy>, Error>,
+        resolve: fn(&Value) -> Result<Value, Error>,
+        readings: fn(&Value) -> Result<Vec<String>, Error>,
+    },
+    /// A strategy, which a trigger calls.
+    Strategy(strategy::Kind),
+    /// A policy whose options no type of Rust describes.
+    Maker(&'static dyn Maker<Box<dyn Policy>>),
+}
+
+/// A row of the table for a policy that is made by `maker`.
+pub fn made_by(
+    maker: &'static dyn Maker<Box<dyn Policy>>,
+    name: &'static str,
+    summary: &'static str,
+    source: &'static str,
+) -> Entry {
+    let kind = Kind {
+        make: Make::Maker(maker),
+        ranges: &[],
+        narrator: &Plain,
+        shares: &[],
+        moves_between_clusters: false,
+    };
+    Entry::new::<Map<String, Value>>([name, summary, source], kind)
+}
+
+/// A row of the table: `T` are the options of the policy.
+pub fn row<T: PolicyOptions>(
+    name: &'static str,
+    summary: &'static str,
+    source: &'static str,
+) -> Entry {
+    let kind = Kind {
+        make: Make::Policy {
+            build: |options| document::from_value::<T>(options, "")?.policy(),
+            resolve: |options| document::resolve::<T>(options, ""),
+            readings: |options| Ok(document::from_value::<T>(options, "")?.readings()),
+        },
+        ranges: T::RANGES,
+        narrator: T::narrator(),
+        shares: T::SHARES,
+        moves_between_clusters: T::MOVES_BETWEEN_CLUSTERS,
+    };
+    let mut entry = Entry::new::<T>([name, summary, source], kind);
+    (entry.flags, entry.files) = (T::FLAGS, T::FILES);
+    entry
+}
+
+/// A strategy as a policy.
+pub fn of_strategy(entry: &strategy::Entry) -> Entry {
+    entry.with_kind(Kind {
+        make: Make::Strategy(entry.kind),
+        ranges: &[],
+        narrator: &BalancerNarrator,
+        shares: &[],
+        moves_between_clusters: false,
+    })
+}
+
+impl plugin::Kind for Kind {
+    type Product = Box<dyn Policy>;
+
+    const SECTION: Option<&'static str> = Some("policy");
+
+    fn build(&self, options: &Value) -> Result<Box<dyn Policy>, Error> {
+        match self.make {
+            Make::Policy { build, .. } => build(options),
+            Make::Strategy(kind) => (kind.build)(options)
+                .map(|strategy| -> Box<dyn Policy> { Box::new(Balancer::new(strategy)) }),
+            Make::Maker(maker) => plugin::make(maker, options),
+        }
+    }
+
+    fn resolve(&self, options: &Value) -> Result<Value, Error> {
+        match self.make {
+            Make::Policy { resolve, .. } => resolve(options),
+            Make::Strategy(kind) => (kind.resolve)(options),
+            Make::Maker(maker) => plugin::resolve(maker, options),
+        }
+    }
+}
+
+impl Kind {
+    /// The options of the setting of this name (an edition), if it is a strategy that has it.
+    pub fn variant(&self, name: &str) -> Option<Value> {
+        let found = self.settings().iter().find(|variant| variant.name == name);
+        found.map(strategy::Variant::value)
+    }
+
+    /// The names of its settings (editions), if it is a strategy.
+    pub fn variants(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.settings().iter().map(|variant| variant.name)
+    }
+
+    fn settings(&self) -> &'static [strategy::Variant] {
+        match self.make {
+            Make::Strategy(kind) => kind.variants,
+            Make::Policy { .. } | Make::Maker(_) => &[],
+        }
+    }
+
+    /// Whether it only decides, so that it needs a trigger.
+    pub fn is_strategy(&self) -> bool {
+        matches!(self.make, Make::Strategy(_))
+    }
+
+    /// The readings of its source that options choose and on which results depend, a few words each.
+    ///
+    /// # Errors
+    /// Options are unknown or unreadable.
+    pub fn readings(&self, options: &Value) -> Result<Vec<String>, Error> {
+        match self.make {
+            Make::Policy { readings, .. } => readings(options),
+            Make::Strategy(_) | Make::Maker(_) => Ok(Vec::new()),
+        }
+    }
+
+    /// The options that are shares of a whole.
+    pub fn shares(&self) -> &'static [&'static str] {
+        self.shares
+    }
+
+    /// Whether its moves all lead to another cluster.
+    pub fn moves_between_clusters(&self) -> bool {
+        self.moves_between_clusters
+    }
+
+    /// The values that `migsim tune` tries if none are given: an option, and a list or range of values.
+    pub fn ranges(&self) -> &'static [(&'static str, &'static str)] {
+        self.ranges
+    }
+
+    /// The narrator of its calls.
+    pub fn narrator(&self) -> &'static dyn Narrator {
+        self.narrator
+    }
+}
+
+impl PolicyOptions for Never {
+    fn policy(self) -> Result<Box<dyn Policy>, Error> {
+        Ok(Box::new(self))
+    }
+}

@@ -1,0 +1,30 @@
+//! The explanations of a policy after the run: the other half of its decision records ([`super::Explain`]).
+//!
+//! ```text
+//! trigger    was a call due, and why
+//! selection  which processes were candidates
+//! placement  where each wanted to go, and the verdict
+//! outcome    the price, and what came of the moves   (the same for all policies: migsim_output)
+//! ```
+//! `migsim explain`, the page of a run and traces ask a [`Narrator`]. All its methods have defaults, which list a record as it is.
+//! Each number of a [`Sentence`] is a [`Quantity`] with a name and a definition ([`Meaning`]): words and JSON are written from it.
+
+pub mod meanings;
+mod narrator;
+mod numbers;
+mod plain;
+mod quantity;
+mod record;
+mod scene;
+mod sentence;
+
+pub(crate) use narrator::saving;
+pub use narrator::{Narrator, Plain};
+pub use numbers::{duration, ratio};
+pub(crate) use plain::asked;
+pub use plain::{REASON, listed, no_call};
+pub use quantity::{Meaning, Quantity, Unit};
+pub use record::{Decided, Judged, Record};
+pub use scene::{Interval, Quiet, Scene, Score, ScoreWords, Short};
+pub use sentence::say;
+pub use sentence::{Sentence, definitions};

@@ -1,0 +1,108 @@
+//! The default narrator, for policies without one: prints their records unchanged.
+
+use serde_json::Value;
+
+use super::meanings::{CANDIDATES, superstep};
+use super::quantity::Meaning;
+use super::record::Record;
+use super::scene::Scene;
+use super::sentence::{Sentence, say};
+use migsim_base::words::counted;
+
+/// That the policy asked for a call, or that none was due.
+pub(super) fn trigger(scene: &Scene<'_>) -> Vec<Sentence> {
+    match scene.call() {
+        None => no_call(scene, "".into(), "".into()),
+        Some(_) => vec![asked(scene)],
+    }
+}
+
+/// That the policy asked for the call after the superstep.
+pub(crate) fn asked(scene: &Scene<'_>) -> Sentence {
+    say!(
+        "The policy `{}` asked for a call after superstep {}.",
+        scene.policy,
+        superstep(scene.superstep)
+    )
+}
+
+/// That no call was due after the superstep. `last` and `next` are said behind the calls around it; `next` only of the first of all.
+pub fn no_call(scene: &Scene<'_>, last: Sentence, next: Sentence) -> Vec<Sentence> {
+    if scene.calls.is_empty() {
+        return vec![say!(
+            "The policy `{}` asked for no call in this run, so nothing could move.",
+            scene.policy
+        )];
+    }
+    let before = scene.last_call().map(|call| {
+        let after = superstep(call.superstep);
+        say!(
+            "the last call before it came after superstep {}{}",
+            after,
+            last
+        )
+    });
+    let next = if before.is_none() { next } else { "".into() };
+    let after = scene.next_call().map(|call| {
+        let after = superstep(call.superstep);
+        say!("the next call came after superstep {}{}", after, next)
+    });
+    vec![say!(
+        "No call was due after superstep {}, so nothing could move: {}.",
+        superstep(scene.superstep),
+        Sentence::joined(before.into_iter().chain(after), ", and ")
+    )]
+}
+
+/// The key of an explanation under which a policy gives the reason of a call as a text.
+pub const REASON: &str = "reason";
+
+/// The explanation of a call key by key, but for the keys that are `told` elsewhere; of lists the entries of the process that is asked about.
+pub fn listed(scene: &Scene<'_>, call: Record<'_>, told: &[&str]) -> Vec<Sentence> {
+    let policy = scene.policy;
+    if call.explanation.is_empty() {
+        return vec![match call.candidates.len() as u64 {
+            0 => say!("The policy `{}` gives no reasons.", policy),
+            some => say!(
+                "The policy `{}` gives reasons for {}, below.",
+                policy,
+                CANDIDATES.count(some).shown_as(counted(some, "process"))
+            ),
+        }];
+    }
+    let mut sentences = vec![say!("The policy `{}` says:", policy)];
+    let untold = call.explanation.iter();
+    for (key, value) in untold.filter(|(key, _)| !told.contains(&key.as_str())) {
+        let of_process = |entry: &&Value| {
+            let process = scene.process;
+            process.is_some_and(|process| entry["process"].as_u64() == Some(process))
+        };
+        let line = |value: &Value| say!("  {}: {}", key, recorded(key, value));
+        let entries = value.as_array().into_iter().flatten().filter(of_process);
+        let entries: Vec<Sentence> = entries.map(line).collect();
+        if entries.is_empty() {
+            sentences.push(line(value));
+        }
+        sentences.extend(entries);
+    }
+    sentences
+}
+
+/// A value of a record, as it is.
+fn recorded(name: &str, value: &Value) -> Sentence {
+    match value {
+        Value::Number(_) => Meaning::recorded(name).as_recorded(value).into(),
+        Value::String(text) => text.into(),
+        Value::Array(list) => {
+            let length = Meaning::recorded(&format!("{name}_length"));
+            say!("a list of {}", length.count(list.len() as u64))
+        }
+        Value::Object(fields) => {
+            let fields = fields
+                .iter()
+                .map(|(key, value)| say!("{} {}", key, recorded(key, value)));
+            Sentence::joined(fields, ", ")
+        }
+        Value::Null | Value::Bool(_) => value.to_string().into(),
+    }
+}

@@ -1,0 +1,151 @@
+//! Sentences with their quantities: a template whose gaps are filled with texts, quantities and other sentences.
+
+use serde_json::{Map, Value, json};
+
+use super::quantity::Quantity;
+
+/// A sentence, and the quantities in it in their order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Sentence {
+    text: String,
+    quantities: Vec<Quantity>,
+}
+
+impl Sentence {
+    /// The template with each `{}` replaced by the next of `parts`.
+    ///
+    /// # Panics
+    /// The template has another number of gaps.
+    pub fn filled(template: &str, parts: impl IntoIterator<Item = Self>) -> Self {
+        let mut sentence = Self::default();
+        let mut texts = template.split("{}");
+        sentence.text.push_str(texts.next().unwrap_or_default());
+        for part in parts {
+            sentence.push(part);
+            let text = texts.next().expect("a gap of the template for each part");
+            sentence.text.push_str(text);
+        }
+        assert!(texts.next().is_none(), "a gap is left over: {template}");
+        sentence
+    }
+
+    /// Appends another sentence.
+    pub fn push(&mut self, other: impl Into<Self>) {
+        let other = other.into();
+        self.text.push_str(&other.text);
+        self.quantities.extend(other.quantities);
+    }
+
+    /// Joins sentences with `between` them.
+    pub fn joined(parts: impl IntoIterator<Item = Self>, between: &str) -> Self {
+        let mut all = Self::default();
+        for (place, part) in parts.into_iter().enumerate() {
+            if place > 0 {
+                all.push(between);
+            }
+            all.push(part);
+        }
+        all
+    }
+
+    /// The words.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The quantities in it, in their order.
+    pub fn quantities(&self) -> &[Quantity] {
+        &self.quantities
+    }
+
+    /// Names and values of its quantities.
+    pub fn to_json(&self) -> Value {
+        self.quantities.iter().map(Quantity::to_json).collect()
+    }
+}
+
+/// Unit and definition of each quantity in some sentences, by name.
+pub fn definitions<'a>(sentences: impl IntoIterator<Item = &'a Sentence>) -> Value {
+    let mut known = Map::new();
+    for quantity in sentences.into_iter().flat_map(Sentence::quantities) {
+        let meaning = quantity.meaning();
+        known.entry(meaning.name()).or_insert_with(
+            || json!({ "unit": meaning.unit().symbol(), "definition": meaning.definition() }),
+        );
+    }
+    Value::Object(known)
+}
+
+impl From<&str> for Sentence {
+    fn from(text: &str) -> Self {
+        text.to_owned().into()
+    }
+}
+
+impl From<&String> for Sentence {
+    fn from(text: &String) -> Self {
+        text.clone().into()
+    }
+}
+
+impl From<String> for Sentence {
+    fn from(text: String) -> Self {
+        Self {
+            text,
+            quantities: Vec::new(),
+        }
+    }
+}
+
+impl From<Quantity> for Sentence {
+    fn from(quantity: Quantity) -> Self {
+        Self {
+            text: quantity.shown().to_owned(),
+            quantities: vec![quantity],
+        }
+    }
+}
+
+/// Fills the gaps `{}` of a template with texts, quantities and sentences.
+#[macro_export]
+macro_rules! say {
+    ($template:expr $(, $part:expr)* $(,)?) => {
+        $crate::explain::Sentence::filled(
+            $template,
+            [$($crate::explain::Sentence::from($part)),*],
+        )
+    };
+}
+
+pub use crate::say;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::explain::{Meaning, Unit};
+
+    const TIME: Meaning = Meaning::new("time_s", Unit::Seconds, "a time");
+
+    #[test]
+    fn a_sentence_has_the_quantities_of_its_parts_in_their_order() {
+        let inner = say!("{} and {}", TIME.of(1.5), TIME.of(2e-3));
+        let mut sentence = say!("p{} takes {}, not {}", "3", inner, TIME.of(0.0));
+        sentence.push(".");
+        assert_eq!(sentence.text(), "p3 takes 1.500 s and 2.000 ms, not 0 s.");
+        let values: Vec<&Value> = sentence.quantities().iter().map(Quantity::value).collect();
+        assert_eq!(values, [&json!(1.5), &json!(2e-3), &json!(0.0)]);
+        let known = definitions([&sentence]);
+        assert_eq!(
+            known,
+            json!({ "time_s": { "unit": "s", "definition": "a time" } })
+        );
+        let list = Sentence::joined([TIME.of(1.0).into(), "now".into()], ", ");
+        assert_eq!(list.text(), "1.000 s, now");
+    }
+
+    #[test]
+    #[should_panic(expected = "a gap is left over")]
+    fn a_gap_without_a_part_is_a_mistake() {
+        let _ = say!("{} and {}", "one");
+    }
+}

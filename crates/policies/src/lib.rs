@@ -1,0 +1,48 @@
+//! Rescheduling policies: the view of a policy, its possible answers, and the table of policies.
+//!
+//! After each superstep the runtime shows the policy a [`View`] of what a real runtime could have measured. When the policy says
+//! that a rescheduling call is due, the runtime charges the costs of a call and asks it to [`Policy::decide`]. A policy changes
+//! nothing itself: it returns a [`Decision`], and the scenario says whether the migrations happen.
+//!
+//! To add a policy, write one file here and one row of the table in `registry.rs`.
+
+mod balancer;
+pub mod decide;
+mod entry;
+pub mod explain;
+pub mod migbsp;
+pub mod migbsp_2007;
+mod probe;
+mod registry;
+mod replay;
+pub mod strategy;
+pub mod trigger;
+mod triggered;
+mod window;
+
+pub use entry::{Entry, Kind, PolicyOptions, Table};
+pub use entry::{made_by, of_strategy, row};
+pub use migbsp::{MigBsp, MigBspConfig};
+pub use migbsp_2007::{MigBsp2007, MigBsp2007Config};
+pub use migsim_bsp::refill;
+#[cfg(test)]
+use migsim_bsp::testing;
+pub use migsim_bsp::{
+    Candidate, Decision, Explain, Gather, Measures, Migration, Never, Pairs, Policy, Procedure,
+    Traffic, View,
+};
+pub use probe::{Probe, Snapshot};
+pub use registry::standard;
+pub use registry::{NEVER, USUAL};
+pub use replay::{ForcedMove, Replay, ReplayConfig};
+pub use triggered::Triggered;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_never_moves_anybody_needs_no_seed() {
+        assert!(!Never::default().uses_seed());
+    }
+}

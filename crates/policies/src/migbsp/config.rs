@@ -1,0 +1,561 @@
+//! The options of MigBSP: the parameters of the papers, and one named option for each point that they leave open.
+//!
+//! The numbers A1..A37 are those of the project's list of ambiguities of the papers. Defaults are the values of the LU paper
+//! (α = 4, ω = 3, D = 0.5, x = 80 %) and, where it is silent, the plainest reading; what was chosen to fit a paper stands in
+//! its experiment file with its origin.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use migsim_base::error::Problem;
+use migsim_base::units::Seconds;
+use migsim_base::words::of_percent;
+
+macro_rules! choice {
+    ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident),+ $(,)? }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum $name { $($(#[$variant_doc])* $variant),+ }
+    };
+}
+
+choice!(
+    /// Floor of the working interval α' (A1).
+    Floor {
+        /// 1 (the 2007 paper, algorithm 1).
+        One,
+        /// The initial α (Lattice Boltzmann paper, section 4).
+        Initial,
+    }
+);
+choice!(
+    /// The growth of D after ω calls without migration (A4).
+    ToleranceGrowth {
+        /// D is multiplied by `d_factor`.
+        Multiply,
+        /// D grows by its initial value.
+        Add,
+        /// D becomes what the last superstep needs to pass, if that is more.
+        Fit,
+        /// It does not: there is no second adaptation (Lattice Boltzmann paper, section 4, where it is future work).
+        Never,
+    }
+);
+choice!(
+    /// The calls without migration at which D grows (A5).
+    ToleranceTrigger {
+        /// At the ω-th in a row and at each further one.
+        Every,
+        /// At each ω-th in a row; the count starts again.
+        EachOmega,
+        /// Once in a run.
+        Once,
+    }
+);
+choice!(
+    /// The value of D after a call that migrates again (A5).
+    AfterMigration {
+        /// D stays.
+        Keep,
+        /// D goes back to its initial value.
+        Reset,
+        /// One growth of D is taken back.
+        StepBack,
+    }
+);
+choice!(
+    /// The moves that count as migrations for ω in a scenario without moves (A6).
+    QuietCall {
+        /// Decided moves.
+        Decided,
+        /// Moves made.
+        Moved,
+    }
+);
+choice!(
+    /// The interval to which the test of the calling superstep belongs (A37).
+    CallingSuperstep {
+        /// Before the call: it closes its own interval.
+        Before,
+        /// After the call: it opens the next interval.
+        After,
+    }
+);
+choice!(
+    /// The processes in the stability test (A3).
+    Population {
+        /// Processes that computed in the superstep.
+        Computing,
+        /// Processes that received a message in the superstep: only they have a time that includes receives.
+        Receiving,
+        /// All.
+        All,
+    }
+);
+choice!(
+    /// The time T of a process in the stability test.
+    ProcessTime {
+        /// Its computation.
+        Compute,
+        /// Its computation and its own sends.
+        ComputeAndSend,
+        /// Its computation, sends and receives, until it reaches the barrier.
+        ComputeAndCommunicate,
+    }
+);
+choice!(
+    /// The vote of a superstep without a process to test (A2).
+    IdleSuperstep {
+        /// None: α' stays.
+        NoVote,
+        /// Stable.
+        Stable,
+        /// Unstable.
+        Unstable,
+    }
+);
+choice!(
+    /// The first stability test of a run.
+    FirstTest {
+        /// As measured.
+        Measured,
+        /// Counts as stable: there is nothing yet to compare with.
+        Stable,
+    }
+);
+choice!(
+    /// The effect of idle supersteps on forecasts (A12).
+    IdleAgeing {
+        /// A value of 0 enters.
+        Zero,
+        /// They are skipped.
+        Skip,
+    }
+);
+choice!(
+    /// The effect of a superstep without computation on the regularity Pcomp (A7).
+    IdlePattern {
+        /// It is judged like any other (0 foreseen as 0 is regular).
+        Judged,
+        /// It leaves Pcomp as it is.
+        Unchanged,
+    }
+);
+choice!(
+    /// The life of the regularity Pcomm (A7).
+    CommunicationPattern {
+        /// Starts at 1 and is kept for the run, as Pcomp.
+        OneKept,
+        /// Starts at 0 and is kept for the run.
+        ZeroKept,
+        /// Starts at 1 again after each call.
+        OneEachCall,
+    }
+);
+choice!(
+    /// The side of the communication time with a cluster that is forecast (A8).
+    CommunicationTime {
+        /// The larger of sending and receiving.
+        Larger,
+        /// Their sum.
+        Sum,
+        /// Receiving alone.
+        Received,
+    }
+);
+choice!(
+    /// The power of a cluster, of which its index ISet(j) is made (A9).
+    SetIndex {
+        /// The mean clock.
+        MeanClock,
+        /// The mean over its hosts of clock, less external load, shared by the processes there and one more.
+        MeanFreePower,
+        /// The best host without a process; 0 if there is none.
+        BestFreeHost,
+        /// The best host: the maximum of clock, less external load, shared by the processes there and one more.
+        BestHost,
+        /// The sum of the clocks.
+        AggregatePower,
+    }
+);
+choice!(
+    /// The form of ISet(j), as a function of the power of a cluster (A9).
+    IndexForm {
+        /// `power(j) / max power`: 1 for the best cluster.
+        OfBest,
+        /// `1 - v/power(j)`, v the speed that the process gets where it is: the part of its time that it would save; negative where
+        /// it is better off already. Comp(i,j) is then `t1 - t2` without costs.
+        GainOverSource,
+    }
+);
+choice!(
+    /// Whether PM includes Comm(i,j).
+    PotentialCommunication {
+        /// Yes (equation 1).
+        Counted,
+        /// No.
+        Ignored,
+    }
+);
+choice!(
+    /// The rate at which Mem(i,j) sends the memory of a process.
+    MemoryRate {
+        /// The narrowest link between clusters: one rate for all pairs. Access links and the medium inside a cluster do not count (a platform
+        /// without such links: as `managers`).
+        Backbone,
+        /// The narrowest link between the two managers.
+        Managers,
+    }
+);
+choice!(
+    /// The cluster from which Mem(i,j) counts the transfer of the memory.
+    MemoryOrigin {
+        /// The cluster of process i; the transfer to that cluster itself costs nothing.
+        Present,
+        /// The first cluster of process i: rates were measured once, at the start, and kept.
+        Initial,
+    }
+);
+choice!(
+    /// The number of supersteps over which a time is counted (A13, A17).
+    Horizon {
+        /// One.
+        Superstep,
+        /// The interval that has just ended (α).
+        Interval,
+        /// The next interval (α').
+        NextInterval,
+    }
+);
+choice!(
+    /// Whether the own cluster competes for the highest PM (A31).
+    OwnCluster {
+        /// No.
+        Excluded,
+        /// Yes; a process that wants to stay is no candidate.
+        Competes,
+    }
+);
+choice!(
+    /// The selection of candidates.
+    Heuristic {
+        /// All above a threshold set by x.
+        One,
+        /// Only the process with the highest PM.
+        Two,
+    }
+);
+choice!(
+    /// The meaning of x in heuristic one (A11).
+    ThresholdMeaning {
+        /// PM > x · max PM.
+        OfMaximum,
+        /// The first x of the processes.
+        OfProcesses,
+    }
+);
+choice!(
+    /// The order in which candidates are tried (A29).
+    CandidateOrder {
+        /// By falling PM, ties by rising rank.
+        Potential,
+        /// By falling PM; of equal processes first the one that was answered last at the last call, that of the highest rank (managers
+        /// answer by rising rank, and who is answered later begins the next superstep later); at the first call nobody was, and the
+        /// lowest rank is first. Of those that move to equal hosts the lowest rank gets the first host.
+        PotentialLastAnswered,
+        /// By rising rank.
+        RankAscending,
+        /// By falling rank.
+        RankDescending,
+    }
+);
+choice!(
+    /// The hosts of the chosen cluster that can be destinations (A14).
+    FreeHost {
+        /// Any.
+        Any,
+        /// Hosts without a process.
+        Unmapped,
+        /// Hosts without a process that computed since the last call. Only such processes count as being on a host, for `set_index` and
+        /// `index_form`, too.
+        Inactive,
+        /// The hosts on which nothing computed within the memory (`load_memory`), whoever it was. A process then counts as being on a host
+        /// if it computed in the calling superstep or has been sent there in this call, for `set_index`, too; a host that has fallen
+        /// silent within the memory counts one process.
+        Quiet,
+    }
+);
+choice!(
+    /// The load in ICPU = peak · (1 - load) (A16).
+    HostLoad {
+        /// The external load only.
+        External,
+        /// The BSP processes there and the newcomer share what the external load leaves.
+        WithProcesses,
+    }
+);
+choice!(
+    /// The reaction of a candidate to a cluster without a host for it (A15).
+    FullCluster {
+        /// It stays.
+        Stay,
+        /// It tries the cluster of its next best PM.
+        NextBest,
+    }
+);
+choice!(
+    /// The cost in t2 of a destination that is already in use.
+    Sharing {
+        /// Its fair share of the host.
+        Fair,
+        /// Its fair share, and the slowdown of the processes that are already there.
+        FairAndInflicted,
+        /// Only empty hosts are acceptable.
+        Alone,
+    }
+);
+choice!(
+    /// Whether t1 and t2 include communication (point iv of the viability data).
+    ViabilityCommunication {
+        /// No.
+        Ignored,
+        /// Yes: the foreseen communication time in t1; in t2 the same bytes from the same clusters without contention,
+        /// `Σ_j L(j, destination) + bytes / bandwidth`.
+        Uncontended,
+    }
+);
+
+impl CandidateOrder {
+    /// Whether processes of equal PM are tried by falling rank, at the first call or at a later one.
+    pub(super) fn ties_fall(self, has_answered: bool) -> bool {
+        match self {
+            Self::PotentialLastAnswered => has_answered,
+            Self::Potential | Self::RankAscending | Self::RankDescending => false,
+        }
+    }
+}
+
+/// All options of MigBSP.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct MigBspConfig {
+    /// α: supersteps until the first call, and the first interval between calls.
+    pub alpha: u32,
+    /// Floor of α' (A1).
+    pub floor: Floor,
+    /// D: a superstep is stable if all times lie within avg·(1 ± D); a share, from 0 to 10.
+    pub d: f64,
+    /// ω: calls in a row without migration after which D grows.
+    pub omega: u32,
+    /// The growth of D (A4).
+    pub d_growth: ToleranceGrowth,
+    /// The factor of `d_growth: multiply`.
+    pub d_factor: f64,
+    /// At which calls D grows (A5).
+    pub d_trigger: ToleranceTrigger,
+    /// D when migrations resume (A5).
+    pub d_after_migration: AfterMigration,
+    /// The moves that count as migrations in a scenario without moves (A6).
+    pub quiet_call: QuietCall,
+    /// The interval to which the test of the calling superstep belongs (A37).
+    pub calling_superstep: CallingSuperstep,
+    /// The processes in the stability test (A3).
+    pub population: Population,
+    /// The time that is tested.
+    pub process_time: ProcessTime,
+    /// The vote of a superstep without a process to test (A2).
+    pub idle_superstep: IdleSuperstep,
+    /// The first test of a run.
+    pub first_test: FirstTest,
+
+    /// δ: margin within which a forecast of instructions counts as right, in [0, 1].
+    pub delta: f64,
+    /// δ in scenario ii; `delta` if not given. The paper on irregular Smith-Waterman takes 0.01 there, so that Pcomp falls and no process
+    /// becomes a candidate (section 4).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delta_without_moves: Option<f64>,
+    /// β: margin within which a forecast of bytes counts as right, in [0, 1].
+    pub beta: f64,
+    /// Pcomp in supersteps without computation (A7).
+    pub idle_pattern: IdlePattern,
+    /// The life of Pcomm (A7).
+    pub communication_pattern: CommunicationPattern,
+    /// The effect of idle supersteps on forecasts (A12).
+    pub idle_ageing: IdleAgeing,
+    /// The side of the communication time that is forecast (A8).
+    pub communication_time: CommunicationTime,
+    /// The power of a cluster in ISet(j) (A9).
+    pub set_index: SetIndex,
+    /// The form of ISet(j), as a function of that power (A9).
+    pub index_form: IndexForm,
+    /// Whether PM includes Comm(i,j).
+    pub potential_communication: PotentialCommunication,
+    /// The number of supersteps over which PM counts Comp and Comm (A13).
+    pub potential_horizon: Horizon,
+    /// Mig(i,j): time of the operations of a migration (A10).
+    pub migration_operations: Seconds,
+    /// Whether Mem(i,j) includes the transfer of the memory, M(i) · T(i,j).
+    pub memory_transfer: bool,
+    /// T(i,j): the rate of that transfer.
+    pub memory_rate: MemoryRate,
+    /// The cluster from which that transfer is counted.
+    pub memory_origin: MemoryOrigin,
+    /// Whether the own cluster competes (A31).
+    pub own_cluster: OwnCluster,
+    /// Whether only a positive PM makes a candidate (A13).
+    pub only_positive: bool,
+    /// Heuristic one or two.
+    pub heuristic: Heuristic,
+    /// x of heuristic one, in [0, 1].
+    pub x: f64,
+    /// The meaning of x (A11).
+    pub x_of: ThresholdMeaning,
+
+    /// The order in which candidates are tried (A29).
+    pub candidate_order: CandidateOrder,
+    /// The hosts that can be destinations (A14).
+    pub free_host: FreeHost,
+    /// `free_host: quiet`: the number of supersteps, at least 1, for which a host counts as busy from its computation on. Default: the rest
+    /// of the run. The load of the 2007 paper (section 2.4) is a mean over 15 minutes, longer than most runs of the papers (A16).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub load_memory: Option<u32>,
+    /// The load in ICPU (A16).
+    pub host_load: HostLoad,
+    /// The reaction to a full cluster (A15).
+    pub full_cluster: FullCluster,
+
+    /// The number of supersteps over which t1 and t2 are counted (A17).
+    pub viability_horizon: Horizon,
+    /// The cost in t2 of a shared destination.
+    pub sharing: Sharing,
+    /// Whether t1 and t2 include communication.
+    pub viability_communication: ViabilityCommunication,
+    /// The time of a migration in t2, without the transfer of the memory.
+    pub viability_cost: Seconds,
+    /// Whether t2 includes the transfer of the memory.
+    pub viability_transfer: bool,
+}
+
+impl Default for MigBspConfig {
+    fn default() -> Self {
+        Self {
+            alpha: 4,
+            floor: Floor::Initial,
+            d: 0.5,
+            omega: 3,
+            d_growth: ToleranceGrowth::Multiply,
+            d_factor: 2.0,
+            d_trigger: ToleranceTrigger::Every,
+            d_after_migration: AfterMigration::Keep,
+            quiet_call: QuietCall::Decided,
+            calling_superstep: CallingSuperstep::Before,
+            population: Population::Computing,
+            process_time: ProcessTime::ComputeAndCommunicate,
+            idle_superstep: IdleSuperstep::NoVote,
+            first_test: FirstTest::Measured,
+            delta: 0.5,
+            delta_without_moves: None,
+            beta: 0.5,
+            idle_pattern: IdlePattern::Judged,
+            communication_pattern: CommunicationPattern::OneKept,
+            idle_ageing: IdleAgeing::Zero,
+            communication_time: CommunicationTime::Larger,
+            set_index: SetIndex::MeanClock,
+            index_form: IndexForm::OfBest,
+            potential_communication: PotentialCommunication::Counted,
+            potential_horizon: Horizon::Superstep,
+            migration_operations: Seconds::default(),
+            memory_transfer: true,
+            memory_rate: MemoryRate::Managers,
+            memory_origin: MemoryOrigin::Present,
+            own_cluster: OwnCluster::Excluded,
+            only_positive: true,
+            heuristic: Heuristic::One,
+            x: 0.8,
+            x_of: ThresholdMeaning::OfMaximum,
+            candidate_order: CandidateOrder::Potential,
+            free_host: FreeHost::Any,
+            load_memory: None,
+            host_load: HostLoad::WithProcesses,
+            full_cluster: FullCluster::Stay,
+            viability_horizon: Horizon::Superstep,
+            sharing: Sharing::Fair,
+            viability_communication: ViabilityCommunication::Ignored,
+            viability_cost: Seconds::default(),
+            viability_transfer: true,
+        }
+    }
+}
+
+/// Maximum of D, as a share of the mean time. No time of 11 processes is more than 10 times above their mean, and of most applications
+/// none is near that: a larger D is percent.
+const LARGEST_D: f64 = 10.0;
+
+/// The range of a share that starts at 0, and the share that is meant by percent.
+fn within(most: f64, value: f64) -> String {
+    let share = of_percent(value).map_or_else(String::new, |share| format!(": {share}"));
+    format!("from 0 to {most}{share}")
+}
+
+impl MigBspConfig {
+    /// All values that are out of range, each with its key in the options.
+    pub fn problems(&self) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        let mut check = |key: &str, is_right: bool, value: String, range: &str| {
+            if !is_right {
+                let message = format!("`{key}` is {value}; it must be {range}");
+                problems.push(Problem::new(message).key(key));
+            }
+        };
+        let fractions = [
+            ("delta", self.delta),
+            (
+                "delta_without_moves",
+                self.delta_without_moves.unwrap_or(0.0),
+            ),
+            ("beta", self.beta),
+            ("x", self.x),
+        ];
+        for (key, value) in fractions {
+            check(
+                key,
+                (0.0..=1.0).contains(&value),
+                value.to_string(),
+                &within(1.0, value),
+            );
+        }
+        check(
+            "alpha",
+            self.alpha >= 1,
+            self.alpha.to_string(),
+            "at least 1",
+        );
+        check(
+            "load_memory",
+            self.load_memory != Some(0),
+            "0".to_owned(),
+            "at least 1",
+        );
+        check(
+            "omega",
+            self.omega >= 1,
+            self.omega.to_string(),
+            "at least 1",
+        );
+        check(
+            "d",
+            (0.0..=LARGEST_D).contains(&self.d),
+            self.d.to_string(),
+            &within(LARGEST_D, self.d),
+        );
+        let grows = self.d_factor.is_finite() && self.d_factor >= 1.0;
+        check(
+            "d_factor",
+            grows,
+            self.d_factor.to_string(),
+            "a finite number and at least 1",
+        );
+        problems
+    }
+}

@@ -1,0 +1,391 @@
+//! The selection: PM and its terms, the ranks, the threshold.
+
+use std::collections::BTreeSet;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::meanings as quantity;
+use crate::explain::meanings::{CANDIDATES, superstep};
+use crate::explain::{Record, Scene, Sentence, say};
+use migsim_base::words::{counted, of_number};
+
+/// PM(i,j) of MigBSP, as its record has it.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+pub(super) struct Potential {
+    pub(super) process: u64,
+    cluster: String,
+    /// Whether the process is there already.
+    pub(super) is_there: bool,
+    compute_s: f64,
+    communication_s: f64,
+    memory_s: f64,
+    #[serde(rename = "potential_s")]
+    pub(super) value_s: f64,
+}
+
+impl Potential {
+    fn told(&self) -> Sentence {
+        say!(
+            "{} = {} computation + {} communication - {} memory and move",
+            quantity::POTENTIAL.of(self.value_s),
+            quantity::COMP.of(self.compute_s),
+            quantity::COMM.of(self.communication_s),
+            quantity::MEM.of(self.memory_s),
+        )
+    }
+
+    fn name(&self) -> String {
+        format!("p{}", self.process)
+    }
+}
+
+/// All potentials of a record; none if the policy has no such.
+pub(super) fn potentials(call: Record<'_>) -> Option<Vec<Potential>> {
+    Vec::deserialize(call.explanation.get("potentials")?).ok()
+}
+
+/// The cluster where a process is: it is marked, or the only one to which the process has no PM, since it is there.
+fn place<'a>(all: &'a [Potential], own: &[&'a Potential]) -> Option<&'a str> {
+    if let Some(marked) = own.iter().find(|one| one.is_there) {
+        return Some(&marked.cluster);
+    }
+    let known: BTreeSet<&str> = all.iter().map(|one| one.cluster.as_str()).collect();
+    let mut others = known
+        .into_iter()
+        .filter(|cluster| own.iter().all(|one| one.cluster != *cluster));
+    others.next().filter(|_| others.next().is_none())
+}
+
+/// The highest potential of each process, the highest first.
+pub(super) fn ranks(all: &[Potential]) -> Vec<&Potential> {
+    let mut ranks: Vec<&Potential> = all.iter().collect();
+    ranks.sort_by(|a, b| {
+        b.value_s
+            .total_cmp(&a.value_s)
+            .then(a.process.cmp(&b.process))
+    });
+    let mut seen = BTreeSet::new();
+    ranks.retain(|potential| seen.insert(potential.process));
+    ranks
+}
+
+/// The highest of `ranks` that is not to the cluster where its process is: x counts from it.
+pub(super) fn leader<'a>(ranks: &[&'a Potential]) -> Option<&'a Potential> {
+    ranks.iter().find(|one| !one.is_there).copied()
+}
+
+/// The highest PM to each cluster, the highest first.
+fn by_cluster(all: &[Potential]) -> Vec<Sentence> {
+    let mut best: Vec<&Potential> = Vec::new();
+    for one in all {
+        match best.iter_mut().find(|best| best.cluster == one.cluster) {
+            Some(known) if one.value_s > known.value_s => *known = one,
+            Some(_) => {}
+            None => best.push(one),
+        }
+    }
+    best.sort_by(|a, b| b.value_s.total_cmp(&a.value_s));
+    let line = |one: &&Potential| {
+        let here = if one.is_there { " (it is there)" } else { "" };
+        say!("  {}: {}{}, {}", &one.cluster, one.name(), here, one.told())
+    };
+    best.iter().map(line).collect()
+}
+
+/// The PM of the process that is asked about, or the highest to each cluster; what candidates had to pass.
+pub(super) fn told(scene: &Scene<'_>, call: Record<'_>, all: &[Potential]) -> Vec<Sentence> {
+    let ranks = ranks(all);
+    let mut sentences = Vec::new();
+    let shown = if let Some(process) = scene.process {
+        own(call, (all, &ranks), process, &mut sentences);
+        ranks.iter().find(|best| best.process == process).copied()
+    } else {
+        if !ranks.is_empty() {
+            sentences.push("The highest PM to each cluster:".into());
+            sentences.extend(by_cluster(all));
+        }
+        leader(&ranks).or(ranks.first().copied())
+    };
+    sentences.extend(shown.and_then(|shown| before(scene, shown)));
+    sentences.extend(threshold(scene, call, &ranks));
+    if let Some(process) = scene.process {
+        sentences.extend(verdict(scene, call, &ranks, process));
+    }
+    sentences
+}
+
+/// The value of a PM at the call before.
+fn before(scene: &Scene<'_>, now: &Potential) -> Option<Sentence> {
+    let last = scene.last_call()?;
+    let known = potentials(last)?;
+    let is_same = |one: &&Potential| one.process == now.process && one.cluster == now.cluster;
+    let then = known.iter().find(is_same)?;
+    Some(say!(
+        "At the call before, after superstep {}, the PM of {} to {} was {}.",
+        superstep(last.superstep),
+        now.name(),
+        &now.cluster,
+        then.told()
+    ))
+}
+
+/// The highest PM that counts, and the threshold of candidates.
+fn threshold(scene: &Scene<'_>, call: Record<'_>, ranks: &[&Potential]) -> Vec<Sentence> {
+    let Some(leader) = leader(ranks) else {
+        return vec![nobody(call, ranks)];
+    };
+    let of_all = call
+        .explanation
+        .get("highest_potential_s")
+        .and_then(Value::as_f64);
+    let is_highest = of_all.is_none_or(|of_all| of_all <= leader.value_s);
+    let (name, value) = (leader.name(), quantity::HIGHEST.of(leader.value_s));
+    let highest = if is_highest {
+        say!(
+            "The highest PM of all is that of {} to {}, {}.",
+            name,
+            &leader.cluster,
+            value
+        )
+    } else {
+        say!(
+            "Among the processes whose best cluster is not their own, {} has the highest PM: {}, to {}.",
+            name,
+            value,
+            &leader.cluster
+        )
+    };
+    let mut sentences = vec![say!("{} {}", highest, rule(scene, call, leader))];
+    if !is_highest {
+        let higher = ranks.iter().take_while(|one| one.value_s > leader.value_s);
+        sentences.push(at_home(
+            ranks.first().copied(),
+            higher.count() as u64,
+            of_all,
+        ));
+    }
+    sentences
+}
+
+/// The processes with a higher PM, to the cluster where they are.
+fn at_home(first: Option<&Potential>, count: u64, of_all: Option<f64>) -> Sentence {
+    match (first.filter(|first| first.is_there), count) {
+        (Some(first), 1) => say!(
+            "{} has a higher PM, {} to {}, but is there already: it stays and does not count.",
+            first.name(),
+            quantity::HIGHEST_OF_ALL.of(first.value_s),
+            &first.cluster
+        ),
+        (Some(first), count) => say!(
+            "{} have a higher PM, but to the cluster where they are already: they stay and do not count (the highest is {}, of {} in {}).",
+            quantity::AT_HOME
+                .count(count)
+                .shown_as(counted(count, "process")),
+            quantity::HIGHEST_OF_ALL.of(first.value_s),
+            first.name(),
+            &first.cluster
+        ),
+        (None, _) => say!(
+            "The highest of all, {}, is that of a process to the cluster where it is already: it stays and does not count.",
+            quantity::HIGHEST_OF_ALL.of(of_all.unwrap_or_default())
+        ),
+    }
+}
+
+/// The threshold of candidates, and their number.
+fn rule(scene: &Scene<'_>, call: Record<'_>, leader: &Potential) -> Sentence {
+    let options = scene.options;
+    let count = call.candidates.len() as u64;
+    let passed = match call.candidates {
+        [] => "no process is a candidate".into(),
+        [one] => say!("p{} alone is a candidate", one.process.to_string()),
+        _ => {
+            let several = CANDIDATES.count(count);
+            say!(
+                "{} are candidates",
+                several.shown_as(counted(count, "process"))
+            )
+        }
+    };
+    let Some(threshold) = call.explanation.get("threshold_s").and_then(Value::as_f64) else {
+        return say!("{} So {}.", not_positive(leader), passed);
+    };
+    let x = options["x"].as_f64().map(|x| quantity::X.of(x));
+    if options["heuristic"] == "two" {
+        return say!("Only the highest can be a candidate: {}.", passed);
+    }
+    if options["x_of"] == "of-processes" {
+        let share = x.map_or_else(Sentence::default, |x| say!(", a share x = {} of all", x));
+        let least = quantity::LEAST.of(threshold);
+        return say!(
+            "The processes with the highest PM are candidates{}: {}, with {} at least.",
+            share,
+            passed,
+            least
+        );
+    }
+    let of_highest = x.map_or_else(Sentence::default, |x| {
+        if leader.value_s > 0.0 {
+            say!(" = {} x {}", x, quantity::HIGHEST.of(leader.value_s))
+        } else {
+            say!(", lower by the share of its size that x = {} leaves", x)
+        }
+    });
+    say!(
+        "Candidates need more than {}{}: {}.",
+        quantity::THRESHOLD.of(threshold),
+        of_highest,
+        passed
+    )
+}
+
+/// The reason why the highest PM to another cluster is not positive.
+fn not_positive(leader: &Potential) -> Sentence {
+    let promised = leader.compute_s + leader.communication_s;
+    if promised > 0.0 {
+        say!(
+            "It is not positive: to send the memory and to move takes {}, and the better place promises {}.",
+            quantity::MEM.of(leader.memory_s),
+            quantity::PROMISED.of(promised)
+        )
+    } else {
+        "It is not positive: the other place promises nothing.".into()
+    }
+}
+
+/// The reason why no process has a PM to another cluster that counts.
+fn nobody(call: Record<'_>, ranks: &[&Potential]) -> Sentence {
+    let number = |key: &str| call.explanation.get(key).and_then(Value::as_f64);
+    if let Some(first) = ranks.first() {
+        return say!(
+            "For every process the highest PM is that of the cluster where it is, so no process is a candidate. The highest of all is {} of {}, in {}.",
+            quantity::HIGHEST_OF_ALL.of(first.value_s),
+            first.name(),
+            &first.cluster
+        );
+    }
+    let left_out = call
+        .explanation
+        .get("potentials_left_out")
+        .and_then(Value::as_u64);
+    match (left_out, number("highest_elsewhere_s")) {
+        (None, _) => "No process has a PM, so no process is a candidate.".into(),
+        (Some(count), Some(highest)) => say!(
+            "The highest PM to another cluster is {}, which is not positive: no process is a candidate. The record leaves out {}.",
+            quantity::HIGHEST.of(highest),
+            quantity::LEFT_OUT
+                .count(count)
+                .shown_as(format!("{count} PM"))
+        ),
+        (Some(count), None) => say!(
+            "No process is a candidate. The record leaves out {}.",
+            quantity::LEFT_OUT
+                .count(count)
+                .shown_as(format!("{count} PM"))
+        ),
+    }
+}
+
+/// The reason why the process is no candidate; none if it is one, or its PM is unknown.
+fn verdict(
+    scene: &Scene<'_>,
+    call: Record<'_>,
+    ranks: &[&Potential],
+    process: u64,
+) -> Option<Sentence> {
+    let name = format!("p{process}");
+    if call.candidates.iter().any(|one| one.process == process) {
+        return Some(say!("{} is a candidate.", name));
+    }
+    let best = ranks.iter().find(|best| best.process == process)?;
+    let threshold = call.explanation.get("threshold_s").and_then(Value::as_f64);
+    let is_alone = scene.options["heuristic"] == "two";
+    let counts_processes = scene.options["x_of"] == "of-processes";
+    Some(match threshold {
+        _ if best.is_there => say!(
+            "{} stays: its highest PM is that of the cluster where it is.",
+            name
+        ),
+        Some(threshold) if !is_alone && !counts_processes && best.value_s <= threshold => say!(
+            "{} stays: its highest PM misses the threshold by {}.",
+            name,
+            quantity::BELOW_THRESHOLD.of(threshold - best.value_s)
+        ),
+        _ if best.value_s <= 0.0 => say!(
+            "{} stays: its highest PM misses zero by {}.",
+            name,
+            quantity::BELOW_ZERO.of(-best.value_s)
+        ),
+        _ if is_alone => say!(
+            "{} stays: only the process with the highest PM can be a candidate.",
+            name
+        ),
+        _ => say!("{} stays: processes with a higher PM come first.", name),
+    })
+}
+
+/// PM of the process to each cluster, and its rank.
+fn own(
+    call: Record<'_>,
+    (all, ranks): (&[Potential], &[&Potential]),
+    process: u64,
+    sentences: &mut Vec<Sentence>,
+) {
+    let name = format!("p{process}");
+    let own: Vec<&Potential> = all.iter().filter(|one| one.process == process).collect();
+    let pinned = call.explanation.get("may_not_migrate");
+    let is_pinned = pinned
+        .and_then(Value::as_array)
+        .is_some_and(|all| all.iter().any(|one| *one == process));
+    if is_pinned {
+        sentences.push(say!(
+            "{} may not migrate: its data says so. No PM is computed for it.",
+            name
+        ));
+        return;
+    }
+    if own.is_empty() {
+        sentences.push(left_out(call, &name));
+        return;
+    }
+    let place = place(all, &own);
+    let place = place.map_or_else(String::new, |cluster| format!(", which is in {cluster}"));
+    sentences.push(say!("PM of {}{}, by cluster:", name, place));
+    for one in &own {
+        let here = if one.is_there { " (it is there)" } else { "" };
+        sentences.push(say!("  {}{}: {}", &one.cluster, here, one.told()));
+    }
+    if let Some(rank) = ranks.iter().position(|best| best.process == process) {
+        let best = &ranks[rank];
+        sentences.push(say!(
+            "Its highest is {}, to {}: rank {} of {}.",
+            quantity::POTENTIAL.of(best.value_s),
+            &best.cluster,
+            quantity::RANK.count(rank as u64 + 1),
+            quantity::RANKED.count(ranks.len() as u64)
+        ));
+    }
+}
+
+/// That the record has no PM of a process.
+fn left_out(call: Record<'_>, name: &str) -> Sentence {
+    let count = call
+        .explanation
+        .get("potentials_left_out")
+        .and_then(Value::as_u64);
+    let others = count.map_or_else(Sentence::default, |count| {
+        let shown = counted(count, "other");
+        let others = quantity::LEFT_OUT.count(count).shown_as(shown);
+        say!(
+            ", {} {} left out",
+            others,
+            of_number(count, ["was", "were"])
+        )
+    });
+    say!(
+        "The record has no PM of {}: it has those of the candidates{}.",
+        name,
+        others
+    )
+}

@@ -1,0 +1,170 @@
+//! The trigger of both generations of MigBSP: the reasons why a call was due or not.
+
+use serde_json::{Map, Value};
+
+use super::meanings as quantity;
+use crate::explain::meanings::{SUPERSTEPS, superstep};
+use crate::explain::{Interval, Record, Scene, Sentence, asked, no_call, say};
+use migsim_base::words::{counted, of_number};
+
+/// The keys of an explanation that are told here: those of the interval, if it has one.
+pub(crate) fn told_keys(call: Record<'_>) -> &'static [&'static str] {
+    match interval(call.explanation) {
+        Some(_) => &["alpha", "next_alpha", "votes", "d"],
+        None => &[],
+    }
+}
+
+/// The interval that a call closes: α, α' after it, the votes of its supersteps.
+pub(crate) fn interval(explanation: &Map<String, Value>) -> Option<Interval<'_>> {
+    Some(Interval {
+        length: explanation.get("alpha")?.as_u64()?,
+        next: explanation.get("next_alpha")?.as_u64()?,
+        votes: explanation.get("votes")?.as_str()?,
+    })
+}
+
+/// The reasons why a call was due after the superstep, or why not.
+pub(crate) fn told(scene: &Scene<'_>) -> Vec<Sentence> {
+    let Some(call) = scene.call() else {
+        return none(scene);
+    };
+    let Some(interval) = interval(call.explanation) else {
+        return vec![asked(scene)];
+    };
+    let after = superstep(scene.superstep);
+    let alpha = || quantity::ALPHA.count(interval.length);
+    let why = match scene.last_call() {
+        None => say!(
+            "A call was due after superstep {}: the first call comes after α = {}.",
+            after,
+            alpha().shown_as(counted(interval.length, "superstep"))
+        ),
+        Some(last) => say!(
+            "A call was due after superstep {}: the call after superstep {} had set α to {}, and {} + {} = {}.",
+            after,
+            superstep(last.superstep),
+            alpha(),
+            superstep(last.superstep),
+            alpha(),
+            superstep(last.superstep.saturating_add(interval.length)),
+        ),
+    };
+    let mut sentences = vec![why, votes(scene, call, interval)];
+    sentences.extend(history(scene));
+    sentences.push(next(scene, interval));
+    sentences
+}
+
+/// That no call was due, with α around the superstep.
+fn none(scene: &Scene<'_>) -> Vec<Sentence> {
+    let last = scene.last_call();
+    let set = last.and_then(|call| Some(interval(call.explanation)?.next));
+    let set = set.map_or_else(Sentence::default, |next| {
+        say!(" and set α to {}", quantity::NEXT_ALPHA.count(next))
+    });
+    let next = scene.next_call();
+    let first = next.and_then(|call| Some(interval(call.explanation)?.length));
+    let first = first.map_or_else(Sentence::default, |alpha| {
+        say!(": α was {} at first", quantity::ALPHA.count(alpha))
+    });
+    no_call(scene, set, first)
+}
+
+/// α at this call and those before it.
+fn history(scene: &Scene<'_>) -> Option<Sentence> {
+    let known = scene.calls.iter();
+    let known = known.filter(|call| call.superstep <= scene.superstep);
+    let all: Vec<Sentence> = known
+        .filter_map(|call| {
+            let alpha = quantity::ALPHA.count(interval(call.explanation)?.length);
+            Some(say!("{} at {}", alpha, superstep(call.superstep)))
+        })
+        .collect();
+    let shown = all.len().saturating_sub(8);
+    let more = if shown > 0 { "..., " } else { "" };
+    (all.len() > 1).then(|| {
+        let listed = Sentence::joined(all[shown..].iter().cloned(), ", ");
+        say!(
+            "α at the supersteps of the calls so far: {}{}.",
+            more,
+            listed
+        )
+    })
+}
+
+fn next(scene: &Scene<'_>, interval: Interval<'_>) -> Sentence {
+    let due = scene.superstep.saturating_add(interval.next);
+    match scene.next_call() {
+        Some(next) if next.superstep == due => say!(
+            "The next call came after superstep {} = {} + {}.",
+            superstep(due),
+            superstep(scene.superstep),
+            quantity::NEXT_ALPHA.count(interval.next)
+        ),
+        Some(next) => say!(
+            "The next call came after superstep {}.",
+            superstep(next.superstep)
+        ),
+        None => say!(
+            "No other call came: the next was due after superstep {}, and the run has {}.",
+            superstep(due),
+            SUPERSTEPS.count(scene.supersteps)
+        ),
+    }
+}
+
+/// The votes on the supersteps of the interval, and α after them.
+fn votes(scene: &Scene<'_>, call: Record<'_>, interval: Interval<'_>) -> Sentence {
+    let of = |letter: char| {
+        let votes = interval.votes.chars();
+        votes.filter(|vote| *vote == letter).count() as u64
+    };
+    let idle = match of('.') {
+        0 => Sentence::default(),
+        idle => say!(", {} not judged", quantity::NOT_JUDGED.count(idle)),
+    };
+    let is_cut = interval.votes.len() as u64 == 64 && interval.length > 64;
+    let count = interval.votes.chars().count() as u64;
+    let count = quantity::VOTES
+        .count(count)
+        .shown_as(counted(count, "superstep"));
+    let tolerance = call.explanation.get("d").and_then(Value::as_f64);
+    let tolerance = tolerance.map_or_else(Sentence::default, |d| {
+        say!(
+            " (stable: the times of all processes within D = {} of their mean)",
+            quantity::TOLERANCE.of(d)
+        )
+    });
+    say!(
+        "Of its {}{} {} {} stable and {} unstable{}{}, so α {}.",
+        if is_cut { "first " } else { "" },
+        count,
+        quantity::STABLE.count(of('+')),
+        of_number(of('+'), ["was", "were"]),
+        quantity::UNSTABLE.count(of('-')),
+        idle,
+        tolerance,
+        change(scene, interval, !is_cut && of('-') > of('+'))
+    )
+}
+
+/// The step from α to α'. `falls`: the votes would have made it smaller, had it not reached its minimum.
+fn change(scene: &Scene<'_>, interval: Interval<'_>, falls: bool) -> Sentence {
+    let (from, to) = (
+        quantity::ALPHA.count(interval.length),
+        quantity::NEXT_ALPHA.count(interval.next),
+    );
+    let minimum = match scene.options["floor"].as_str() {
+        Some("one") => Some(1),
+        Some("initial") => scene.options["alpha"].as_u64(),
+        _ => None,
+    };
+    let is_least = falls && minimum == Some(interval.next);
+    let least = if is_least { ", its minimum" } else { "" };
+    match interval.next.cmp(&interval.length) {
+        std::cmp::Ordering::Greater => say!("grows from {} to {}", from, to),
+        std::cmp::Ordering::Less => say!("shrinks from {} to {}{}", from, to, least),
+        std::cmp::Ordering::Equal => say!("stays {}{}", to, least),
+    }
+}

@@ -1,0 +1,333 @@
+//! Forecasts of the next work of a process, which age by half, and its regularity so far.
+//!
+//! Within an interval that starts at superstep k, a forecast of a value v is `p_k = v_k`, then `p_t = p_{t-1}/2 + v_t/2` (Smith-
+//! Waterman paper on dynamic platforms, equation 5; 2007 paper, section 2.3). The regularity Pcomp(i) starts at 1; each superstep
+//! whose instructions I satisfy `I·(1-δ) <= PI <= I·(1+δ)` adds 1/α, up to 1, any other subtracts 1/α, down to 0 (2007 paper,
+//! algorithm 2). Pcomm(i,j) is the same for the bytes exchanged with cluster j, with margin β (algorithm 3).
+//!
+//! Most processes talk to few of many clusters. What is kept of a pair (i,j) that never had traffic is the same for all such pairs:
+//! ```text
+//! bytes = 0, BTP = 0, Pcomm = absent;   absent_0 = 0 or 1, absent_t = min(absent_{t-1} + 1/α, 1)    (0 foreseen as 0 is right)
+//! ```
+//! A pair gets an entry with this state just before its first traffic enters, and loses it at a call after which it is the same again.
+
+use super::config::{
+    CommunicationPattern, CommunicationTime, IdleAgeing, IdlePattern, MigBspConfig,
+};
+use super::exchanges::{Exchange, Exchanges};
+use crate::{Traffic, View};
+use migsim_base::units::{Instructions, Seconds};
+
+/// The forecasts for all processes; flat arrays by process, and entries for the pairs of a process and a cluster that have had traffic.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Forecasts {
+    /// Whether the process has a value in this interval.
+    has_work: Vec<bool>,
+    /// Whether it computed in this interval.
+    is_active: Vec<bool>,
+    /// PI \[instructions\] and CTP \[s\].
+    work: Vec<f64>,
+    compute: Vec<f64>,
+    /// Pcomp.
+    regularity: Vec<f64>,
+    with: Exchanges,
+    /// Pcomm of all other pairs.
+    absent: f64,
+    /// The cluster in which each process started.
+    initial: Vec<u32>,
+    /// Supersteps since the last call.
+    age: u64,
+    /// Per host, the last superstep in which something computed there.
+    last_computation: Vec<Option<usize>>,
+}
+
+impl Exchange {
+    /// Lets the traffic of a superstep enter.
+    fn observe(
+        mut self,
+        config: &MigBspConfig,
+        step: f64,
+        is_first: bool,
+        traffic: &Traffic,
+    ) -> Self {
+        let (sent, received) = (traffic.sent.get(), traffic.received.get());
+        let (out, back) = (traffic.send_time.get(), traffic.receive_time.get());
+        let (bytes, time) = match config.communication_time {
+            CommunicationTime::Larger => (sent.max(received), out.max(back)),
+            CommunicationTime::Received => (received, back),
+            CommunicationTime::Sum => (sent + received, out + back),
+        };
+        if is_first {
+            (self.bytes, self.time) = (bytes, time);
+        } else {
+            self.bytes = self.bytes / 2.0 + bytes / 2.0;
+            self.time = self.time / 2.0 + time / 2.0;
+        }
+        judge(&mut self.regularity, self.bytes, bytes, config.beta, step);
+        self
+    }
+}
+
+/// Lets a superstep without traffic enter what is foreseen: only 0 foresees 0, whatever the margin.
+#[inline]
+fn observe_nothing(step: f64, is_first: bool, before: Exchange) -> Exchange {
+    let regularity = before.regularity;
+    let (bytes, time) = if is_first {
+        (0.0, 0.0)
+    } else {
+        (before.bytes / 2.0, before.time / 2.0)
+    };
+    let (risen, fallen) = ((regularity + step).min(1.0), (regularity - step).max(0.0));
+    Exchange {
+        bytes,
+        time,
+        regularity: if bytes == 0.0 { risen } else { fallen },
+    }
+}
+
+impl Forecasts {
+    /// Lets a superstep of an interval of `alpha` supersteps enter.
+    pub(crate) fn observe(&mut self, config: &MigBspConfig, alpha: u64, view: &View<'_>) {
+        if self.work.is_empty() {
+            self.start(config, view);
+        }
+        let step = 1.0 / alpha as f64;
+        let is_first = self.age == 0;
+        self.age += 1;
+        self.observe_work(config, step, view);
+        let (traffic, first) = (&view.measures.traffic, self.none());
+        self.with.observe(
+            traffic,
+            first,
+            |exchange, traffic| exchange.observe(config, step, is_first, traffic),
+            |exchange| observe_nothing(step, is_first, exchange),
+        );
+        judge(&mut self.absent, 0.0, 0.0, config.beta, step);
+    }
+
+    /// Starts the next interval.
+    pub(crate) fn restart(&mut self, config: &MigBspConfig) {
+        self.age = 0;
+        self.has_work.fill(false);
+        self.is_active.fill(false);
+        if config.communication_pattern == CommunicationPattern::OneEachCall {
+            self.absent = 1.0;
+            self.with.forget();
+        }
+        // The next superstep is the first of its interval: what was foreseen before is not looked at.
+        let absent = self.absent.to_bits();
+        self.with
+            .retain(|regularity| regularity.to_bits() != absent);
+    }
+
+    /// PI(i).
+    pub(crate) fn work(&self, process: usize) -> Instructions {
+        Instructions::of(self.work[process])
+    }
+
+    /// CTP(i).
+    pub(crate) fn compute(&self, process: usize) -> Seconds {
+        Seconds::of(self.compute[process])
+    }
+
+    /// Pcomp(i), dimensionless.
+    pub(crate) fn regularity(&self, process: usize) -> f64 {
+        self.regularity[process]
+    }
+
+    /// The clusters with which a process has an entry, in no order: with all others the communication takes no time, with one regularity.
+    pub(super) fn partners(&self, process: usize) -> impl Iterator<Item = (usize, Exchange)> {
+        self.with.of(process)
+    }
+
+    /// What is foreseen of a process and a cluster.
+    pub(crate) fn exchange(&self, process: usize, cluster: usize) -> Exchange {
+        let found = self.with.get(process, cluster);
+        found.unwrap_or_else(|| self.none())
+    }
+
+    /// What is foreseen of a process and a cluster with which it has no entry.
+    pub(super) fn none(&self) -> Exchange {
+        Exchange::none(self.absent)
+    }
+
+    /// The cluster in which a process was when the policy first saw it.
+    pub(crate) fn initial_cluster(&self, process: usize) -> usize {
+        self.initial[process] as usize
+    }
+
+    /// Whether the process computed since the last call.
+    pub(crate) fn is_active(&self, process: usize) -> bool {
+        self.is_active[process]
+    }
+
+    /// Whether something computed on a host in the last `memory` supersteps, the one that has just ended included; if not given, ever.
+    pub(crate) fn computed_recently(
+        &self,
+        host: usize,
+        memory: Option<u32>,
+        view: &View<'_>,
+    ) -> bool {
+        let is_within = |last: usize| {
+            memory.is_none_or(|memory| ((view.superstep - last) as u64) < u64::from(memory))
+        };
+        self.last_computation[host].is_some_and(is_within)
+    }
+
+    fn start(&mut self, config: &MigBspConfig, view: &View<'_>) {
+        let processes = view.processes();
+        self.last_computation = vec![None; view.platform.hosts.len()];
+        self.initial = (0..processes)
+            .map(|process| view.cluster_of(process).0)
+            .collect();
+        self.has_work = vec![false; processes];
+        self.is_active = vec![false; processes];
+        self.work = vec![0.0; processes];
+        self.compute = vec![0.0; processes];
+        self.regularity = vec![1.0; processes];
+        self.with.clear(processes);
+        self.absent = if config.communication_pattern == CommunicationPattern::ZeroKept {
+            0.0
+        } else {
+            1.0
+        };
+    }
+
+    /// Lets the work of all processes enter.
+    fn observe_work(&mut self, config: &MigBspConfig, step: f64, view: &View<'_>) {
+        let delta = match config.delta_without_moves {
+            Some(delta) if !view.migrations_happen => delta,
+            _ => config.delta,
+        };
+        let skips_idle = config.idle_ageing == IdleAgeing::Skip;
+        let passes_idle = config.idle_pattern == IdlePattern::Unchanged;
+        let count = view.processes();
+        // Slices of one length, so that no index needs a check.
+        let (has_work, is_active) = (&mut self.has_work[..count], &mut self.is_active[..count]);
+        let (foreseen, foreseen_compute) = (&mut self.work[..count], &mut self.compute[..count]);
+        let regularity = &mut self.regularity[..count];
+        let (came, compute) = (
+            &view.measures.work[..count],
+            &view.measures.compute[..count],
+        );
+        let placement = &view.placement[..count];
+        for process in 0..count {
+            let work = came[process].get();
+            let is_idle = work <= 0.0;
+            if !is_idle {
+                is_active[process] = true;
+                self.last_computation[placement[process].index()] = Some(view.superstep);
+            }
+            if !(is_idle && skips_idle) {
+                let compute = compute[process].get();
+                if has_work[process] {
+                    foreseen[process] = foreseen[process] / 2.0 + work / 2.0;
+                    foreseen_compute[process] = foreseen_compute[process] / 2.0 + compute / 2.0;
+                } else {
+                    (foreseen[process], foreseen_compute[process]) = (work, compute);
+                    has_work[process] = true;
+                }
+            }
+            if !(is_idle && passes_idle) {
+                judge(
+                    &mut regularity[process],
+                    foreseen[process],
+                    work,
+                    delta,
+                    step,
+                );
+            }
+        }
+    }
+}
+
+/// Line 2 of algorithms 2 and 3: the forecast (PI, printed as P in the former, w07-x01) is within the margin of what came, both ends
+/// included.
+fn is_right(forecast: f64, value: f64, margin: f64) -> bool {
+    forecast >= value * (1.0 - margin) && forecast <= value * (1.0 + margin)
+}
+
+/// Moves a regularity by `step` up or down, within [0, 1].
+fn judge(regularity: &mut f64, forecast: f64, value: f64, margin: f64, step: f64) {
+    *regularity = if is_right(forecast, value, margin) {
+        (*regularity + step).min(1.0)
+    } else {
+        (*regularity - step).max(0.0)
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use migsim_base::units::Bytes;
+
+    #[test]
+    fn with_a_margin_of_a_tenth_50_instructions_may_be_foreseen_as_45_to_55() {
+        // w07-w02, section 2.3.1 of the 2007 paper.
+        for (forecast, expected) in [(44.9, false), (45.0, true), (55.0, true), (55.1, false)] {
+            assert_eq!(is_right(forecast, 50.0, 0.1), expected, "{forecast}");
+        }
+    }
+
+    #[test]
+    fn traffic_counts_by_its_larger_direction_what_is_received_or_both() {
+        let traffic = Traffic {
+            sent: Bytes::of(300.0),
+            received: Bytes::of(200.0),
+            send_time: Seconds::of(5.0),
+            receive_time: Seconds::of(7.0),
+        };
+        for (communication_time, first, then) in [
+            (CommunicationTime::Larger, (300.0, 7.0), (300.0, 7.0)),
+            (CommunicationTime::Received, (200.0, 7.0), (200.0, 7.0)),
+            (CommunicationTime::Sum, (500.0, 12.0), (500.0, 12.0)),
+        ] {
+            let config = MigBspConfig {
+                communication_time,
+                ..MigBspConfig::default()
+            };
+            let exchange = Exchange::none(0.0);
+            let exchange = exchange.observe(&config, 0.25, true, &traffic);
+            assert_eq!((exchange.bytes, exchange.time), first);
+            // A forecast is the mean of the last forecast and what came.
+            let exchange = exchange.observe(&config, 0.25, false, &traffic);
+            assert_eq!((exchange.bytes, exchange.time), then);
+            let exchange = exchange.observe(&config, 0.25, false, &Traffic::default());
+            assert_eq!(
+                (exchange.bytes, exchange.time),
+                (then.0 / 2.0, then.1 / 2.0)
+            );
+        }
+    }
+
+    #[test]
+    fn a_forecast_of_half_the_value_is_right_within_a_margin_of_half() {
+        // Smith-Waterman, order 10: I_1 = 1e6, I_2 = 56.5e6, PI_2 = 28.75e6 = 0.509 · I_2.
+        let mut regularity = 0.5;
+        judge(&mut regularity, 28.75e6, 56.5e6, 0.5, 0.25);
+        assert_eq!(regularity, 0.75);
+        judge(&mut regularity, 28.75e6, 56.5e6, 0.01, 0.25);
+        assert_eq!(regularity, 0.5);
+    }
+
+    #[test]
+    fn a_computation_is_recent_for_as_many_supersteps_as_are_remembered() {
+        let platform = migsim_platform::open("lbm").unwrap().platform;
+        let mut measures = crate::Measures::default();
+        measures.clear(1);
+        measures
+            .work
+            .fill(migsim_base::units::Instructions::of(1e6));
+        let placement = [migsim_base::units::HostId(2)];
+        let at = |superstep| View {
+            superstep,
+            ..crate::testing::view(&platform, &placement, &measures)
+        };
+        let mut forecasts = Forecasts::default();
+        forecasts.observe(&MigBspConfig::default(), 4, &at(3));
+        let is_recent = |memory, now| forecasts.computed_recently(2, memory, &at(now));
+        // In superstep 3: the third last one at superstep 5.
+        assert!(is_recent(Some(3), 5) && !is_recent(Some(2), 5));
+        assert!(is_recent(None, 9) && !forecasts.computed_recently(0, None, &at(5)));
+    }
+}

@@ -1,0 +1,379 @@
+//! MigBSP, second generation: when (α, D, ω), which (PM), where (ICPU) and whether (t1 > t2) processes migrate.
+//!
+//! ```text
+//! observe ──> trigger    stable? α' ± 1; a call every α supersteps
+//!         └─> forecast   PI, CTP, BTP age by half; Pcomp, Pcomm
+//! decide  ──> potential  PM(i,j) = Comp + Comm - Mem; candidates above x · max
+//!         └─> viability  destination, t1 against t2, reservation
+//! settle  ──> trigger    D grows after ω calls without migration; α := α'
+//! explain                the records of all that in sentences
+//! ```
+//! Sources: da Rosa Righi et al., the LU, Lattice Boltzmann and Smith-Waterman papers on MigBSP; the order of one call follows
+//! their texts. Where they are silent each reading is an option ([`MigBspConfig`]). The first generation, the paper of 2007, is
+//! [`super::migbsp_2007`].
+
+mod adaptive;
+mod config;
+mod exchanges;
+pub(super) mod explain;
+pub(super) mod forecast;
+mod potential;
+mod readings;
+#[cfg(test)]
+mod tests;
+pub(super) mod trigger;
+mod viability;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+pub use adaptive::AdaptiveOptions;
+pub use config::{
+    AfterMigration, CallingSuperstep, CandidateOrder, CommunicationPattern, CommunicationTime,
+    FirstTest, Floor, FreeHost, FullCluster, Heuristic, Horizon, HostLoad, IdleAgeing, IdlePattern,
+    IdleSuperstep, IndexForm, MemoryOrigin, MemoryRate, MigBspConfig, OwnCluster, Population,
+    PotentialCommunication, ProcessTime, QuietCall, SetIndex, Sharing, ThresholdMeaning,
+    ToleranceGrowth, ToleranceTrigger, ViabilityCommunication,
+};
+
+use self::explain::MigBspNarrator;
+use self::forecast::Forecasts;
+use self::potential::{Potential, Potentials, candidates, highest, supersteps};
+use self::trigger::{Interval, Trigger};
+use self::viability::{Call, Reservations, Weighing};
+use super::explain::Narrator;
+use super::{Candidate, Decision, Explain, Migration, Policy, PolicyOptions, View};
+use migsim_base::error::Error;
+use migsim_base::plugin::{FlagValues, OptionFlag};
+use migsim_base::random::Stream;
+use migsim_base::units::Seconds;
+
+/// The policy.
+#[derive(Clone, Debug)]
+pub struct MigBsp {
+    config: MigBspConfig,
+    trigger: Trigger,
+    forecasts: Forecasts,
+    /// Migrations that the last call decided.
+    decided: usize,
+    /// Whether processes have been answered at a call.
+    has_answered: bool,
+    clusters: Option<Arc<[String]>>,
+}
+
+impl MigBsp {
+    /// MigBSP with these options.
+    ///
+    /// # Errors
+    /// Options are out of range; all of them are named.
+    pub fn new(config: MigBspConfig) -> Result<Self, Error> {
+        let problems = config.problems();
+        if !problems.is_empty() {
+            return Err(Error::Input(problems));
+        }
+        Ok(Self {
+            trigger: Trigger::new(&config),
+            forecasts: Forecasts::default(),
+            decided: 0,
+            has_answered: false,
+            clusters: None,
+            config,
+        })
+    }
+
+    /// The names of the clusters, for the records of all calls.
+    fn clusters(&mut self, view: &View<'_>) -> Arc<[String]> {
+        let names = || {
+            let clusters = view.platform.clusters.iter();
+            clusters.map(|cluster| cluster.name.clone()).collect()
+        };
+        Arc::clone(self.clusters.get_or_insert_with(names))
+    }
+}
+
+/// `--alpha`.
+pub(super) const ALPHA: OptionFlag = OptionFlag::new(
+    "alpha",
+    FlagValues::Counts,
+    "MigBSP's α: supersteps until the first call (both generations)",
+);
+
+/// `--d`.
+pub(super) const TOLERANCE: OptionFlag = OptionFlag::new(
+    "d",
+    FlagValues::Numbers,
+    "MigBSP's D: tolerance of the stability test (both generations)",
+);
+
+/// The values of α that a search tries, in steps that grow as it does.
+pub(super) const ALPHAS: (&str, &str) = ("alpha", "1..4,6,8,12,16,24,32,48,64");
+
+/// The values of D that a search tries.
+pub(super) const TOLERANCES: (&str, &str) = ("d", "0.05..1.0:0.05");
+
+/// Up to so many pairs of a process and a cluster all PM(i,j) of a call are computed and stand in its record; beyond, those of the candidates
+/// do, and [`Potentials::best`] looks only at the pairs that can matter. What is decided is the same, to the bit.
+pub(super) const LISTED_PAIRS: usize = 20_000;
+
+/// The record of a call: the state of the rule, the thresholds, and the terms of PM(i,j).
+#[derive(Debug)]
+struct Explanation {
+    interval: Interval,
+    highest: Option<f64>,
+    /// The highest PM among the processes that are best in another cluster.
+    highest_elsewhere: Option<f64>,
+    threshold: Option<f64>,
+    listed: Vec<Potential>,
+    left_out: usize,
+    /// Processes that may not migrate, counted from 1.
+    pinned: Vec<usize>,
+    weighed: Vec<Weighing>,
+    /// The supersteps over which t1 and t2 are counted, and what a move costs besides the transfer of the memory.
+    horizon: f64,
+    operations: Seconds,
+    clusters: Arc<[String]>,
+}
+
+impl Explain for Explanation {
+    fn to_json(&self) -> Map<String, Value> {
+        let terms = |potential: &Potential| {
+            json!({
+                "process": potential.process() + 1,
+                "is_there": potential.is_own(),
+                "cluster": self.clusters[potential.cluster()],
+                "compute_s": potential.compute,
+                "communication_s": potential.communication,
+                "memory_s": potential.memory,
+                "potential_s": potential.value(),
+            })
+        };
+        let weighed = |weighing: &Weighing| {
+            let communication = weighing.communication();
+            json!({
+                "process": weighing.process.index() + 1,
+                "power_instructions_per_s": weighing.power,
+                "offered_hosts": weighing.offered,
+                "residents": weighing.residents,
+                "slowdown": weighing.slowdown(),
+                "slowdown_inflicted": weighing.slowdown[1],
+                "supersteps": self.horizon,
+                "stay_compute_s": weighing.stay_compute,
+                "stay_communication_s": communication.0,
+                "go_compute_s": weighing.go_compute,
+                "go_communication_s": communication.1,
+                "go_transfer_s": weighing.go_transfer.get(),
+                "go_operations_s": self.operations.get(),
+            })
+        };
+        let mut fields = self.outline();
+        let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
+        put("potentials", self.listed.iter().map(terms).collect());
+        put("weighed", self.weighed.iter().map(weighed).collect());
+        if !self.pinned.is_empty() {
+            put("may_not_migrate", json!(self.pinned));
+        }
+        if self.left_out > 0 {
+            put("potentials_left_out", json!(self.left_out));
+        }
+        fields
+    }
+
+    fn outline(&self) -> Map<String, Value> {
+        let interval = &self.interval;
+        let mut fields = Map::new();
+        let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
+        put("alpha", json!(interval.alpha));
+        put("next_alpha", json!(interval.next_alpha));
+        put("d", json!(interval.tolerance));
+        put("quiet_calls", json!(interval.quiet_calls));
+        put("votes", json!(interval.votes));
+        put("highest_potential_s", json!(self.highest));
+        put("highest_elsewhere_s", json!(self.highest_elsewhere));
+        put("threshold_s", json!(self.threshold));
+        fields
+    }
+}
+
+impl PolicyOptions for MigBspConfig {
+    const FLAGS: &'static [OptionFlag] = &[
+        ALPHA,
+        OptionFlag::new(
+            "omega",
+            FlagValues::Counts,
+            "MigBSP's ω: calls in a row without migration after which D grows",
+        ),
+        TOLERANCE,
+        OptionFlag::new(
+            "x",
+            FlagValues::Numbers,
+            "MigBSP's x: share of the highest potential above which processes are candidates",
+        ),
+    ];
+    const RANGES: &'static [(&'static str, &'static str)] = &[
+        ALPHAS,
+        ("omega", "1..8"),
+        TOLERANCES,
+        ("x", "0.4..1.0:0.02"),
+    ];
+
+    const SHARES: &'static [&'static str] = &["d"];
+    const MOVES_BETWEEN_CLUSTERS: bool = true;
+
+    fn narrator() -> &'static dyn Narrator {
+        &MigBspNarrator
+    }
+
+    fn readings(&self) -> Vec<String> {
+        Self::readings(self)
+    }
+
+    fn policy(self) -> Result<Box<dyn Policy>, Error> {
+        Ok(Box::new(MigBsp::new(self)?))
+    }
+}
+
+/// Hands the hosts of those that move out by rising rank, where it makes no difference to t2: hosts of one cluster that offer the same,
+/// and processes of the same memory.
+fn hand_out_by_rank(judged: &mut [Candidate], weighed: &[Weighing], view: &View<'_>) {
+    let mut groups: BTreeMap<_, Vec<usize>> = BTreeMap::new();
+    let was_weighed = |(_, candidate): &(usize, &Candidate)| candidate.stay.is_some();
+    let candidates = judged.iter().enumerate().filter(was_weighed);
+    for ((at, candidate), weighing) in candidates.zip(weighed) {
+        if candidate.accepted {
+            let memory = view.memory[candidate.process.index()].get().to_bits();
+            let equal = (candidate.to_cluster, weighing.equal_hosts(), memory);
+            groups.entry(equal).or_default().push(at);
+        }
+    }
+    for mut places in groups.into_values() {
+        let mut hosts: Vec<_> = places.iter().map(|&at| judged[at].to).collect();
+        hosts.sort_unstable();
+        places.sort_unstable_by_key(|&at| judged[at].process);
+        for (at, host) in places.into_iter().zip(hosts) {
+            judged[at].to = host;
+        }
+    }
+}
+
+impl Policy for MigBsp {
+    fn is_call_due(&mut self, view: &View<'_>) -> bool {
+        self.forecasts
+            .observe(&self.config, self.trigger.alpha(), view);
+        self.trigger.observe(&self.config, view)
+    }
+
+    fn is_done(&self, left: usize) -> bool {
+        self.trigger.is_done(left)
+    }
+
+    fn decide(&mut self, view: &View<'_>, _random: &mut Stream) -> Result<Decision, Error> {
+        let clusters = self.clusters(view);
+        let config = &self.config;
+        let (alpha, next_alpha) = (self.trigger.alpha(), self.trigger.next_alpha());
+        let mut reservations = Reservations::new(config, &self.forecasts, view);
+        let horizon = supersteps(config.potential_horizon, alpha, next_alpha);
+        let occupancy = reservations.for_index(config);
+        let potentials = Potentials::new(config, horizon, &self.forecasts, &occupancy, view);
+        let (listed, best) = if view.processes() * clusters.len() <= LISTED_PAIRS {
+            let movable = (0..view.processes()).filter(|process| !view.is_pinned(*process));
+            let all: Vec<Potential> = movable.flat_map(|process| potentials.of(process)).collect();
+            let best = highest(&all);
+            (Some(all), best)
+        } else {
+            let mut best = potentials.best();
+            best.retain(|potential| !view.is_pinned(potential.process()));
+            (None, best)
+        };
+        let highest = best.iter().map(Potential::value).reduce(f64::max);
+        let elsewhere = best.iter().filter(|potential| !potential.is_own());
+        let highest_elsewhere = elsewhere.map(Potential::value).reduce(f64::max);
+        let falls = config.candidate_order.ties_fall(self.has_answered);
+        let (mut chosen, threshold) = candidates(config, best, view.processes(), falls);
+        match config.candidate_order {
+            CandidateOrder::Potential | CandidateOrder::PotentialLastAnswered => {}
+            CandidateOrder::RankAscending => chosen.sort_by_key(Potential::process),
+            CandidateOrder::RankDescending => {
+                chosen.sort_by_key(|candidate| std::cmp::Reverse(candidate.process()));
+            }
+        }
+        let call = Call {
+            config,
+            forecasts: &self.forecasts,
+            view,
+            horizon: supersteps(config.viability_horizon, alpha, next_alpha),
+            potentials: &potentials,
+        };
+        // They stay until the end of the run, and may be many.
+        chosen.shrink_to_fit();
+        let mut judged: Vec<Candidate> = Vec::with_capacity(chosen.len());
+        let mut weighed: Vec<Weighing> = Vec::new();
+        for candidate in &chosen {
+            let (candidate, weighing) = call.judge(candidate, &mut reservations);
+            judged.push(candidate);
+            weighed.extend(weighing);
+        }
+        weighed.shrink_to_fit();
+        let by_rank = config.candidate_order == CandidateOrder::PotentialLastAnswered;
+        if by_rank {
+            hand_out_by_rank(&mut judged, &weighed, view);
+        }
+        let migration = |candidate: &Candidate| {
+            let to = candidate.to.filter(|_| candidate.accepted)?;
+            Some(Migration {
+                process: candidate.process,
+                to,
+            })
+        };
+        let mut migrations: Vec<Migration> = judged.iter().filter_map(migration).collect();
+        if by_rank {
+            migrations.sort_by_key(|wanted| wanted.process);
+        }
+        self.decided = migrations.len();
+        let left_out = match &listed {
+            Some(_) => 0,
+            None => potentials.count() - chosen.len(),
+        };
+        let explanation = Explanation {
+            interval: self.trigger.interval(),
+            highest,
+            highest_elsewhere,
+            threshold,
+            left_out,
+            pinned: (0..view.processes())
+                .filter(|process| view.is_pinned(*process))
+                .map(|process| process + 1)
+                .collect(),
+            listed: listed.unwrap_or(chosen),
+            weighed,
+            horizon: call.horizon,
+            operations: call.operations(),
+            clusters,
+        };
+        Ok(Decision {
+            migrations,
+            candidates: judged,
+            explanation: Some(Arc::new(explanation)),
+            procedure: None,
+        })
+    }
+
+    fn on_outcome(&mut self, moved: usize) {
+        let migrations = match self.config.quiet_call {
+            QuietCall::Decided => self.decided,
+            QuietCall::Moved => moved,
+        };
+        self.has_answered = true;
+        self.trigger.close(&self.config, migrations);
+        self.forecasts.restart(&self.config);
+    }
+
+    fn fault(&self) -> Option<String> {
+        self.trigger.fault()
+    }
+
+    fn uses_seed(&self) -> bool {
+        false
+    }
+}

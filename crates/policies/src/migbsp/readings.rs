@@ -1,0 +1,71 @@
+//! The readings of MigBSP's papers on which results depend most, in a few words each.
+//!
+//! They stand below the table of a run on a platform that its settings were not fitted to: there the reader cannot look them up in a paper.
+
+use super::config::{Heuristic, MemoryRate, MigBspConfig, OwnCluster};
+
+impl MigBspConfig {
+    /// The readings that these options choose: the price in t2, the rate of Mem(i,j), the own cluster, and x.
+    pub(super) fn readings(&self) -> Vec<String> {
+        let price = match (self.viability_transfer, self.viability_cost.get() > 0.0) {
+            (false, false) => "t2 without the price of the move".to_owned(),
+            (false, true) => format!(
+                "t2 with {} for the move, whatever its size",
+                self.viability_cost
+            ),
+            (true, false) => "t2 with the transfer of the memory".to_owned(),
+            (true, true) => format!(
+                "t2 with the transfer of the memory and {}",
+                self.viability_cost
+            ),
+        };
+        let memory = match (self.memory_transfer, self.memory_rate) {
+            (false, _) => "Mem(i,j) without the transfer of the memory",
+            (true, MemoryRate::Backbone) => {
+                "Mem(i,j) at the rate of the narrowest link between clusters"
+            }
+            (true, MemoryRate::Managers) => "Mem(i,j) at the rate between the two managers",
+        };
+        let own = match self.own_cluster {
+            OwnCluster::Competes => "the own cluster competes",
+            OwnCluster::Excluded => "the own cluster does not compete",
+        };
+        let mut readings = vec![price, memory.to_owned(), own.to_owned()];
+        if self.heuristic == Heuristic::One {
+            readings.push(format!("x = {}", self.x));
+        }
+        readings
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use migsim_base::units::Seconds;
+
+    #[test]
+    fn readings_are_those_of_the_options() {
+        let plain = MigBspConfig::default();
+        let expected = [
+            "t2 with the transfer of the memory",
+            "Mem(i,j) at the rate between the two managers",
+            "the own cluster does not compete",
+            "x = 0.8",
+        ];
+        assert_eq!(plain.readings(), expected);
+        let other = MigBspConfig {
+            viability_transfer: false,
+            viability_cost: Seconds::of(0.052),
+            memory_transfer: false,
+            own_cluster: OwnCluster::Competes,
+            heuristic: Heuristic::Two,
+            ..plain
+        };
+        let expected = [
+            "t2 with 0.052 s for the move, whatever its size",
+            "Mem(i,j) without the transfer of the memory",
+            "the own cluster competes",
+        ];
+        assert_eq!(other.readings(), expected);
+    }
+}

@@ -1,0 +1,225 @@
+//! Calls on the cluster of clusters of the papers, worked out by hand.
+
+use super::*;
+use crate::Measures;
+use crate::testing::view;
+use migsim_base::random::Purpose;
+use migsim_base::units::{Bytes, HostId, Instructions, Seconds};
+use migsim_platform::{LoadedPlatform, open};
+
+/// Labtec-0 (1.5 GHz), the first host; Aquario-0 (2.0 GHz), after 20 + 16 + 6 + 112 others.
+const LABTEC: u32 = 0;
+const AQUARIO: u32 = 154;
+
+/// The rule of the Smith-Waterman papers with round numbers: calls every 2 supersteps at first, 0.9 s a move.
+fn config() -> MigBspConfig {
+    let cost = Seconds::of(0.9);
+    MigBspConfig {
+        alpha: 2,
+        x: 0.5,
+        set_index: SetIndex::BestHost,
+        index_form: IndexForm::GainOverSource,
+        potential_communication: PotentialCommunication::Ignored,
+        potential_horizon: Horizon::NextInterval,
+        memory_transfer: false,
+        migration_operations: cost,
+        free_host: FreeHost::Quiet,
+        viability_horizon: Horizon::NextInterval,
+        viability_cost: cost,
+        viability_transfer: false,
+        ..MigBspConfig::default()
+    }
+}
+
+/// A process: its host, and its instructions in each superstep.
+type Process = (u32, [f64; 2]);
+
+/// Shows two supersteps to the policy, which then has to call, and lets it decide.
+fn decide(config: MigBspConfig, processes: &[Process], happen: bool) -> (MigBsp, Decision) {
+    let mut policy = MigBsp::new(config).unwrap();
+    let decision = next_call(&mut policy, processes, happen);
+    (policy, decision)
+}
+
+/// Shows the same two supersteps in turn until the policy has to call, and lets it decide.
+fn next_call(policy: &mut MigBsp, processes: &[Process], happen: bool) -> Decision {
+    let LoadedPlatform { platform, .. } = open("ufrgs-sw").unwrap();
+    let placement: Vec<HostId> = processes.iter().map(|process| HostId(process.0)).collect();
+    let memory = vec![Bytes::default(); processes.len()];
+    let load = vec![0.0; platform.hosts.len()];
+    let mut measures = Measures::default();
+    for superstep in 0..8 {
+        measures.clear(processes.len());
+        for (process, (host, work)) in processes.iter().enumerate() {
+            let work = Instructions::of(work[superstep % 2]);
+            measures.work[process] = work;
+            measures.compute[process] = work / platform.hosts[*host as usize].speed;
+        }
+        let view = View {
+            superstep,
+            memory: &memory,
+            external_load: &load,
+            migrations_happen: happen,
+            ..view(&platform, &placement, &measures)
+        };
+        if policy.is_call_due(&view) {
+            let mut random = Stream::new(1, Purpose::Policy);
+            return policy.decide(&view, &mut random).unwrap();
+        }
+    }
+    panic!("a call is due after at most 8 supersteps");
+}
+
+fn moves(decision: &Decision) -> Vec<(u32, u32)> {
+    let pair = |wanted: &Migration| (wanted.process.0, wanted.to.0);
+    decision.migrations.iter().map(pair).collect()
+}
+
+#[test]
+fn the_gain_over_the_source_is_what_the_next_interval_would_save() {
+    // 3e9 instructions at 1.5 GHz: CTP = 2 s. Both supersteps are stable: α' = 4.
+    let (_, decision) = decide(config(), &[(LABTEC, [3e9, 3e9])], true);
+    assert_eq!(moves(&decision), [(0, AQUARIO)]);
+    let candidate = &decision.candidates[0];
+    // Aquario: PM = 2 · (1 - 1.5/2) · 4 - 0.9; t1 = 2 · 4, t2 = 1.5 · 4 + 0.9, so that PM = t1 - t2.
+    assert!((candidate.score - 1.1).abs() < 1e-12, "{}", candidate.score);
+    assert_eq!(
+        (candidate.stay, candidate.go),
+        (Seconds::new(8.0), Seconds::new(6.9))
+    );
+    // ICE: 2 · (1 - 1.5/1.6) · 4 - 0.9 = -0.4; Corisco, slower: 2 · (1 - 1.5/1.2) · 4 - 0.9 = -2.9.
+    let explained = decision.explained();
+    let potentials = explained["potentials"].as_array().unwrap();
+    let value = |cluster: &str| {
+        let found = potentials.iter().find(|terms| terms["cluster"] == cluster);
+        found.unwrap()["potential_s"].as_f64().unwrap()
+    };
+    assert!((value("ICE") + 0.4).abs() < 1e-12);
+    assert!((value("Corisco") + 2.9).abs() < 1e-12);
+}
+
+#[test]
+fn a_host_is_quiet_when_nothing_computed_there_for_a_while() {
+    // The process on Aquario-0 has finished after the first superstep of two since the start.
+    let processes = [(LABTEC, [3e9, 3e9]), (AQUARIO, [4e9, 0.0])];
+    let remembering = MigBspConfig {
+        load_memory: None,
+        ..config()
+    };
+    assert_eq!(
+        moves(&decide(remembering, &processes, true).1),
+        [(0, AQUARIO + 1)]
+    );
+    let forgetting = MigBspConfig {
+        load_memory: Some(1),
+        ..config()
+    };
+    assert_eq!(
+        moves(&decide(forgetting, &processes, true).1),
+        [(0, AQUARIO)]
+    );
+}
+
+/// Two hosts of Aquario are quiet, and four equal processes on Labtec want them.
+fn four_for_two_hosts() -> Vec<Process> {
+    let labtec = (0..4).map(|host| (LABTEC + host, [3e9, 3e9]));
+    let aquario = (2..20).map(|host| (AQUARIO + host, [4e9, 4e9]));
+    labtec.chain(aquario).collect()
+}
+
+#[test]
+fn of_equal_candidates_the_lowest_ranks_are_first() {
+    let decision = decide(config(), &four_for_two_hosts(), true).1;
+    assert_eq!(decision.candidates.len(), 4);
+    assert_eq!(moves(&decision), [(0, AQUARIO), (1, AQUARIO + 1)]);
+}
+
+#[test]
+fn of_equal_candidates_those_answered_last_are_first_and_hosts_go_by_rank() {
+    let config = MigBspConfig {
+        candidate_order: CandidateOrder::PotentialLastAnswered,
+        ..config()
+    };
+    // Nobody has been answered before the first call.
+    let (mut policy, decision) = decide(config, &four_for_two_hosts(), false);
+    assert_eq!(moves(&decision), [(0, AQUARIO), (1, AQUARIO + 1)]);
+    policy.on_outcome(0);
+    let decision = next_call(&mut policy, &four_for_two_hosts(), false);
+    let tried: Vec<u32> = decision
+        .candidates
+        .iter()
+        .map(|one| one.process.0)
+        .collect();
+    assert_eq!(tried, [3, 2, 1, 0]);
+    assert_eq!(moves(&decision), [(2, AQUARIO), (3, AQUARIO + 1)]);
+}
+
+#[test]
+fn where_every_host_is_shared_the_best_one_counts_half() {
+    // All of Aquario compute: 1 - 1.5/(2/2) is negative, and ICE saves less than a move costs.
+    let mut processes: Vec<Process> = vec![(LABTEC, [3e9, 3e9])];
+    processes.extend((0..20).map(|host| (AQUARIO + host, [4e9, 4e9])));
+    assert_eq!(moves(&decide(config(), &processes, true).1), []);
+}
+
+#[test]
+fn a_smaller_delta_where_nothing_moves_makes_growing_work_irregular() {
+    // I = 1e9, 2e9: PI = 1.5e9 is right within 50 %, wrong within 1 %, which takes 1/α = 1/2 off.
+    let processes = [(LABTEC, [1e9, 2e9])];
+    let config = || MigBspConfig {
+        delta_without_moves: Some(0.01),
+        ..config()
+    };
+    assert_eq!(
+        decide(config(), &processes, true).0.forecasts.regularity(0),
+        1.0
+    );
+    assert_eq!(
+        decide(config(), &processes, false)
+            .0
+            .forecasts
+            .regularity(0),
+        0.5
+    );
+}
+
+#[test]
+fn new_options_out_of_range_are_named() {
+    let config = MigBspConfig {
+        load_memory: Some(0),
+        delta_without_moves: Some(1.5),
+        ..MigBspConfig::default()
+    };
+    let problems = config.problems();
+    let keys: Vec<_> = problems.iter().map(|p| p.location.key.as_deref()).collect();
+    assert_eq!(keys, [Some("delta_without_moves"), Some("load_memory")]);
+}
+
+#[test]
+fn d_grows_by_a_finite_factor_of_at_least_1() {
+    for (d_factor, is_right) in [
+        (1.0, true),
+        (0.5, false),
+        (f64::INFINITY, false),
+        (f64::NAN, false),
+    ] {
+        let config = MigBspConfig {
+            d_factor,
+            ..config()
+        };
+        assert_eq!(MigBsp::new(config).is_ok(), is_right, "{d_factor}");
+    }
+}
+
+#[test]
+fn d_is_finite_and_not_negative() {
+    for (d, is_right) in [
+        (0.0, true),
+        (-0.1, false),
+        (f64::INFINITY, false),
+        (f64::NAN, false),
+    ] {
+        let config = MigBspConfig { d, ..config() };
+        assert_eq!(MigBsp::new(config).is_ok(), is_right, "{d}");
+    }
+}

@@ -1,0 +1,360 @@
+//! The trigger: the interval α between calls and its two adaptations (2007 paper, algorithm 1 and equations 1-2; LU paper, section 2).
+//!
+//! After each superstep, α' grows by 1 if the system is stable, `min T > avg·(1-D)` and `max T < avg·(1+D)`, and falls by 1
+//! otherwise. A call comes α supersteps after the last one; then α := α'. After ω calls in a row without migration D grows, so
+//! that the test passes more easily and calls become rare.
+
+use super::config::{
+    AfterMigration, CallingSuperstep, FirstTest, Floor, IdleSuperstep, MigBspConfig, Population,
+    ProcessTime, ToleranceGrowth, ToleranceTrigger,
+};
+use crate::View;
+
+/// The state of the rule.
+#[derive(Clone, Debug)]
+pub(crate) struct Trigger {
+    /// α and α', in supersteps.
+    alpha: u64,
+    next_alpha: u64,
+    /// Supersteps since the last call.
+    position: u64,
+    /// D now, and each value that it had before a growth.
+    tolerance: f64,
+    earlier_tolerances: Vec<f64>,
+    has_grown: bool,
+    /// Calls in a row without migration.
+    quiet_calls: u32,
+    tests: u64,
+    /// The votes of the interval, one letter each: `+`, `-`, and `.` for none.
+    votes: String,
+    /// The vote of the calling superstep, if it counts in the next interval.
+    postponed: Option<Vote>,
+    /// The D that the last tested superstep needs to pass.
+    needed: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Vote {
+    Stable,
+    Unstable,
+    None,
+}
+
+/// The effect of a call on the rule, for the decision record.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Interval {
+    pub(crate) alpha: u64,
+    pub(crate) next_alpha: u64,
+    pub(crate) tolerance: f64,
+    pub(crate) quiet_calls: u32,
+    pub(crate) votes: String,
+}
+
+impl Trigger {
+    pub(crate) fn new(config: &MigBspConfig) -> Self {
+        let alpha = u64::from(config.alpha);
+        Self {
+            alpha,
+            next_alpha: alpha,
+            position: 0,
+            tolerance: config.d,
+            earlier_tolerances: Vec::new(),
+            has_grown: false,
+            quiet_calls: 0,
+            tests: 0,
+            votes: String::new(),
+            postponed: None,
+            needed: config.d,
+        }
+    }
+
+    /// α: how many supersteps the current interval has.
+    pub(crate) fn alpha(&self) -> u64 {
+        self.alpha
+    }
+
+    /// α': how many the next one will have, as far as is known.
+    pub(crate) fn next_alpha(&self) -> u64 {
+        self.next_alpha
+    }
+
+    /// Tests a superstep; returns whether a call is due.
+    pub(crate) fn observe(&mut self, config: &MigBspConfig, view: &View<'_>) -> bool {
+        let vote = self.test(config, view);
+        self.advance(config, vote)
+    }
+
+    /// Whether no call comes in so many more supersteps: the interval has more.
+    pub(crate) fn is_done(&self, left: usize) -> bool {
+        self.position + (left as u64) < self.alpha
+    }
+
+    /// The same for a superstep of which only the least, the mean and the largest time are known.
+    pub(super) fn observe_times(&mut self, config: &MigBspConfig, times: [f64; 3]) -> bool {
+        let vote = self.judge(config, times);
+        self.advance(config, vote)
+    }
+
+    /// Counts the vote of a superstep; returns whether a call is due.
+    fn advance(&mut self, config: &MigBspConfig, vote: Vote) -> bool {
+        self.position += 1;
+        let is_due = self.position >= self.alpha;
+        if is_due && config.calling_superstep == CallingSuperstep::After {
+            self.postponed = Some(vote);
+        } else {
+            self.count(config, vote);
+        }
+        is_due
+    }
+
+    /// The state of the rule at a call.
+    pub(crate) fn interval(&self) -> Interval {
+        Interval {
+            alpha: self.alpha,
+            next_alpha: self.next_alpha,
+            tolerance: self.tolerance,
+            quiet_calls: self.quiet_calls,
+            votes: self.votes.clone(),
+        }
+    }
+
+    /// Closes a call that made `migrations`: D, the next interval.
+    pub(crate) fn close(&mut self, config: &MigBspConfig, migrations: usize) {
+        if migrations == 0 {
+            self.quiet_calls += 1;
+            self.grow_tolerance(config);
+        } else {
+            self.quiet_calls = 0;
+            match config.d_after_migration {
+                AfterMigration::Keep => {}
+                AfterMigration::Reset => {
+                    self.tolerance = config.d;
+                    self.earlier_tolerances.clear();
+                }
+                AfterMigration::StepBack => {
+                    self.tolerance = self.earlier_tolerances.pop().unwrap_or(self.tolerance);
+                }
+            }
+        }
+        self.alpha = self.next_alpha;
+        self.position = 0;
+        self.votes.clear();
+        if let Some(vote) = self.postponed.take() {
+            self.count(config, vote);
+        }
+    }
+
+    /// The fault: both α are at least 1, and D is a number that is not negative.
+    pub(crate) fn fault(&self) -> Option<String> {
+        let Self {
+            alpha,
+            next_alpha,
+            tolerance,
+            ..
+        } = self;
+        let is_right = *alpha >= 1 && *next_alpha >= 1 && (0.0..f64::INFINITY).contains(tolerance);
+        let state = || format!("α = {alpha}, α' = {next_alpha} or D = {tolerance} is out of range");
+        (!is_right).then(state)
+    }
+
+    fn grow_tolerance(&mut self, config: &MigBspConfig) {
+        let grows = match config.d_trigger {
+            ToleranceTrigger::Every => self.quiet_calls >= config.omega,
+            ToleranceTrigger::EachOmega => self.quiet_calls.is_multiple_of(config.omega),
+            ToleranceTrigger::Once => self.quiet_calls >= config.omega && !self.has_grown,
+        };
+        if !grows || config.d_growth == ToleranceGrowth::Never {
+            return;
+        }
+        self.has_grown = true;
+        let grown = match config.d_growth {
+            ToleranceGrowth::Multiply => self.tolerance * config.d_factor,
+            ToleranceGrowth::Never => self.tolerance,
+            ToleranceGrowth::Add => self.tolerance + config.d,
+            // The test is strict, so a hair more than what the superstep needs.
+            ToleranceGrowth::Fit => self.tolerance.max(self.needed * (1.0 + 1e-9)),
+        };
+        if config.d_after_migration == AfterMigration::StepBack {
+            self.earlier_tolerances.push(self.tolerance);
+        }
+        // Beyond this every superstep is stable; it also keeps D finite.
+        self.tolerance = grown.min(self.tolerance.max(1e9));
+    }
+
+    fn test(&mut self, config: &MigBspConfig, view: &View<'_>) -> Vote {
+        let measures = view.measures;
+        let (mut count, mut sum, mut least, mut largest) = (0_u64, 0.0, f64::INFINITY, 0.0_f64);
+        for process in 0..view.processes() {
+            let takes_part = match config.population {
+                Population::All => true,
+                Population::Computing => measures.work[process].get() > 0.0,
+                Population::Receiving => {
+                    let mut traffic = measures.traffic.of(process);
+                    traffic.any(|(_, traffic)| traffic.receive_time.get() > 0.0)
+                }
+            };
+            if !takes_part {
+                continue;
+            }
+            let compute = measures.compute[process].get();
+            let time = compute
+                + match config.process_time {
+                    ProcessTime::Compute => 0.0,
+                    ProcessTime::ComputeAndSend => measures.send[process].get(),
+                    ProcessTime::ComputeAndCommunicate => measures.communication[process].get(),
+                };
+            count += 1;
+            sum += time;
+            // All are numbers, so that this is the same as `min` and `max`, in fewer steps.
+            least = if time < least { time } else { least };
+            largest = if time > largest { time } else { largest };
+        }
+        if count == 0 {
+            return match config.idle_superstep {
+                IdleSuperstep::NoVote => Vote::None,
+                IdleSuperstep::Stable => Vote::Stable,
+                IdleSuperstep::Unstable => Vote::Unstable,
+            };
+        }
+        self.judge(config, [least, sum / count as f64, largest])
+    }
+
+    /// The test of the least, the mean and the largest time: all within D of the mean.
+    fn judge(&mut self, config: &MigBspConfig, [least, average, largest]: [f64; 3]) -> Vote {
+        self.tests += 1;
+        if average > 0.0 {
+            self.needed = (largest / average - 1.0)
+                .max(1.0 - least / average)
+                .max(0.0);
+        }
+        let is_stable =
+            least > average * (1.0 - self.tolerance) && largest < average * (1.0 + self.tolerance);
+        if is_stable || (self.tests == 1 && config.first_test == FirstTest::Stable) {
+            Vote::Stable
+        } else {
+            Vote::Unstable
+        }
+    }
+
+    fn count(&mut self, config: &MigBspConfig, vote: Vote) {
+        let floor = match config.floor {
+            Floor::One => 1,
+            Floor::Initial => u64::from(config.alpha),
+        };
+        match vote {
+            Vote::Stable => self.next_alpha += 1,
+            Vote::Unstable => self.next_alpha = (self.next_alpha - 1).max(floor),
+            Vote::None => {}
+        }
+        // A long stable run has intervals of thousands of supersteps: the record keeps the first votes.
+        if self.votes.len() < 64 {
+            self.votes.push(match vote {
+                Vote::Stable => '+',
+                Vote::Unstable => '-',
+                Vote::None => '.',
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::view;
+    use crate::{Measures, Policy};
+    use migsim_base::units::{Instructions, Seconds};
+
+    /// The vote of a superstep of three processes on `lbm` that computed for 1 s each: p1 received nothing and sent for 9 s, p2 and p3
+    /// received for 2 s.
+    fn vote(population: Population, process_time: ProcessTime, d: f64) -> Vote {
+        voted(population, process_time, d, 2.0).0
+    }
+
+    /// The same if p2 and p3 received for so long, and the D that would have been needed.
+    fn voted(
+        population: Population,
+        process_time: ProcessTime,
+        d: f64,
+        received: f64,
+    ) -> (Vote, f64) {
+        let platform = migsim_platform::open("lbm").unwrap().platform;
+        let mut measures = Measures::default();
+        measures.clear(3);
+        measures.work.fill(Instructions::of(1e9));
+        measures.compute.fill(Seconds::of(1.0));
+        measures.send[0] = Seconds::of(9.0);
+        for process in [1, 2] {
+            measures.communication[process] = Seconds::of(received);
+            measures.traffic_mut(process, 0).receive_time = Seconds::of(received);
+        }
+        let view = view(&platform, &[migsim_base::units::HostId(0); 3], &measures);
+        let config = MigBspConfig {
+            d,
+            population,
+            process_time,
+            ..MigBspConfig::default()
+        };
+        let mut trigger = Trigger::new(&config);
+        let vote = trigger.test(&config, &view);
+        (vote, trigger.needed)
+    }
+
+    #[test]
+    fn the_ends_of_the_band_are_outside_and_the_farther_one_says_what_was_needed() {
+        // 1, 2.5 and 2.5 s: the first is at the lower end, 50 % below the average.
+        let receive = ProcessTime::ComputeAndCommunicate;
+        let all = Population::All;
+        assert_eq!(voted(all, receive, 0.5, 1.5), (Vote::Unstable, 0.5));
+        // 10, 1 and 1 s.
+        let send = ProcessTime::ComputeAndSend;
+        assert_eq!(voted(all, send, 0.5, 2.0), (Vote::Unstable, 1.5));
+        // The first is at the upper end, 150 % above the average.
+        assert_eq!(voted(all, send, 1.5, 2.0), (Vote::Unstable, 1.5));
+    }
+
+    #[test]
+    fn own_sends_may_not_count_and_who_receives_nothing_may_be_left_out() {
+        // 1, 3 and 3 s: the average is 7/3, and 1 is less than 7/3 - 50 %, but more than 7/3 - 60 %.
+        let receive = ProcessTime::ComputeAndCommunicate;
+        assert_eq!(vote(Population::All, receive, 0.5), Vote::Unstable);
+        assert_eq!(vote(Population::All, receive, 0.6), Vote::Stable);
+        // 3 and 3 s.
+        assert_eq!(vote(Population::Receiving, receive, 0.1), Vote::Stable);
+        // 10, 1 and 1 s.
+        let send = ProcessTime::ComputeAndSend;
+        assert_eq!(vote(Population::All, send, 0.6), Vote::Unstable);
+    }
+
+    #[test]
+    fn an_interval_of_nothing_or_a_d_that_is_no_number_is_a_fault() {
+        let trigger = Trigger::new(&MigBspConfig::default());
+        assert_eq!(trigger.fault(), None);
+        let change = |change: fn(&mut Trigger)| {
+            let mut trigger = trigger.clone();
+            change(&mut trigger);
+            trigger.fault().is_some()
+        };
+        assert!(change(|trigger| trigger.alpha = 0));
+        assert!(change(|trigger| trigger.next_alpha = 0));
+        assert!(change(|trigger| trigger.tolerance = f64::NAN));
+        assert!(change(|trigger| trigger.tolerance = -0.1));
+        let mut policy = crate::MigBsp::new(MigBspConfig::default()).unwrap();
+        assert_eq!(policy.fault(), None);
+        policy.trigger.next_alpha = 0;
+        assert!(policy.fault().is_some());
+    }
+
+    #[test]
+    fn d_may_stay_as_it_is() {
+        let mut config = MigBspConfig::default();
+        let grown = |config: &MigBspConfig| {
+            let mut trigger = Trigger::new(config);
+            (0..5).for_each(|_| trigger.close(config, 0));
+            trigger.tolerance
+        };
+        // ω = 3: doubled at the third, fourth and fifth call without migration.
+        assert_eq!(grown(&config), 4.0);
+        config.d_growth = ToleranceGrowth::Never;
+        assert_eq!(grown(&config), 0.5);
+    }
+}

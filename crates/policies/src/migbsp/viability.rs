@@ -1,0 +1,638 @@
+//! Placement and viability: the host for a candidate, and the test that its move pays.
+//!
+//! The manager of the wanted cluster offers the host with the largest `ICPU = peak · (1 - load)` that has memory for the process
+//! (2007 paper, section 2.4 and equation 10; ties: the lowest index). The candidate moves if `t1 > t2`: its foreseen time where
+//! it is, against its foreseen time there with the costs of migration. A host is reserved at once, so that the next candidate
+//! sees it.
+
+use std::borrow::Cow;
+
+use super::config::{
+    FreeHost, FullCluster, HostLoad, MigBspConfig, Sharing, ViabilityCommunication,
+};
+use super::forecast::Forecasts;
+use super::potential::{Potential, Potentials, route_between};
+use crate::{Candidate, View};
+use migsim_base::units::{Bytes, ClusterId, HostId, ProcessId, Seconds};
+
+/// The processes and memory on each host, with what has been reserved in this call.
+#[derive(Clone, Debug)]
+pub(super) struct Reservations {
+    /// Processes on each host, and how many there were before the call.
+    pub(super) mapped: Vec<u32>,
+    before: Vec<u32>,
+    active: Vec<u32>,
+    /// `free_host: quiet`: processes that computed in the calling superstep or were sent there, and hosts still in memory.
+    computing: Vec<u32>,
+    is_remembered: Vec<bool>,
+    memory: Vec<f64>,
+    /// Per cluster, the memory of the last process that it made an offer \[B\], and the offer, until a reservation there changes.
+    offers: Vec<Option<(f64, Option<Offer>)>>,
+}
+
+impl Reservations {
+    pub(super) fn new(config: &MigBspConfig, forecasts: &Forecasts, view: &View<'_>) -> Self {
+        let hosts = view.platform.hosts.len();
+        let is_remembered =
+            |host: usize| forecasts.computed_recently(host, config.load_memory, view);
+        let mut reservations = Self {
+            mapped: vec![0; hosts],
+            before: Vec::new(),
+            active: vec![0; hosts],
+            computing: vec![0; hosts],
+            is_remembered: (0..hosts).map(is_remembered).collect(),
+            memory: vec![0.0; hosts],
+            offers: vec![None; view.platform.clusters.len()],
+        };
+        for (process, host) in view.placement.iter().enumerate() {
+            reservations.add(process, *host, forecasts, view);
+            reservations.computing[host.index()] += u32::from(is_computing(process, view));
+        }
+        reservations.before.clone_from(&reservations.mapped);
+        reservations
+    }
+
+    fn add(&mut self, process: usize, host: HostId, forecasts: &Forecasts, view: &View<'_>) {
+        self.mapped[host.index()] += 1;
+        self.active[host.index()] += u32::from(forecasts.is_active(process));
+        self.memory[host.index()] += view.memory[process].get();
+    }
+
+    fn take(&mut self, process: usize, host: HostId, forecasts: &Forecasts, view: &View<'_>) {
+        self.mapped[host.index()] -= 1;
+        self.active[host.index()] -= u32::from(forecasts.is_active(process));
+        self.memory[host.index()] -= view.memory[process].get();
+    }
+
+    /// Moves the reservation of a process.
+    fn relocate(&mut self, process: usize, to: HostId, forecasts: &Forecasts, view: &View<'_>) {
+        let from = view.placement[process];
+        self.take(process, from, forecasts, view);
+        self.add(process, to, forecasts, view);
+        self.computing[from.index()] -= u32::from(is_computing(process, view));
+        self.computing[to.index()] += 1;
+        for host in [from, to] {
+            self.offers[view.platform.cluster_of(host).index()] = None;
+        }
+    }
+
+    /// The number of processes that count as being on a host.
+    fn occupancy(&self, config: &MigBspConfig, host: usize) -> u32 {
+        match config.free_host {
+            FreeHost::Inactive => self.active[host],
+            FreeHost::Quiet => self.computing[host].max(u32::from(self.is_remembered[host])),
+            FreeHost::Any | FreeHost::Unmapped => self.mapped[host],
+        }
+    }
+
+    /// The numbers of processes that count as being on each host in the index of the clusters.
+    pub(super) fn for_index(&self, config: &MigBspConfig) -> Vec<u32> {
+        (0..self.mapped.len())
+            .map(|host| self.occupancy(config, host))
+            .collect()
+    }
+}
+
+/// Whether a process computed in the superstep that has just ended.
+fn is_computing(process: usize, view: &View<'_>) -> bool {
+    view.measures.work[process].get() > 0.0
+}
+
+/// The data of a call: options, forecasts, view, and the supersteps over which times are counted.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Call<'a> {
+    pub(super) config: &'a MigBspConfig,
+    pub(super) forecasts: &'a Forecasts,
+    pub(super) view: &'a View<'a>,
+    pub(super) horizon: f64,
+    /// PM(i,j): the alternatives when a cluster is full.
+    pub(super) potentials: &'a Potentials<'a>,
+}
+
+/// The destination offered to a candidate, and the terms of t1 and t2: the content of the decision record.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Weighing {
+    pub(super) process: ProcessId,
+    /// The offer of the host, ICPU [instructions/s], and the number of hosts of its cluster that could have taken the process.
+    pub(super) power: f64,
+    pub(super) offered: u32,
+    /// The processes that count as being there.
+    pub(super) residents: u32,
+    /// The factor by which the process is slowed by them, and what is added to it for the harm that it does to them.
+    pub(super) slowdown: [f64; 2],
+    /// t1 = computation + communication where it is.
+    pub(super) stay_compute: f64,
+    /// t2 = computation + communication there + transfer of the memory + operations of the move ([`Call::operations`]).
+    pub(super) go_compute: f64,
+    pub(super) go_transfer: Seconds,
+    /// Communication where it is, and there; nothing if it does not count.
+    communication: Option<Box<(f64, f64)>>,
+}
+
+impl Weighing {
+    /// The common properties of hosts that make a process the same offer.
+    pub(super) fn equal_hosts(&self) -> (u64, u32) {
+        (self.power.to_bits(), self.residents)
+    }
+
+    /// The factor on the computation in t2.
+    pub(super) fn slowdown(&self) -> f64 {
+        self.slowdown[0] + self.slowdown[1]
+    }
+
+    /// The communication in t1 and in t2.
+    pub(super) fn communication(&self) -> (f64, f64) {
+        self.communication.as_deref().copied().unwrap_or_default()
+    }
+}
+
+/// The host that is offered to a process.
+#[derive(Clone, Copy, Debug)]
+struct Offer {
+    host: HostId,
+    power: f64,
+    offered: u32,
+}
+
+/// The reason of a process that would share its host with so many; a text of its own only where they are unusually many.
+fn not_viable(residents: u32) -> Cow<'static, str> {
+    macro_rules! reasons {
+        ($($count:literal)*) => {
+            [$(concat!("not viable: t1 <= t2 on a host shared with ", $count)),*]
+        };
+    }
+    const REASONS: [&str; 16] = reasons!(1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16);
+    let known = REASONS.get((residents as usize).wrapping_sub(1));
+    known.map_or_else(
+        || format!("not viable: t1 <= t2 on a host shared with {residents}").into(),
+        |reason| Cow::Borrowed(*reason),
+    )
+}
+
+impl Call<'_> {
+    /// The price of a move besides the transfer of the memory.
+    pub(super) fn operations(&self) -> Seconds {
+        self.config.viability_cost
+    }
+
+    /// t1 and t2.
+    fn times(&self, weighing: &Weighing) -> (Seconds, Seconds) {
+        let (talk_here, talk_there) = weighing.communication();
+        let stay = (weighing.stay_compute + talk_here) * self.horizon;
+        let there = (weighing.go_compute + talk_there) * self.horizon;
+        let go = Seconds::of(there) + (self.operations() + weighing.go_transfer);
+        (Seconds::of(stay), go)
+    }
+
+    /// Judges one candidate and reserves its host if it is to move; also what was weighed, if there was something to weigh.
+    pub(super) fn judge(
+        &self,
+        candidate: &Potential,
+        reservations: &mut Reservations,
+    ) -> (Candidate, Option<Weighing>) {
+        let process = candidate.process();
+        let mut record = Candidate {
+            process: ProcessId::from_index(process),
+            from: self.view.placement[process],
+            to_cluster: ClusterId::from_index(candidate.cluster()),
+            to: None,
+            score: candidate.value(),
+            stay: None,
+            go: None,
+            accepted: false,
+            reason: "".into(),
+        };
+        let Some((cluster, offer)) = self.destination(candidate, reservations) else {
+            record.reason = "no host of the cluster is free for it".into();
+            return (record, None);
+        };
+        let host = offer.host;
+        record.to_cluster = ClusterId::from_index(cluster);
+        record.to = Some(host);
+        let residents = reservations.occupancy(self.config, host.index());
+        if self.config.sharing == Sharing::Alone && residents > 0 {
+            record.reason = "the host is not empty".into();
+            return (record, None);
+        }
+        let weighing = self.weigh(process, offer, residents, reservations);
+        let (stay, go) = self.times(&weighing);
+        (record.stay, record.go) = (Some(stay), Some(go));
+        record.accepted = stay > go;
+        if record.accepted {
+            record.reason = "viable: t1 > t2".into();
+            reservations.relocate(process, host, self.forecasts, self.view);
+        } else if residents > 0 {
+            record.reason = not_viable(residents);
+        } else {
+            record.reason = "not viable: t1 <= t2".into();
+        }
+        (record, Some(weighing))
+    }
+
+    /// The cluster and host that are offered to a candidate.
+    fn destination(
+        &self,
+        candidate: &Potential,
+        reservations: &mut Reservations,
+    ) -> Option<(usize, Offer)> {
+        let mut offer = |cluster: usize| {
+            self.offer(candidate.process(), cluster, reservations)
+                .map(|offer| (cluster, offer))
+        };
+        if let Some(found) = offer(candidate.cluster()) {
+            return Some(found);
+        }
+        if self.config.full_cluster == FullCluster::Stay {
+            return None;
+        }
+        let own = self.view.cluster_of(candidate.process()).index();
+        let is_alternative = |other: &Potential| {
+            other.cluster() != candidate.cluster()
+                && other.cluster() != own
+                && (other.value() > 0.0 || !self.config.only_positive)
+        };
+        let all = self.potentials.of(candidate.process());
+        let mut others: Vec<Potential> = all.filter(is_alternative).collect();
+        others.sort_by(|a, b| {
+            b.value()
+                .total_cmp(&a.value())
+                .then(a.cluster().cmp(&b.cluster()))
+        });
+        others.into_iter().find_map(|other| offer(other.cluster()))
+    }
+
+    /// The offer of `cluster`: the same for the next process of equal memory, as long as no reservation changes there.
+    fn offer(
+        &self,
+        process: usize,
+        cluster: usize,
+        reservations: &mut Reservations,
+    ) -> Option<Offer> {
+        let memory = self.view.memory[process].get();
+        match reservations.offers[cluster] {
+            Some((of, offer)) if of == memory => offer,
+            _ => {
+                let offer = self.best_host(process, cluster, reservations);
+                reservations.offers[cluster] = Some((memory, offer));
+                offer
+            }
+        }
+    }
+
+    /// The host of `cluster` with the largest ICPU among those that are free and have memory for the process.
+    fn best_host(
+        &self,
+        process: usize,
+        cluster: usize,
+        reservations: &Reservations,
+    ) -> Option<Offer> {
+        let view = self.view;
+        let mut best: Option<(f64, u32)> = None;
+        let mut offered = 0;
+        for host in view.platform.clusters[cluster].hosts.clone() {
+            let at = host as usize;
+            let residents = reservations.occupancy(self.config, at);
+            if self.config.free_host != FreeHost::Any && residents > 0 {
+                continue;
+            }
+            let needed = reservations.memory[at] + view.memory[process].get();
+            if view.platform.hosts[at]
+                .memory
+                .is_some_and(|memory| needed > memory.get())
+            {
+                continue;
+            }
+            let left = view.platform.hosts[at].speed.get() * (1.0 - view.external_load[at]);
+            let power = match self.config.host_load {
+                HostLoad::External => left,
+                HostLoad::WithProcesses => left / self.crowd(at, residents + 1),
+            };
+            offered += 1;
+            if best.is_none_or(|(most, _)| power > most) {
+                best = Some((power, host));
+            }
+        }
+        best.map(|(power, host)| Offer {
+            host: HostId(host),
+            power,
+            offered,
+        })
+    }
+
+    /// By how much each of `processes` on a host is slowed.
+    fn crowd(&self, host: usize, processes: u32) -> f64 {
+        (f64::from(processes) / f64::from(self.view.platform.hosts[host].cores)).max(1.0)
+    }
+
+    /// t1 and t2 of `process` for the destination that is offered, where `residents` are.
+    ///
+    /// t1 is the measured time, less what the process no longer shares: others that were on its host may have been given another
+    /// one in this call.
+    fn weigh(
+        &self,
+        process: usize,
+        offer: Offer,
+        residents: u32,
+        reservations: &Reservations,
+    ) -> Weighing {
+        let host = offer.host;
+        let Self {
+            config,
+            forecasts,
+            view,
+            ..
+        } = *self;
+        let shared = self.crowd(host.index(), residents + 1);
+        let inflicted = match config.sharing {
+            Sharing::Fair | Sharing::Alone => 0.0,
+            // Each resident loses the difference, and their loss counts as the newcomer's.
+            Sharing::FairAndInflicted => {
+                f64::from(residents) * (shared - self.crowd(host.index(), residents.max(1)))
+            }
+        };
+        let slowdown = shared + inflicted;
+        let communication = match config.viability_communication {
+            ViabilityCommunication::Ignored => None,
+            ViabilityCommunication::Uncontended => Some(Box::new(self.uncontended(process, host))),
+        };
+        let own = view.placement[process].index();
+        let relief =
+            self.crowd(own, reservations.mapped[own]) / self.crowd(own, reservations.before[own]);
+        let transfer = if config.viability_transfer {
+            let to = view.platform.cluster_of(host).index();
+            self.potentials.transfer_time(process, to)
+        } else {
+            Seconds::default()
+        };
+        Weighing {
+            process: ProcessId::from_index(process),
+            power: offer.power,
+            offered: offer.offered,
+            residents,
+            slowdown: [shared, inflicted],
+            stay_compute: forecasts.compute(process).get() * relief,
+            go_compute: view.execution_time(forecasts.work(process), host).get() * slowdown,
+            go_transfer: transfer,
+            communication,
+        }
+    }
+
+    /// The foreseen communication time of a process where it is, and that of the same bytes from the same clusters to the cluster of
+    /// `host` with nobody else on the way.
+    fn uncontended(&self, process: usize, host: HostId) -> (f64, f64) {
+        let platform = self.view.platform;
+        let to = platform.cluster_of(host).index();
+        let mut sums = (0.0, 0.0);
+        // In order, so that sums do not depend on when the entries came; all others add nothing.
+        let mut partners: Vec<_> = self.forecasts.partners(process).collect();
+        partners.sort_unstable_by_key(|(cluster, _)| *cluster);
+        for (cluster, exchange) in partners {
+            sums.0 += exchange.time;
+            let bytes = Bytes::of(exchange.bytes);
+            if let Some(route) = route_between(platform, cluster, to)
+                && bytes.get() > 0.0
+            {
+                let transfer = platform
+                    .bottleneck(&route)
+                    .map_or_else(Seconds::default, |rate| bytes / rate);
+                sums.1 += (platform.latency(&route) + transfer).get();
+            }
+        }
+        sums
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Measures;
+    use crate::migbsp::config::{CommunicationTime, IndexForm, OwnCluster, PotentialCommunication};
+    use crate::testing::view;
+    use migsim_base::units::{Bytes, Instructions, InstructionsPerSecond};
+    use migsim_platform::Platform;
+
+    #[test]
+    fn a_reservation_moves_with_its_process() {
+        let platform = migsim_platform::open("lbm").unwrap().platform;
+        let (from, to) = (HostId(0), HostId(3));
+        let mut measures = Measures::default();
+        measures.clear(2);
+        measures.work.fill(Instructions::of(1e6));
+        let placement = [from, from];
+        let memory = [30.0, 4.0].map(Bytes::of);
+        let view = View {
+            memory: &memory,
+            ..view(&platform, &placement, &measures)
+        };
+        let config = MigBspConfig::default();
+        let mut forecasts = Forecasts::default();
+        forecasts.observe(&config, 4, &view);
+        let mut reservations = Reservations::new(&config, &forecasts, &view);
+        let on = |all: &Reservations, host: HostId| {
+            let at = host.index();
+            let counts = (all.mapped[at], all.active[at], all.computing[at]);
+            (counts, all.memory[at])
+        };
+        assert_eq!(on(&reservations, from), ((2, 2, 2), 34.0));
+        reservations.relocate(0, to, &forecasts, &view);
+        assert_eq!(on(&reservations, from), ((1, 1, 1), 4.0));
+        assert_eq!(on(&reservations, to), ((1, 1, 1), 30.0));
+        assert_eq!(reservations.before[from.index()], 2);
+    }
+
+    #[test]
+    fn without_contention_a_message_takes_latency_and_size_over_the_bandwidth() {
+        // On `lbm`: p1 on lan-0 has received 500 kB from a in 0.2 s. From n and from a: 5 ms over a (100 MB/s).
+        let platform = migsim_platform::open("lbm").unwrap().platform;
+        let mut measures = Measures::default();
+        measures.clear(1);
+        measures.work.fill(Instructions::of(1e6));
+        measures.compute.fill(Seconds::of(2e-3));
+        measures.traffic_mut(0, 1).received = Bytes::of(500e3);
+        measures.traffic_mut(0, 1).receive_time = Seconds::of(0.2);
+        let host = |name: &str| platform.host_named(name).unwrap();
+        let placement = [host("lan-0")];
+        let view = view(&platform, &placement, &measures);
+        let config = MigBspConfig {
+            communication_time: CommunicationTime::Received,
+            viability_communication: ViabilityCommunication::Uncontended,
+            ..MigBspConfig::default()
+        };
+        let mut forecasts = Forecasts::default();
+        forecasts.observe(&config, 4, &view);
+        let reservations = Reservations::new(&config, &forecasts, &view);
+        let occupancy = reservations.for_index(&config);
+        let call = Call {
+            config: &config,
+            forecasts: &forecasts,
+            view: &view,
+            horizon: 10.0,
+            potentials: &Potentials::new(&config, 10.0, &forecasts, &occupancy, &view),
+        };
+        let times = |to: &str| {
+            let offer = Offer {
+                host: host(to),
+                power: 1e9,
+                offered: 1,
+            };
+            let weighing = call.weigh(0, offer, 0, &reservations);
+            let (stay, go) = call.times(&weighing);
+            (stay.get(), go.get())
+        };
+        // t1 = 10 · (2 + 200) ms; t2 = 10 · (1/1.5 ms + 500 kB / 99.6 MB/s) and 10 · (1 ms + 500 kB / 99.6 MB/s).
+        let message = 10.0 * 500e3 / 99.6e6;
+        let (stay, go) = times("n-0");
+        assert!((stay - 2.02).abs() < 1e-12 && (go - message - 0.01 / 1.5).abs() < 1e-12);
+        assert!((times("a-0").1 - message - 0.01).abs() < 1e-12);
+    }
+
+    /// Hands `look` a call with these options in which processes are on the named hosts of `lbm`, each of which has computed 1e6
+    /// instructions in 1 ms; `change` is made to the platform before.
+    fn in_a_call(
+        config: &MigBspConfig,
+        names: &[&str],
+        change: impl FnOnce(&mut Platform, &mut [f64]),
+        look: impl FnOnce(&Call<'_>, &mut Reservations, &dyn Fn(&str) -> HostId),
+    ) {
+        let mut platform = migsim_platform::open("lbm").unwrap().platform;
+        let mut load = vec![0.0; platform.hosts.len()];
+        change(&mut platform, &mut load);
+        let host = |name: &str| platform.host_named(name).unwrap();
+        let mut measures = Measures::default();
+        measures.clear(names.len());
+        measures.work.fill(Instructions::of(1e6));
+        measures.compute.fill(Seconds::of(1e-3));
+        // From cluster a nothing came, but for a while.
+        measures.traffic_mut(0, 1).receive_time = Seconds::of(0.2);
+        let placement: Vec<HostId> = names.iter().map(|name| host(name)).collect();
+        let view = View {
+            external_load: &load,
+            ..view(&platform, &placement, &measures)
+        };
+        let mut forecasts = Forecasts::default();
+        forecasts.observe(config, 4, &view);
+        let mut reservations = Reservations::new(config, &forecasts, &view);
+        let occupancy = reservations.for_index(config);
+        let call = Call {
+            config,
+            forecasts: &forecasts,
+            view: &view,
+            horizon: 10.0,
+            potentials: &Potentials::new(config, 10.0, &forecasts, &occupancy, &view),
+        };
+        look(&call, &mut reservations, &host);
+    }
+
+    /// PM(1,j) of `cluster`, as a candidate has it.
+    fn candidate(cluster: usize) -> Potential {
+        let mut potential = Potential::of(0, cluster, false);
+        potential.compute = 1.0;
+        potential
+    }
+
+    const A: usize = 1;
+    const S: usize = 3;
+
+    #[test]
+    fn who_would_gain_nothing_in_any_other_cluster_has_no_second_choice_unless_it_may() {
+        // The only host of s has p2. Whatever draws p1 elsewhere: nothing, as nobody has more power than another.
+        let mut config = MigBspConfig {
+            free_host: FreeHost::Unmapped,
+            full_cluster: FullCluster::NextBest,
+            index_form: IndexForm::GainOverSource,
+            potential_communication: PotentialCommunication::Ignored,
+            ..MigBspConfig::default()
+        };
+        let equal = |platform: &mut Platform, _: &mut [f64]| {
+            let one = platform.hosts[0].speed;
+            platform.hosts.iter_mut().for_each(|host| host.speed = one);
+        };
+        let found = |config: &MigBspConfig, at: &str| {
+            let mut found = None;
+            in_a_call(config, &[at, "s-0"], equal, |call, reservations, _| {
+                assert!(call.potentials.of(0).all(|other| other.value() == 0.0));
+                let offer = call.destination(&candidate(S), reservations);
+                found = offer.map(|(cluster, _)| cluster);
+            });
+            found
+        };
+        assert_eq!(found(&config, "lan-0"), None);
+        config.only_positive = false;
+        assert_eq!(found(&config, "lan-0"), Some(0));
+        // Its own cluster, the first one, is no choice, either.
+        config.own_cluster = OwnCluster::Competes;
+        assert_eq!(found(&config, "n-0"), Some(A));
+    }
+
+    #[test]
+    fn who_would_be_as_fast_elsewhere_stays() {
+        // 10 · 1e6 / 1e9 s, where p1 is (as measured) and on a, which is empty or has p2.
+        let config = MigBspConfig {
+            viability_transfer: false,
+            ..MigBspConfig::default()
+        };
+        for (second, reason) in [
+            ("n-0", "not viable: t1 <= t2"),
+            ("a-0", "not viable: t1 <= t2 on a host shared with 1"),
+        ] {
+            let alone = |platform: &mut Platform, _: &mut [f64]| {
+                let hosts = &mut platform.clusters[A].hosts;
+                hosts.end = hosts.start + 1;
+            };
+            in_a_call(
+                &config,
+                &["lan-0", second],
+                alone,
+                |call, reservations, host| {
+                    let (record, _) = call.judge(&candidate(A), reservations);
+                    assert_eq!((record.accepted, &*record.reason), (false, reason));
+                    assert_eq!(record.to, Some(host("a-0")));
+                    assert_eq!(record.stay, Some(Seconds::of(0.01)));
+                },
+            );
+        }
+    }
+
+    #[test]
+    fn the_host_that_has_most_left_is_offered_by_all_that_could_take_the_process() {
+        // a-0 has 2 GHz, but three quarters of it are taken; the five others have 1 GHz.
+        let config = MigBspConfig::default();
+        let load = |platform: &mut Platform, load: &mut [f64]| {
+            let at = platform.host_named("a-0").unwrap().index();
+            let two = InstructionsPerSecond::new(2e9).unwrap();
+            (platform.hosts[at].speed, load[at]) = (two, 0.75);
+        };
+        in_a_call(&config, &["lan-0"], load, |call, reservations, host| {
+            let offer = call.best_host(0, A, reservations).unwrap();
+            let found = (offer.host, offer.power, offer.offered);
+            assert_eq!(found, (host("a-1"), 1e9, 6));
+        });
+    }
+
+    #[test]
+    fn a_crowd_is_as_slow_as_processes_are_many_for_each_core() {
+        let two = |platform: &mut Platform, _: &mut [f64]| {
+            platform.hosts[0].cores = 2;
+        };
+        in_a_call(&MigBspConfig::default(), &["lan-0"], two, |call, _, _| {
+            let slowdowns = [1, 2, 3, 4].map(|processes| call.crowd(0, processes));
+            assert_eq!(slowdowns, [1.0, 1.0, 1.5, 2.0]);
+        });
+    }
+
+    #[test]
+    fn where_no_bytes_are_foreseen_no_latency_is() {
+        let far = |platform: &mut Platform, _: &mut [f64]| {
+            let links = platform.links.iter_mut();
+            links.for_each(|link| link.latency = Seconds::of(1.0));
+        };
+        in_a_call(
+            &MigBspConfig::default(),
+            &["lan-0"],
+            far,
+            |call, _, host| {
+                assert_eq!(call.uncontended(0, host("n-0")), (0.2, 0.0));
+            },
+        );
+    }
+}

@@ -1,0 +1,538 @@
+//! The claims of the paper about its own model, tested on the policy. The paper has no results, but twenty claims (w07-c01 to c20).
+//!
+//! Each check shows the policy a few supersteps of its own making on `ufrgs` and reads its decision record; it says what it saw.
+
+use serde_json::Value;
+
+use super::metrics::{Metrics, indexes};
+use super::{MigBsp2007, MigBsp2007Config};
+use crate::{Decision, Measures, Policy, Traffic, View};
+use migsim_base::random::{Purpose, Stream};
+use migsim_base::units::{
+    Bytes, BytesPerSecond, HostId, Instructions, LinkId, ProcessId, Seconds, Time,
+};
+use migsim_platform::{Platform, Profile};
+
+/// A claim of the paper, judged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Claim {
+    /// Its number in the project's list of facts, `w07-c01` to `w07-c20`.
+    pub id: &'static str,
+    /// Whether it is true of the policy.
+    pub holds: bool,
+    /// The observation.
+    pub seen: String,
+}
+
+/// All claims of the paper, in order.
+pub fn claims() -> Vec<Claim> {
+    CHECKS.iter().map(judge).collect()
+}
+
+/// One claim; `None` if there is none of that number.
+pub fn claim(id: &str) -> Option<Claim> {
+    CHECKS.iter().find(|(known, _)| *known == id).map(judge)
+}
+
+fn judge((id, check): &(&'static str, Check)) -> Claim {
+    let (holds, seen) = check();
+    Claim { id, holds, seen }
+}
+
+type Check = fn() -> (bool, String);
+
+const CHECKS: [(&str, Check); 20] = [
+    ("w07-c01", the_interval_follows_the_balance),
+    ("w07-c02", alpha_doubles_while_balanced),
+    ("w07-c03", alpha_has_a_floor_of_1_and_no_ceiling),
+    ("w07-c04", the_pattern_tells_regular_from_irregular),
+    ("w07-c05", recent_supersteps_weigh_more),
+    ("w07-c06", forecasts_are_forgotten_and_the_pattern_is_not),
+    ("w07-c07", the_slowest_process_has_ip_1),
+    ("w07-c08", p_is_high_for_regular_and_slow),
+    ("w07-c09", the_slowest_cluster_of_a_process_has_ic_1),
+    ("w07-c10", c_is_high_for_regular_and_slow),
+    ("w07-c11", the_larger_side_counts),
+    ("w07-c12", one_process_moves_instead_of_its_partners),
+    ("w07-c13", the_largest_image_has_im_1),
+    ("w07-c14", the_slowest_transfer_of_a_process_has_it_1),
+    ("w07-c15", m_is_high_for_large_and_far),
+    ("w07-c16", pm_lies_between_minus_1_and_2),
+    ("w07-c17", each_process_has_a_pm_per_cluster),
+    ("w07-c18", the_first_host_with_memory_is_the_destination),
+    ("w07-c19", links_inside_the_cluster_play_no_part),
+    ("w07-c20", the_application_takes_no_part),
+];
+
+/// Clusters of `ufrgs`, and their first hosts.
+const LABTEC: usize = 0;
+const CORISCO: usize = 1;
+const ICE: usize = 3;
+const AQUARIO: usize = 4;
+const FIRST_OF_ICE: u32 = 42;
+const FIRST_OF_AQUARIO: u32 = 154;
+
+/// Processes on `ufrgs`, each with an image of 1 MB unless told otherwise.
+struct Case {
+    config: MigBsp2007Config,
+    platform: Platform,
+    placement: Vec<HostId>,
+    memory: Vec<Bytes>,
+}
+
+impl Case {
+    fn new(hosts: &[u32]) -> Self {
+        let loaded = migsim_platform::open("ufrgs").expect("a built-in platform");
+        Self {
+            config: MigBsp2007Config::default(),
+            platform: loaded.platform,
+            placement: hosts.iter().copied().map(HostId).collect(),
+            memory: vec![Bytes::of(1e6); hosts.len()],
+        }
+    }
+
+    /// The first `count` calls, with the number of the superstep that each closes, from 1; every superstep lasts a second and measures
+    /// what `fill` says of it, counted from 1.
+    fn calls(&self, count: usize, fill: impl Fn(usize, &mut Measures)) -> Vec<(usize, Decision)> {
+        let mut policy = MigBsp2007::new(self.config.clone()).expect("options in range");
+        let mut random = Stream::new(1, Purpose::Policy);
+        let external_load = vec![0.0; self.platform.hosts.len()];
+        let mut measures = Measures::default();
+        let mut calls = Vec::new();
+        for superstep in 1.. {
+            measures.clear(self.placement.len());
+            fill(superstep, &mut measures);
+            let view = View {
+                platform: &self.platform,
+                superstep: superstep - 1,
+                now: Time::ZERO + Seconds::of(superstep as f64),
+                placement: &self.placement,
+                measures: &measures,
+                memory: &self.memory,
+                external_load: &external_load,
+                cycles_per_instruction: 1.0,
+                migrations_happen: false,
+                messages: &[],
+                supersteps: usize::MAX,
+                last_price: Seconds::default(),
+                pinned: &[],
+            };
+            if policy.is_call_due(&view) {
+                let decision = policy.decide(&view, &mut random);
+                calls.push((superstep, decision.expect("a decision of this policy")));
+                policy.on_outcome(0);
+            }
+            if calls.len() == count {
+                break;
+            }
+        }
+        calls
+    }
+
+    /// The supersteps that the first `count` calls close.
+    fn dates(&self, count: usize, fill: impl Fn(usize, &mut Measures)) -> Vec<usize> {
+        let calls = self.calls(count, fill);
+        calls.iter().map(|call| call.0).collect()
+    }
+
+    /// The decision of the first call.
+    fn call(&self, fill: impl Fn(usize, &mut Measures)) -> Decision {
+        self.calls(1, fill).remove(0).1
+    }
+}
+
+/// Three processes on Labtec that compute for these times \[s\].
+fn three(times: [f64; 3]) -> impl Fn(usize, &mut Measures) {
+    move |_, measures| {
+        for (process, time) in times.into_iter().enumerate() {
+            compute(measures, process, 1e9, time);
+        }
+    }
+}
+
+fn compute(measures: &mut Measures, process: usize, work: f64, time: f64) {
+    measures.work[process] = Instructions::of(work);
+    measures.compute[process] = Seconds::of(time);
+}
+
+/// A process receives bytes from a cluster in a time \[s\].
+fn receive(measures: &mut Measures, process: usize, cluster: usize, bytes: f64, time: f64) {
+    *measures.traffic_mut(process, cluster) = Traffic {
+        received: Bytes::of(bytes),
+        receive_time: Seconds::of(time),
+        ..Traffic::default()
+    };
+}
+
+/// An amount that is three times as large in every other superstep.
+fn alternating(superstep: usize) -> f64 {
+    if superstep.is_multiple_of(2) {
+        3e9
+    } else {
+        1e9
+    }
+}
+
+/// A term of a process, from the decision record.
+fn of_process(decision: &Decision, process: usize, key: &str) -> f64 {
+    let terms = &decision.explained()["processes"][process][key];
+    terms.as_f64().unwrap_or(f64::NAN)
+}
+
+/// A term of all clusters of a process.
+fn of_clusters(decision: &Decision, process: usize, key: &str) -> Vec<f64> {
+    let explained = decision.explained();
+    let all = explained["potentials"].as_array();
+    let is_of = |terms: &&Value| terms["process"].as_u64() == Some(process as u64 + 1);
+    let terms = all.into_iter().flatten().filter(is_of);
+    terms
+        .map(|terms| terms[key].as_f64().unwrap_or(f64::NAN))
+        .collect()
+}
+
+fn largest(values: &[f64]) -> f64 {
+    values.iter().copied().fold(f64::NEG_INFINITY, f64::max)
+}
+
+const BALANCED: [f64; 3] = [1.0, 1.0, 1.0];
+const UNBALANCED: [f64; 3] = [0.1, 1.0, 1.9];
+
+fn the_interval_follows_the_balance() -> (bool, String) {
+    let case = Case::new(&[0, 1, 2]);
+    let balanced = case.dates(4, three(BALANCED));
+    let unbalanced = case.dates(4, three(UNBALANCED));
+    let intervals = |dates: &[usize]| -> Vec<usize> {
+        dates.windows(2).map(|pair| pair[1] - pair[0]).collect()
+    };
+    let grows = intervals(&balanced).is_sorted_by(|a, b| a < b);
+    let shrinks = intervals(&unbalanced).iter().all(|&interval| interval < 4);
+    let seen = format!("calls after {balanced:?} when balanced, {unbalanced:?} when not");
+    (grows && shrinks, seen)
+}
+
+fn alpha_doubles_while_balanced() -> (bool, String) {
+    let dates = Case::new(&[0, 1, 2]).dates(4, three(BALANCED));
+    let alpha = 4;
+    let holds = dates == [alpha, 3 * alpha, 7 * alpha, 15 * alpha];
+    (holds, format!("α = {alpha}: calls after {dates:?}"))
+}
+
+fn alpha_has_a_floor_of_1_and_no_ceiling() -> (bool, String) {
+    let case = Case::new(&[0, 1, 2]);
+    let next = |times, count| -> Vec<u64> {
+        let calls = case.calls(count, three(times));
+        let of = |call: &(usize, Decision)| call.1.explained()["next_alpha"].as_u64();
+        calls.iter().filter_map(of).collect()
+    };
+    let (down, up) = (next(UNBALANCED, 3), next(BALANCED, 8));
+    let holds = down == [1, 1, 1] && up.last() == Some(&1024);
+    (
+        holds,
+        format!("from α = 4: α' = {down:?} when unbalanced, {up:?} when balanced"),
+    )
+}
+
+fn the_pattern_tells_regular_from_irregular() -> (bool, String) {
+    let calls = Case::new(&[0, 1]).calls(2, |superstep, measures| {
+        compute(measures, 0, 1e9, 1.0);
+        compute(measures, 1, alternating(superstep), 1.0);
+    });
+    let decision = &calls[1].1;
+    let (regular, irregular) = (
+        of_process(decision, 0, "p_proc"),
+        of_process(decision, 1, "p_proc"),
+    );
+    let seen = format!("Pproc = {regular} for equal, {irregular} for alternating instructions");
+    (regular == 1.0 && irregular == 0.0, seen)
+}
+
+fn recent_supersteps_weigh_more() -> (bool, String) {
+    let mut case = Case::new(&[0]);
+    case.config.alpha = 5;
+    let weight = |only: usize| {
+        let decision = case.call(|superstep, measures| {
+            let work = if superstep == only { 1.0 } else { 0.0 };
+            compute(measures, 0, work, 1.0);
+        });
+        of_process(&decision, 0, "instructions")
+    };
+    let weights: Vec<f64> = (1..=5).map(weight).collect();
+    let holds = weights == [0.0625, 0.0625, 0.125, 0.25, 0.5];
+    (holds, format!("α = 5: supersteps weigh {weights:?} in PI"))
+}
+
+fn forecasts_are_forgotten_and_the_pattern_is_not() -> (bool, String) {
+    // The second interval has the supersteps 5 to 12. What alternates has Pproc = 1/4 after the first; begun anew, 7 errors of 8 would
+    // leave 1/8.
+    let calls = Case::new(&[0, 1]).calls(2, |superstep, measures| {
+        let work = if superstep <= 4 { 1e9 } else { 4e9 };
+        compute(measures, 0, work, 1.0);
+        compute(measures, 1, alternating(superstep), 1.0);
+    });
+    let forecast = of_process(&calls[1].1, 0, "instructions");
+    let pattern = |call: usize| of_process(&calls[call].1, 1, "p_proc");
+    let seen = format!(
+        "1e9 instructions before a call, 4e9 after it: PI = {forecast:e}; Pproc at two calls {}, {}",
+        pattern(0),
+        pattern(1)
+    );
+    let holds = forecast == 4e9 && pattern(0) == 0.25 && pattern(1) == 0.0;
+    (holds, seen)
+}
+
+fn the_slowest_process_has_ip_1() -> (bool, String) {
+    let decision = Case::new(&[0, 1, 2]).call(three([1.0, 2.0, 4.0]));
+    let all: Vec<f64> = (0..3)
+        .map(|process| of_process(&decision, process, "ip"))
+        .collect();
+    (
+        all == [0.25, 0.5, 1.0],
+        format!("1, 2 and 4 s: IP = {all:?}"),
+    )
+}
+
+fn p_is_high_for_regular_and_slow() -> (bool, String) {
+    // A long interval: where it is 1, every forecast is the value itself and right.
+    let mut case = Case::new(&[0, 1, 2]);
+    case.config.alpha = 40;
+    let decision = case.call(|superstep, measures| {
+        compute(measures, 0, 1e9, 1.0);
+        compute(measures, 1, alternating(superstep), 1.0);
+        compute(measures, 2, 1e7, 0.01);
+    });
+    let p = |process| of_process(&decision, process, "processing");
+    let (slow, irregular, quick) = (p(0), p(1), p(2));
+    let seen = format!("P = {slow} regular and slow, {irregular} irregular, {quick} quick");
+    (slow == 1.0 && irregular < 0.05 && quick < 0.05, seen)
+}
+
+fn the_slowest_cluster_of_a_process_has_ic_1() -> (bool, String) {
+    let decision = Case::new(&[0, 1]).call(|_, measures| {
+        receive(measures, 0, LABTEC, 1e3, 0.1);
+        receive(measures, 0, ICE, 1e3, 0.4);
+        receive(measures, 1, ICE, 1e3, 1.0);
+        receive(measures, 1, AQUARIO, 1e3, 5.0);
+    });
+    let all: Vec<Vec<f64>> = (0..2)
+        .map(|process| of_clusters(&decision, process, "ic"))
+        .collect();
+    let holds = all.iter().all(|of_one| largest(of_one) == 1.0);
+    (
+        holds,
+        format!("IC of two processes over the clusters: {all:?}"),
+    )
+}
+
+fn c_is_high_for_regular_and_slow() -> (bool, String) {
+    let mut case = Case::new(&[0]);
+    case.config.alpha = 40;
+    let decision = case.call(|superstep, measures| {
+        compute(measures, 0, 1e9, 1.0);
+        receive(measures, 0, ICE, 1e6, 1.0);
+        receive(measures, 0, CORISCO, alternating(superstep), 1.0);
+        receive(measures, 0, AQUARIO, 1e6, 0.01);
+    });
+    let c = of_clusters(&decision, 0, "communication");
+    let (slow, irregular, quick) = (c[ICE], c[CORISCO], c[AQUARIO]);
+    let seen = format!("C = {slow} regular and slow, {irregular} irregular, {quick} quick");
+    (slow == 1.0 && irregular < 0.05 && quick < 0.05, seen)
+}
+
+fn the_larger_side_counts() -> (bool, String) {
+    let decision = Case::new(&[0]).call(|_, measures| {
+        *measures.traffic_mut(0, ICE) = Traffic {
+            sent: Bytes::of(300.0),
+            received: Bytes::of(100.0),
+            send_time: Seconds::of(1.0),
+            receive_time: Seconds::of(2.0),
+        };
+    });
+    let bytes = of_clusters(&decision, 0, "bytes")[ICE];
+    let time = of_clusters(&decision, 0, "communication_s")[ICE];
+    let seen = format!("300 B in 1 s sent, 100 B in 2 s received: {bytes} B, {time} s");
+    (bytes == 300.0 && time == 2.0, seen)
+}
+
+fn one_process_moves_instead_of_its_partners() -> (bool, String) {
+    // Three processes of ICE send to one of Labtec, the slowest of the four.
+    let partners = [FIRST_OF_ICE, FIRST_OF_ICE + 1, FIRST_OF_ICE + 2];
+    let mut hosts = vec![0];
+    hosts.extend(partners);
+    let decision = Case::new(&hosts).call(|_, measures| {
+        compute(measures, 0, 1e9, 1.0);
+        receive(measures, 0, ICE, 3e6, 0.3);
+        for partner in 1..=3 {
+            compute(measures, partner, 1e8, 0.1);
+            *measures.traffic_mut(partner, LABTEC) = Traffic {
+                sent: Bytes::of(1e6),
+                send_time: Seconds::of(0.1),
+                ..Traffic::default()
+            };
+        }
+    });
+    let moved: Vec<ProcessId> = decision
+        .migrations
+        .iter()
+        .map(|wanted| wanted.process)
+        .collect();
+    let goes_there = decision
+        .candidates
+        .iter()
+        .all(|candidate| candidate.to_cluster.index() == ICE);
+    let seen = format!(
+        "{} migration to ICE brings the process to its {} partners",
+        moved.len(),
+        partners.len()
+    );
+    (moved == [ProcessId(0)] && goes_there, seen)
+}
+
+fn the_largest_image_has_im_1() -> (bool, String) {
+    let mut case = Case::new(&[0, 1, 2]);
+    case.memory = [1e6, 4e6, 2e6].map(Bytes::of).to_vec();
+    let decision = case.call(three(BALANCED));
+    let all: Vec<f64> = (0..3)
+        .map(|process| of_process(&decision, process, "im"))
+        .collect();
+    (
+        all == [0.25, 1.0, 0.5],
+        format!("1, 4 and 2 MB: IM = {all:?}"),
+    )
+}
+
+fn the_slowest_transfer_of_a_process_has_it_1() -> (bool, String) {
+    let example: Vec<f64> = indexes([10.0, 20.0, 15.0]).collect();
+    let decision = Case::new(&[0, FIRST_OF_ICE]).call(|_, _| ());
+    let each = (0..2).all(|process| largest(&of_clusters(&decision, process, "it")) == 1.0);
+    let holds = example == [0.5, 1.0, 0.75] && each;
+    (holds, format!("10, 20 and 15 s: IT = {example:?}"))
+}
+
+fn m_is_high_for_large_and_far() -> (bool, String) {
+    // From Labtec (1 Gbps) to Corisco (100 Mbps) and Aquario (1 Gbps).
+    let mut case = Case::new(&[0, 1]);
+    case.memory = [1e9, 1e6].map(Bytes::of).to_vec();
+    let decision = case.call(|_, _| ());
+    let m = |process: usize, cluster: usize| of_clusters(&decision, process, "memory")[cluster];
+    let (both, small, near) = (m(0, CORISCO), m(1, CORISCO), m(0, AQUARIO));
+    let seen = format!("M = {both} large and slow, {small:.3} small, {near:.3} quick");
+    (both > 0.95 && small < 0.05 && near < 0.2, seen)
+}
+
+fn pm_lies_between_minus_1_and_2() -> (bool, String) {
+    let ends = [0.0, 1.0];
+    let mut all = Vec::new();
+    for processing in ends {
+        for communication in ends {
+            for memory in ends {
+                let metrics = Metrics {
+                    processing,
+                    communication,
+                    memory,
+                };
+                all.push(metrics.potential());
+            }
+        }
+    }
+    let (least, most) = (
+        all.iter().copied().fold(f64::INFINITY, f64::min),
+        largest(&all),
+    );
+    let seen = format!("from {least} to {most} over the corners of P, C and M");
+    (least == -1.0 && most == 2.0, seen)
+}
+
+fn each_process_has_a_pm_per_cluster() -> (bool, String) {
+    let case = Case::new(&[0, 1, 2]);
+    let decision = case.call(three(BALANCED));
+    let count = decision.explained()["potentials"]
+        .as_array()
+        .map_or(0, Vec::len);
+    let clusters = case.platform.clusters.len();
+    (
+        count == 3 * clusters,
+        format!("3 processes, {clusters} clusters: {count} PM in a call"),
+    )
+}
+
+/// A process of Labtec that exchanges with Aquario alone, and goes there.
+fn drawn_to_aquario(case: &Case) -> Decision {
+    case.call(|_, measures| {
+        compute(measures, 0, 1e9, 1.0);
+        receive(measures, 0, AQUARIO, 1e6, 1.0);
+    })
+}
+
+fn the_first_host_with_memory_is_the_destination() -> (bool, String) {
+    // One host of Aquario is half loaded by others, so that the first of the list is the second of the cluster.
+    let aquario = FIRST_OF_AQUARIO as usize;
+    let mut case = Case::new(&[0]);
+    case.platform.hosts[aquario].speed_profile = Profile::new(vec![(0.0, 0.5)], None).ok();
+    let to = |case: &Case| {
+        let decision = drawn_to_aquario(case);
+        let wanted = decision.migrations.first()?.to;
+        Some(wanted.0 - FIRST_OF_AQUARIO)
+    };
+    let first = to(&case);
+    case.platform.hosts[aquario + 1].memory = Some(Bytes::of(1.0));
+    let second = to(&case);
+    for host in &mut case.platform.hosts[aquario..] {
+        host.memory = Some(Bytes::of(1.0));
+    }
+    let none = to(&case);
+    let seen = format!(
+        "host {first:?} of the cluster; {second:?} when that has no memory; {none:?} when none has"
+    );
+    ((first, second, none) == (Some(1), Some(2), None), seen)
+}
+
+fn links_inside_the_cluster_play_no_part() -> (bool, String) {
+    let aquario = FIRST_OF_AQUARIO as usize;
+    let mut case = Case::new(&[0]);
+    case.platform.hosts[aquario].speed_profile = Profile::new(vec![(0.0, 0.5)], None).ok();
+    let chosen = |case: &Case| drawn_to_aquario(case).migrations;
+    let before = chosen(&case);
+    // The link of the second host becomes a thousand times slower.
+    let to = before.first().map(|wanted| wanted.to);
+    let route = to.and_then(|to| case.platform.route(HostId(0), to));
+    let access: Option<LinkId> = route.and_then(|route| route.last);
+    if let Some(link) = access {
+        let link = &mut case.platform.links[link.index()];
+        link.bandwidth = BytesPerSecond::of(link.bandwidth.get() / 1000.0);
+    }
+    let after = chosen(&case);
+    let holds = access.is_some() && !before.is_empty() && before == after;
+    let seen = "the same host, with its link as it is and a thousand times slower".to_owned();
+    (holds, seen)
+}
+
+fn the_application_takes_no_part() -> (bool, String) {
+    // A workload is asked for work, messages and images; it has no method that knows of calls or placements.
+    let seen =
+        "by construction: a workload says what it computes and sends, and knows of no policy";
+    (true, seen.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_seen_stands_in_the_published_page() {
+        let page = include_str!("../../../../results/wsppd2007.md");
+        for claim in claims() {
+            let row = page.lines().find(|line| line.contains(claim.id));
+            let row = row.expect("each claim has a row");
+            if row.contains("not checkable") {
+                continue;
+            }
+            let row = row.replace('\\', "");
+            assert!(
+                !claim.seen.is_empty() && row.contains(&claim.seen),
+                "{claim:?}: {row}"
+            );
+            assert_eq!(super::claim(claim.id), Some(claim));
+        }
+        assert_eq!(claim("w07-c21"), None);
+    }
+}

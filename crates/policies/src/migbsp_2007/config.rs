@@ -1,0 +1,169 @@
+//! The options of the first generation: the parameters of the paper, and one named option for each point that it leaves open.
+//!
+//! The paper states few values. Each option says where its default comes from: *stated*, *example* (a number by which the paper
+//! explains), or *ours*. A1..A37 and w07-x.. are the project's numbers of the papers' ambiguities and contradictions.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::migbsp::{
+    CommunicationPattern, CommunicationTime, Floor, MigBspConfig, OwnCluster, Population,
+    ToleranceGrowth,
+};
+use migsim_base::error::Problem;
+use migsim_base::units::{Bytes, Seconds};
+
+/// The other end of the ping-pong of a process with its own cluster (w07-x07).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum OwnPartner {
+    /// The host after its own, the first one after the last.
+    Next,
+    /// Another host, drawn from the seeded stream of the policy (section 2.3.3).
+    Random,
+}
+
+/// The processes that load(p) of equation 10 counts (A16).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Load {
+    /// All that keeps the processor busy: the external load, and the processes of the application.
+    Measured,
+    /// The external load only.
+    External,
+}
+
+/// All options of the first generation of `MigBSP`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct MigBsp2007Config {
+    /// α: supersteps until the first call, at least 1 (ours: the LU paper's 4; no value is given). Its floor is 1 (algorithm 1).
+    pub alpha: u32,
+    /// D: a superstep is stable if all times lie within avg·(1 ± D); a share, from 0 to 10 (ours: the LU paper's 0.5; no value is given).
+    pub d: f64,
+    /// The processes in the stability test (stated: all, section 2.2; A3).
+    pub population: Population,
+    /// δ: margin within which a forecast of instructions counts as right, in [0, 1] (example: 0.1, section 2.3.1).
+    pub delta: f64,
+    /// β: margin within which a forecast of bytes counts as right, in [0, 1] (ours: as δ; no value is given).
+    pub beta: f64,
+    /// The life of Pcom (ours: as Pproc, which starts at 1 and is kept; A7).
+    pub communication_pattern: CommunicationPattern,
+    /// The message of the ping-pong of IT in each direction (stated, if not given: the memory image of the process, section 2.3.3).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ping: Option<Bytes>,
+    /// The partner of the ping-pong for a process's own cluster (ours: the next host; the paper draws one, w07-x07).
+    pub own_partner: OwnPartner,
+    /// Whether the own cluster competes for the highest PM (stated: it does, section 2.3.3; A31).
+    pub own_cluster: OwnCluster,
+    /// A process migrates if its highest PM is above this; from -1 to 2 (example: 1.5, section 2.3.4). It is a value, not a share of the
+    /// highest PM as in the later papers (w07-x11).
+    pub threshold: f64,
+    /// The load that load(p) counts (stated: that of the processor, section 2.4; A16).
+    pub load: Load,
+    /// The period over which load(p) is a mean, at most the time since the start (stated: 15 minutes, section 2.4).
+    pub load_window: Seconds,
+    /// The number of first calls whose decision record shows every term of every PM (ours). The record of later calls has the candidates
+    /// alone. With the floor of 1 a run can have a call after each superstep.
+    pub explained_calls: u32,
+}
+
+impl Default for MigBsp2007Config {
+    fn default() -> Self {
+        Self {
+            alpha: 4,
+            d: 0.5,
+            population: Population::All,
+            delta: 0.1,
+            beta: 0.1,
+            communication_pattern: CommunicationPattern::OneKept,
+            ping: None,
+            own_partner: OwnPartner::Next,
+            own_cluster: OwnCluster::Competes,
+            threshold: 1.5,
+            load: Load::Measured,
+            load_window: Seconds::of(900.0),
+            explained_calls: 64,
+        }
+    }
+}
+
+impl MigBsp2007Config {
+    /// All values that are out of range, each with its key in the options.
+    pub fn problems(&self) -> Vec<Problem> {
+        let mut problems = self.shared().problems();
+        let mut check = |key: &str, is_right: bool, value: String, range: &str| {
+            if !is_right {
+                let message = format!("`{key}` is {value}; it must be {range}");
+                problems.push(Problem::new(message).key(key));
+            }
+        };
+        check(
+            "threshold",
+            (-1.0..=2.0).contains(&self.threshold),
+            self.threshold.to_string(),
+            "from -1 to 2, where PM lies",
+        );
+        check(
+            "load_window",
+            self.load_window.get() > 0.0,
+            self.load_window.to_string(),
+            "longer than nothing",
+        );
+        if let Some(ping) = self.ping {
+            check(
+                "ping",
+                ping.get() > 0.0,
+                ping.to_string(),
+                "more than nothing",
+            );
+        }
+        problems
+    }
+
+    /// The common part of both generations, as options of the second: algorithms 1 to 3.
+    pub(super) fn shared(&self) -> MigBspConfig {
+        MigBspConfig {
+            alpha: self.alpha,
+            floor: Floor::One,
+            d: self.d,
+            d_growth: ToleranceGrowth::Never,
+            population: self.population,
+            delta: self.delta,
+            beta: self.beta,
+            communication_pattern: self.communication_pattern,
+            communication_time: CommunicationTime::Larger,
+            ..MigBspConfig::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::MigBsp2007;
+    use crate::Policy;
+
+    #[test]
+    fn options_reach_what_they_are_for() {
+        let config = MigBsp2007Config {
+            communication_pattern: CommunicationPattern::OneEachCall,
+            d: 0.75,
+            ..MigBsp2007Config::default()
+        };
+        let shared = config.shared();
+        assert_eq!(shared.d, 0.75);
+        assert_eq!(
+            shared.communication_pattern,
+            CommunicationPattern::OneEachCall
+        );
+        // Only partners that are drawn need the seed.
+        for (own_partner, is_drawn) in [(OwnPartner::Next, false), (OwnPartner::Random, true)] {
+            let policy = MigBsp2007::new(MigBsp2007Config {
+                own_partner,
+                ..MigBsp2007Config::default()
+            });
+            assert_eq!(policy.unwrap().uses_seed(), is_drawn);
+        }
+    }
+}

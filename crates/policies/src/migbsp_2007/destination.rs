@@ -1,0 +1,121 @@
+//! The destination: the host that the manager of the target cluster offers (section 2.4).
+//!
+//! The manager sorts its processors by falling `ICPU(p) = peak(p) · (1 - load(p))` (equation 10) and takes the first whose host has
+//! memory for the process; if none has, the migration fails and the process stays. Communication inside a cluster is uniform and
+//! plays no part.
+//!
+//! The paper does not say how one call places several processes. Here a process that is sent to a host keeps one processor of it
+//! busy for those that come after it (load + 1/cores, ICPU not below 0), and its memory has moved with it; the measured load of
+//! the host it leaves stays. Of equal ICPU, the host with the lower load comes first (those that are full differ in it), then the lowest
+//! index.
+
+use super::config::MigBsp2007Config;
+use super::load::HostLoads;
+use crate::View;
+use migsim_base::units::{HostId, InstructionsPerSecond};
+
+/// ICPU of a processor with a peak and a load in [0, 1] (equation 10) \[instr/s\].
+pub(super) fn icpu(peak: InstructionsPerSecond, load: f64) -> f64 {
+    peak.get() * (1.0 - load)
+}
+
+/// The managers' knowledge of their hosts in a call.
+#[derive(Clone, Debug)]
+pub(super) struct Offers<'a> {
+    view: &'a View<'a>,
+    /// load(p), as measured, and 1/cores for each process that was sent there in this call.
+    loads: Vec<f64>,
+    /// The memory that processes have on each host \[B\].
+    memory: Vec<f64>,
+}
+
+impl<'a> Offers<'a> {
+    pub(super) fn new(
+        config: &MigBsp2007Config,
+        loads: &mut HostLoads,
+        view: &'a View<'a>,
+    ) -> Self {
+        let hosts = view.platform.hosts.len();
+        let mut memory = vec![0.0; hosts];
+        for (host, image) in view.placement.iter().zip(view.memory) {
+            memory[host.index()] += image.get();
+        }
+        let load = |host| loads.mean(config, HostId::from_index(host), view);
+        Self {
+            view,
+            loads: (0..hosts).map(load).collect(),
+            memory,
+        }
+    }
+
+    /// The first host of the list of `cluster` that has memory for `process`.
+    pub(super) fn best(&self, process: usize, cluster: usize) -> Option<HostId> {
+        let mut best: Option<(f64, f64, HostId)> = None;
+        for host in self.view.platform.clusters[cluster].hosts.clone() {
+            let host = HostId(host);
+            if !self.has_memory(process, host) {
+                continue;
+            }
+            let load = self.loads[host.index()];
+            let power = icpu(self.view.platform.hosts[host.index()].speed, load.min(1.0));
+            let is_before = |(most, least, _)| power > most || (power == most && load < least);
+            if best.is_none_or(is_before) {
+                best = Some((power, load, host));
+            }
+        }
+        best.map(|(.., host)| host)
+    }
+
+    /// Sends a process to a host.
+    pub(super) fn send(&mut self, process: usize, to: HostId) {
+        let image = self.view.memory[process].get();
+        self.memory[self.view.placement[process].index()] -= image;
+        self.memory[to.index()] += image;
+        let cores = self.view.platform.hosts[to.index()].cores;
+        self.loads[to.index()] += 1.0 / f64::from(cores);
+    }
+
+    fn has_memory(&self, process: usize, host: HostId) -> bool {
+        if self.view.placement[process] == host {
+            return true;
+        }
+        let needed = self.memory[host.index()] + self.view.memory[process].get();
+        let limit = self.view.platform.hosts[host.index()].memory;
+        limit.is_none_or(|limit| needed <= limit.get())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Measures;
+    use crate::testing::view;
+    use migsim_base::units::Bytes;
+    use migsim_engine::testing::line;
+
+    #[test]
+    fn a_process_that_is_sent_to_a_host_takes_one_of_its_processors_and_memory() {
+        let mut platform = line(&[1e9; 2], 1e6, 0.0);
+        platform.hosts[1].cores = 2;
+        let mut measures = Measures::default();
+        measures.clear(1);
+        let memory = [Bytes::of(30.0)];
+        let view = View {
+            memory: &memory,
+            ..view(&platform, &[HostId(0)], &measures)
+        };
+        let config = MigBsp2007Config::default();
+        let mut loads = HostLoads::default();
+        loads.observe(&config, &view);
+        let mut offers = Offers::new(&config, &mut loads, &view);
+        offers.send(0, HostId(1));
+        assert_eq!(offers.loads, [0.0, 0.5]);
+        assert_eq!(offers.memory, [0.0, 30.0]);
+    }
+
+    #[test]
+    fn icpu_is_what_others_leave_of_the_peak() {
+        let icpu = icpu(InstructionsPerSecond::of(2e9), 0.25);
+        assert_eq!(icpu, 1.5e9);
+    }
+}

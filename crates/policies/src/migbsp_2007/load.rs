@@ -1,0 +1,170 @@
+//! The function load(p): the mean use of each host over the last minutes (section 2.4).
+//!
+//! Busy with the application: `Σ work · cycles / (speed · cores)`, each superstep spread evenly over its time. Busy with others: what the
+//! profile and loads of the host have taken away. Both as a fraction of the window, or of the time since the start if that is shorter; two
+//! marks of what was done are compared, kept a sixtieth of the window apart, so that the memory is bounded.
+
+use super::config::{Load, MigBsp2007Config};
+use crate::View;
+use migsim_base::units::{HostId, Time};
+use migsim_platform::{Host, Integral};
+
+/// Marks that are kept: one more than reach over a window of 60 spacings, for the one that is beyond its start.
+const MARKS: usize = 62;
+
+/// The work of each host so far, and at earlier dates.
+#[derive(Debug, Default)]
+pub(super) struct HostLoads {
+    /// Seconds of work at full speed since the start, per host.
+    busy: Vec<f64>,
+    /// A ring of marks: dates \[s\], and `busy` then, flat.
+    dates: Vec<f64>,
+    marks: Vec<f64>,
+    newest: usize,
+    /// The rest that hosts of varying speed have left for us, integrated up to the start of the window and up to now.
+    left: Vec<Option<[Integral; 2]>>,
+}
+
+impl HostLoads {
+    /// Lets a superstep enter.
+    pub(super) fn observe(&mut self, config: &MigBsp2007Config, view: &View<'_>) {
+        let hosts = &view.platform.hosts;
+        if self.busy.is_empty() {
+            self.busy = vec![0.0; hosts.len()];
+            self.dates = vec![0.0; MARKS];
+            self.marks = vec![0.0; MARKS * hosts.len()];
+            let left = |host: &Host| Some(Integral::new(1.0, host.availability()?));
+            let pair = |host: &Host| Some([left(host)?, left(host)?]);
+            self.left = hosts.iter().map(pair).collect();
+        }
+        for (work, at) in view.measures.work.iter().zip(view.placement) {
+            let host = &hosts[at.index()];
+            let cycles = work.get() * view.cycles_per_instruction;
+            self.busy[at.index()] += cycles / (host.speed.get() * f64::from(host.cores));
+        }
+        let now = view.now.get();
+        if now - self.dates[self.newest] >= config.load_window.get() / (MARKS - 2) as f64 {
+            self.newest = (self.newest + 1) % MARKS;
+            self.dates[self.newest] = now;
+            let mark = self.newest * self.busy.len();
+            self.marks[mark..mark + self.busy.len()].copy_from_slice(&self.busy);
+        }
+    }
+
+    /// The mean load of a host over the window that ends now, in [0, 1]; 0 at the start of a run.
+    pub(super) fn mean(&mut self, config: &MigBsp2007Config, host: HostId, view: &View<'_>) -> f64 {
+        let now = view.now.get();
+        let from = (now - config.load_window.get()).max(0.0);
+        if now <= from {
+            return 0.0;
+        }
+        let left = self.left[host.index()].as_mut();
+        let external = left.map_or(0.0, |[before, whole]| {
+            1.0 - (whole.up_to(now) - before.up_to(from)) / (now - from)
+        });
+        let own = match config.load {
+            Load::Measured => self.busy_between(host.index(), from, view.now) / (now - from),
+            Load::External => 0.0,
+        };
+        (external + own).clamp(0.0, 1.0)
+    }
+
+    /// The time for which a host has worked from `from` to now \[s\].
+    fn busy_between(&self, host: usize, from: f64, now: Time) -> f64 {
+        let total = self.busy[host];
+        let mut later = (now.get(), total);
+        for back in 0..MARKS {
+            let mark = (self.newest + MARKS - back) % MARKS;
+            let earlier = (self.dates[mark], self.marks[mark * self.busy.len() + host]);
+            if earlier.0 <= from {
+                let passed = (from - earlier.0) / (later.0 - earlier.0);
+                return total - earlier.1 - passed * (later.1 - earlier.1);
+            }
+            later = earlier;
+        }
+        total
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Measures;
+    use crate::testing::view;
+    use migsim_base::units::{Instructions, Seconds};
+    use migsim_platform::Profile;
+
+    /// The load of a-0 (two cores of 1 GHz, half of it taken away from 10 s on) after supersteps of 10 s; `busy` says for how much of
+    /// each the only process computed there, in seconds of the whole host for itself.
+    fn load(config: &MigBsp2007Config, busy: &[f64]) -> f64 {
+        let mut platform = migsim_platform::open("lbm").expect("built in").platform;
+        let at = platform.host_named("a-0").expect("a host of it");
+        let profile = Profile::new(vec![(10.0, 0.5)], None).expect("a profile");
+        platform.hosts[at.index()].speed_profile = Some(profile);
+        platform.hosts[at.index()].cores = 2;
+        let mut measures = Measures::default();
+        measures.clear(1);
+        let placement = [at];
+        let mut loads = HostLoads::default();
+        let mut mean = 0.0;
+        for (superstep, busy) in busy.iter().enumerate() {
+            let speed = platform.hosts[at.index()].speed.get();
+            measures.work[0] = Instructions::of(busy * speed); // of two cycles each, on two cores
+            let view = View {
+                cycles_per_instruction: 2.0,
+                superstep,
+                now: Time::ZERO + Seconds::of(10.0 * (superstep + 1) as f64),
+                ..view(&platform, &placement, &measures)
+            };
+            loads.observe(config, &view);
+            mean = loads.mean(config, at, &view);
+        }
+        mean
+    }
+
+    #[test]
+    fn the_load_is_what_others_took_and_what_we_did() {
+        let config = MigBsp2007Config::default();
+        // 5 of 10 s; then (5 + 5 external) of 20 s, and 10 of 40 s busy with 15 external.
+        assert_eq!(load(&config, &[5.0]), 0.5);
+        assert_eq!(load(&config, &[5.0, 0.0]), 0.5);
+        assert_eq!(load(&config, &[5.0, 0.0, 5.0, 0.0]), 0.625);
+        let external = MigBsp2007Config {
+            load: Load::External,
+            ..config
+        };
+        assert_eq!(load(&external, &[5.0, 0.0, 5.0, 0.0]), 0.375);
+    }
+
+    #[test]
+    fn marks_reach_over_the_window() {
+        // A mark every second superstep: one after each would not reach over 63 of them.
+        let config = MigBsp2007Config {
+            load_window: Seconds::of(630.0),
+            ..MigBsp2007Config::default()
+        };
+        let mut busy = vec![5.0; 1001];
+        busy[938..].fill(0.0);
+        let found = load(&config, &busy);
+        assert!((found - 0.5).abs() < 1e-12, "{found}");
+        busy[970] = 6.3;
+        let found = load(&config, &busy);
+        assert!((found - 0.51).abs() < 1e-12, "{found}");
+    }
+
+    #[test]
+    fn what_is_older_than_the_window_is_forgotten() {
+        let config = MigBsp2007Config {
+            load_window: Seconds::of(15.0),
+            ..MigBsp2007Config::default()
+        };
+        // From 25 to 40 s: half of the third superstep, and half of the time external.
+        let found = load(&config, &[10.0, 0.0, 3.0, 0.0]);
+        assert!((found - (0.5 + 1.5 / 15.0)).abs() < 1e-12, "{found}");
+        // A long run, whose marks come round: 15 s, all but the last 10 idle.
+        let mut busy = vec![5.0; 1000];
+        busy[998] = 0.0;
+        let found = load(&config, &busy);
+        assert!((found - (0.5 + 5.0 / 15.0)).abs() < 1e-9, "{found}");
+    }
+}

@@ -1,0 +1,322 @@
+//! Selection: the metrics P, C and M of each process, and its potential of migration to each cluster (section 2.3).
+//!
+//! ```text
+//! IP(i)   = PTP(i) / max_i PTP(i)                (3)      P(i)   = Pproc(i) · IP(i)       (4)
+//! IC(i,j) = PTC(i,j) / max_j PTC(i,j)            (5)      C(i,j) = Pcom(i,j) · IC(i,j)    (6)
+//! IM(i)   = image(i) / max_i image(i)
+//! IT(i,j) = transfer(i,j) / max_j transfer(i,j)           M(i,j) = IM(i) · IT(i,j)        (7)
+//! PM(i,j) = P(i) + C(i,j) - M(i,j)           (8, 9), in [-1, 2]
+//! ```
+//! PTP and PTC \[s\] are the forecasts of computation and communication at the superstep of the call, Pproc and Pcom the
+//! regularities of algorithms 2 and 3; all others have no dimension. An index is normalised over the processes (3, IM) or, inside one
+//! process, over the clusters (5, IT); a tie with the largest has 1, too (w07-x08), and where the largest is nothing, so are all.
+//!
+//! Misprints: the left side of equation 5 is IC(i,j), not IP(i,j) (w07-x02); the text after equation 7 speaks of M(i,j), not IM(i,j)
+//! (w07-x03); algorithm 2 tests the forecast PI, not P (w07-x01).
+
+use serde::Serialize;
+
+use super::config::{MigBsp2007Config, OwnPartner};
+use crate::View;
+use crate::migbsp::OwnCluster;
+use crate::migbsp::forecast::Forecasts;
+use migsim_base::random::Stream;
+use migsim_base::units::{Bytes, ClusterId, HostId, Seconds};
+use migsim_platform::Platform;
+
+/// The Processing metric of a process, and its share of the memory, as they stand in the decision record.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(super) struct ProcessTerms {
+    /// From 1.
+    pub(super) process: usize,
+    /// PI: foreseen instructions.
+    pub(super) instructions: f64,
+    /// PTP: foreseen time of computation.
+    pub(super) compute_s: f64,
+    pub(super) p_proc: f64,
+    pub(super) ip: f64,
+    /// P(i).
+    pub(super) processing: f64,
+    pub(super) image_bytes: f64,
+    pub(super) im: f64,
+}
+
+/// The metrics of a process and a cluster.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Potential {
+    pub(super) process: usize,
+    pub(super) cluster: usize,
+    /// PC and PTC.
+    pub(super) bytes: Bytes,
+    pub(super) time: Seconds,
+    pub(super) p_com: f64,
+    pub(super) ic: f64,
+    /// The time of the ping-pong, in one direction.
+    pub(super) transfer: Seconds,
+    pub(super) it: f64,
+    pub(super) metrics: Metrics,
+}
+
+/// P(i), C(i,j) and M(i,j).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Metrics {
+    pub(super) processing: f64,
+    pub(super) communication: f64,
+    pub(super) memory: f64,
+}
+
+impl Metrics {
+    /// PM(i,j) = P(i) + C(i,j) - M(i,j) (equation 9).
+    pub(super) fn potential(self) -> f64 {
+        self.processing + self.communication - self.memory
+    }
+}
+
+/// Equations 3 and 5, IM and IT: each value relative to the largest; all 0 if that is.
+pub(super) fn indexes(values: impl IntoIterator<Item = f64> + Clone) -> impl Iterator<Item = f64> {
+    let largest = values.clone().into_iter().fold(0.0, f64::max);
+    let relative = move |value| if largest > 0.0 { value / largest } else { 0.0 };
+    values.into_iter().map(relative)
+}
+
+/// P(i) and IM(i) of all processes.
+pub(super) fn processes(forecasts: &Forecasts, view: &View<'_>) -> Vec<ProcessTerms> {
+    let all = 0..view.processes();
+    let times = all.clone().map(|process| forecasts.compute(process).get());
+    let images = view.memory.iter().map(|image| image.get());
+    let both = indexes(times).zip(indexes(images));
+    all.zip(both)
+        .map(|(process, (ip, im))| ProcessTerms {
+            process: process + 1,
+            instructions: forecasts.work(process).get(),
+            compute_s: forecasts.compute(process).get(),
+            p_proc: forecasts.regularity(process),
+            ip,
+            processing: forecasts.regularity(process) * ip,
+            image_bytes: view.memory[process].get(),
+            im,
+        })
+        .collect()
+}
+
+/// PM(i,j) of all processes and clusters, of which few are kept.
+#[derive(Debug, Default)]
+pub(super) struct Survey {
+    /// The highest of each process, of equal ones that of the first cluster.
+    best: Vec<Potential>,
+    /// The highest of all.
+    pub(super) highest: Option<f64>,
+    /// All, as long as they are few enough.
+    pub(super) listed: Option<Vec<Potential>>,
+}
+
+impl Survey {
+    /// A survey that lists up to so many.
+    pub(super) fn of(potentials: impl FnOnce(&mut dyn FnMut(Potential)), most: usize) -> Self {
+        let mut survey = Self {
+            listed: Some(Vec::new()),
+            ..Self::default()
+        };
+        potentials(&mut |potential| survey.add(potential, most));
+        survey
+    }
+
+    fn add(&mut self, potential: Potential, most: usize) {
+        let value = potential.metrics.potential();
+        self.highest = Some(self.highest.map_or(value, |highest| highest.max(value)));
+        match self.best.last_mut() {
+            Some(last) if last.process == potential.process => {
+                if value > last.metrics.potential() {
+                    *last = potential;
+                }
+            }
+            _ => self.best.push(potential),
+        }
+        if let Some(listed) = &mut self.listed {
+            listed.push(potential);
+            if listed.len() > most {
+                self.listed = None;
+            }
+        }
+    }
+
+    /// The potentials above `threshold` of the highest of each process, highest first, of equal ones the lowest rank first.
+    pub(super) fn elected(self, threshold: f64) -> Vec<Potential> {
+        let mut best = self.best;
+        best.retain(|potential| potential.metrics.potential() > threshold);
+        best.sort_by(|a, b| {
+            let (a_pm, b_pm) = (a.metrics.potential(), b.metrics.potential());
+            b_pm.total_cmp(&a_pm).then(a.process.cmp(&b.process))
+        });
+        best
+    }
+}
+
+/// PM(i,j) of all processes and clusters, by process, then by cluster; a cluster that a process cannot reach has none.
+pub(super) fn potentials(
+    config: &MigBsp2007Config,
+    forecasts: &Forecasts,
+    processes: &[ProcessTerms],
+    view: &View<'_>,
+    random: &mut Stream,
+    each: &mut dyn FnMut(Potential),
+) {
+    let clusters = view.platform.clusters.len();
+    for (process, terms) in processes.iter().enumerate() {
+        let times = (0..clusters).map(|cluster| forecasts.exchange(process, cluster).time);
+        let transfers: Vec<Option<Seconds>> = (0..clusters)
+            .map(|cluster| transfer(config, process, cluster, view, random))
+            .collect();
+        let reached = transfers.iter().map(|time| time.map_or(0.0, Seconds::get));
+        let indexes = indexes(times).zip(indexes(reached)).zip(&transfers);
+        for (cluster, ((ic, it), transfer)) in indexes.enumerate() {
+            let is_own = view.cluster_of(process).index() == cluster;
+            let (Some(transfer), false) = (
+                *transfer,
+                is_own && config.own_cluster == OwnCluster::Excluded,
+            ) else {
+                continue;
+            };
+            let exchange = forecasts.exchange(process, cluster);
+            let p_com = exchange.regularity;
+            each(Potential {
+                process,
+                cluster,
+                bytes: Bytes::of(exchange.bytes),
+                time: Seconds::of(exchange.time),
+                p_com,
+                ic,
+                transfer,
+                it,
+                metrics: Metrics {
+                    processing: terms.processing,
+                    communication: p_com * ic,
+                    memory: terms.im * it,
+                },
+            });
+        }
+    }
+}
+
+/// transfer(i,j): half of the time of a ping-pong between the host of process i and the manager of cluster j or, in its own cluster,
+/// another host of it (section 2.3.3), over the nominal routes with nobody else on the way; nothing in a cluster of a single host,
+/// `None` without a route. That it carries `ping` instead of the image is a factor that IT does not see.
+fn transfer(
+    config: &MigBsp2007Config,
+    process: usize,
+    cluster: usize,
+    view: &View<'_>,
+    random: &mut Stream,
+) -> Option<Seconds> {
+    let platform = view.platform;
+    let here = view.placement[process];
+    let there = if view.cluster_of(process).index() == cluster {
+        partner(config.own_partner, here, platform, random)
+    } else {
+        platform.manager(ClusterId::from_index(cluster))
+    };
+    if there == here {
+        return Some(Seconds::default());
+    }
+    let size = config.ping.unwrap_or(view.memory[process]);
+    let way = |from, to| {
+        let route = platform.route(from, to)?;
+        let bottleneck = platform.bottleneck(&route);
+        let transfer = bottleneck.map_or_else(Seconds::default, |rate| size / rate);
+        Some((platform.latency(&route) + transfer).get())
+    };
+    Some(Seconds::of(
+        way(here, there)? / 2.0 + way(there, here)? / 2.0,
+    ))
+}
+
+/// Another host of the cluster of `here`; `here` itself if there is none.
+fn partner(choice: OwnPartner, here: HostId, platform: &Platform, random: &mut Stream) -> HostId {
+    let hosts = &platform.clusters[platform.cluster_of(here).index()].hosts;
+    let count = hosts.len();
+    let away = match choice {
+        OwnPartner::Random if count > 1 => 1 + random.below(count - 1),
+        OwnPartner::Next | OwnPartner::Random => 1,
+    };
+    let first = hosts.start as usize;
+    HostId::from_index(first + (here.index() - first + away) % count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn metrics(processing: f64, communication: f64, memory: f64) -> Metrics {
+        Metrics {
+            processing,
+            communication,
+            memory,
+        }
+    }
+
+    fn potential(process: usize, cluster: usize, communication: f64) -> Potential {
+        Potential {
+            process,
+            cluster,
+            bytes: Bytes::default(),
+            time: Seconds::default(),
+            p_com: 1.0,
+            ic: communication,
+            transfer: Seconds::default(),
+            it: 0.0,
+            metrics: metrics(1.0, communication, 0.0),
+        }
+    }
+
+    #[test]
+    fn the_partner_is_the_next_host_of_the_cluster() {
+        let platform = migsim_platform::open("lbm").unwrap().platform;
+        let mut random = Stream::new(1, migsim_base::random::Purpose::Policy);
+        let mut next = |name: &str| {
+            let here = platform.host_named(name).unwrap();
+            let host = partner(OwnPartner::Next, here, &platform, &mut random);
+            platform.hosts[host.index()].name.clone()
+        };
+        assert_eq!(
+            [next("a-0"), next("a-5"), next("s-0")],
+            ["a-1", "a-0", "s-0"]
+        );
+    }
+
+    #[test]
+    fn transfers_of_10_20_and_15_s_have_the_indexes_of_the_paper() {
+        // w07-w01, section 2.3.3.
+        let found: Vec<f64> = indexes([10.0, 20.0, 15.0]).collect();
+        assert_eq!(found, [0.5, 1.0, 0.75]);
+    }
+
+    #[test]
+    fn where_nothing_was_measured_all_indexes_are_0() {
+        assert_eq!(indexes([0.0, 0.0]).collect::<Vec<f64>>(), [0.0, 0.0]);
+    }
+
+    #[test]
+    fn only_what_is_above_the_threshold_migrates() {
+        // w07-w03, section 2.3.4: PM = 1 + C; 1.5 itself is not above 1.5.
+        let all = [
+            potential(0, 0, 0.25),
+            potential(0, 1, 0.75),
+            potential(1, 0, 0.5),
+            potential(2, 0, 0.625),
+            potential(3, 0, 0.75),
+            potential(3, 1, 0.75),
+        ];
+        let survey = Survey::of(|each| all.into_iter().for_each(each), 5);
+        assert_eq!((survey.highest, &survey.listed), (Some(1.75), &None));
+        let found = survey.elected(1.5);
+        let found: Vec<_> = found.iter().map(|p| (p.process, p.cluster)).collect();
+        assert_eq!(found, [(0, 1), (3, 0), (2, 0)]);
+    }
+
+    #[test]
+    fn the_potential_lies_between_minus_1_and_2() {
+        // w07-w04, section 2.3.4.
+        assert_eq!(metrics(0.0, 0.0, 1.0).potential(), -1.0);
+        assert_eq!(metrics(1.0, 1.0, 0.0).potential(), 2.0);
+    }
+}

@@ -1,0 +1,271 @@
+//! `MigBSP`, first generation: the model as proposed, before any simulation of it.
+//!
+//! ```text
+//! observe ──> trigger      stable? α' ± 1, at least 1; a call every α supersteps   (algorithm 1)
+//!         ├─> forecast     PI, PTP, PC, PTC age by half; Pproc, Pcom               (algorithms 2 and 3)
+//!         └─> load         how busy each host was in the last 15 minutes
+//! decide  ──> metrics      PM(i,j) = P(i) + C(i,j) - M(i,j), in [-1, 2]; who is above the threshold
+//!         └─> destination  the first host of the cluster by ICPU that has memory
+//! settle  ──> trigger      α := α'
+//! ```
+//! Source: da Rosa Righi, Carissimi and Navaux, *On the Dynamic Load-Rebalancing of BSP Application Using Process Migration*, WSPPD
+//! 2007, which publishes the model and no result. Trigger and forecasts are those of the second generation ([`super::MigBsp`]),
+//! with the options of the paper; there is no second adaptation and no test whether a migration pays.
+//!
+//! Taken at its word, with D of the LU paper and its own example of a threshold, the model costs more than it gains on the applications of
+//! the later papers, and each reason is a thing that these changed. P(i) has no cluster, so that PM draws processes to their partners and
+//! never to faster hosts (ISet(j)); nothing asks whether a move pays (t1 > t2), not even one between equal hosts of a cluster; an
+//! application that is never balanced has a call after each superstep (floor of α, growth of D), and an interval of one superstep makes
+//! every forecast right.
+//!
+//! The managers of the paper keep α' and the processes compute their PM and send the highest (w07-x06); who does it changes what a call
+//! costs (`costs.call`), not what it decides. [`claims`] checks what the paper says of its own model.
+
+pub mod claims;
+mod config;
+mod destination;
+mod explain;
+mod load;
+mod metrics;
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+pub use config::{Load, MigBsp2007Config, OwnPartner};
+
+use self::destination::Offers;
+use self::explain::MigBsp2007Narrator;
+use self::load::HostLoads;
+use self::metrics::{Potential, ProcessTerms, Survey, potentials, processes};
+use super::explain::Narrator;
+use super::migbsp::MigBspConfig;
+use super::migbsp::forecast::Forecasts;
+use super::migbsp::trigger::Trigger;
+use super::migbsp::{ALPHA, ALPHAS, LISTED_PAIRS, TOLERANCE, TOLERANCES};
+use crate::{Candidate, Decision, Migration, Policy, PolicyOptions, View};
+use migsim_base::error::Error;
+use migsim_base::plugin::OptionFlag;
+use migsim_base::random::Stream;
+use migsim_base::units::{ClusterId, ProcessId};
+
+/// The policy.
+#[derive(Debug)]
+pub struct MigBsp2007 {
+    config: MigBsp2007Config,
+    /// The options of what is shared with the second generation.
+    shared: MigBspConfig,
+    trigger: Trigger,
+    forecasts: Forecasts,
+    loads: HostLoads,
+    calls: u32,
+}
+
+impl MigBsp2007 {
+    /// The policy with these options.
+    ///
+    /// # Errors
+    /// Options are out of range; all of them are named.
+    pub fn new(config: MigBsp2007Config) -> Result<Self, Error> {
+        let problems = config.problems();
+        if !problems.is_empty() {
+            return Err(Error::Input(problems));
+        }
+        let shared = config.shared();
+        Ok(Self {
+            trigger: Trigger::new(&shared),
+            forecasts: Forecasts::default(),
+            loads: HostLoads::default(),
+            calls: 0,
+            shared,
+            config,
+        })
+    }
+
+    /// The decision record: the state of algorithm 1 and, in the first calls, all terms of PM unless they are many.
+    fn explain(
+        &self,
+        processes: &[ProcessTerms],
+        survey: &Survey,
+        view: &View<'_>,
+    ) -> Map<String, Value> {
+        let interval = self.trigger.interval();
+        let mut fields = Map::new();
+        let mut put = |key: &str, value: Value| fields.insert(key.to_owned(), value);
+        put("alpha", json!(interval.alpha));
+        put("next_alpha", json!(interval.next_alpha));
+        put("d", json!(interval.tolerance));
+        put("votes", json!(interval.votes));
+        put("highest_potential", json!(survey.highest));
+        put("threshold", json!(self.config.threshold));
+        if self.calls < self.config.explained_calls
+            && let Some(all) = &survey.listed
+        {
+            let terms = all.iter().map(|potential| terms(potential, view));
+            put("processes", json!(processes));
+            put("potentials", Value::Array(terms.collect()));
+        }
+        fields
+    }
+}
+
+/// The size of the terms of a PM(i,j) as JSON \[B\].
+const RECORD: f64 = 1500.0;
+
+/// The terms of a PM(i,j) for the decision record.
+fn terms(potential: &Potential, view: &View<'_>) -> Value {
+    json!({
+        "process": potential.process + 1,
+        "cluster": view.platform.clusters[potential.cluster].name,
+        "bytes": potential.bytes.get(),
+        "communication_s": potential.time.get(),
+        "p_com": potential.p_com,
+        "ic": potential.ic,
+        "transfer_s": potential.transfer.get(),
+        "it": potential.it,
+        "processing": potential.metrics.processing,
+        "communication": potential.metrics.communication,
+        "memory": potential.metrics.memory,
+        "potential": potential.metrics.potential(),
+    })
+}
+
+/// Asks the manager of the wanted cluster for a host, and takes it.
+fn place(elected: &Potential, offers: &mut Offers<'_>, view: &View<'_>) -> Candidate {
+    let from = view.placement[elected.process];
+    let to = offers.best(elected.process, elected.cluster);
+    let (accepted, reason) = match to {
+        None => (false, "no host of the cluster has memory for it"),
+        Some(to) if to == from => (false, "it is on the best host of the cluster"),
+        Some(to) => {
+            offers.send(elected.process, to);
+            (true, "its potential is above the threshold")
+        }
+    };
+    Candidate {
+        process: ProcessId::from_index(elected.process),
+        from,
+        to_cluster: ClusterId::from_index(elected.cluster),
+        to,
+        score: elected.metrics.potential(),
+        stay: None,
+        go: None,
+        accepted,
+        reason: reason.into(),
+    }
+}
+
+impl PolicyOptions for MigBsp2007Config {
+    const FLAGS: &'static [OptionFlag] = &[ALPHA, TOLERANCE];
+    const RANGES: &'static [(&'static str, &'static str)] = &[ALPHAS, TOLERANCES];
+    const SHARES: &'static [&'static str] = &["d"];
+
+    fn narrator() -> &'static dyn Narrator {
+        &MigBsp2007Narrator
+    }
+
+    fn policy(self) -> Result<Box<dyn Policy>, Error> {
+        Ok(Box::new(MigBsp2007::new(self)?))
+    }
+}
+
+impl Policy for MigBsp2007 {
+    fn is_call_due(&mut self, view: &View<'_>) -> bool {
+        self.forecasts
+            .observe(&self.shared, self.trigger.alpha(), view);
+        self.loads.observe(&self.config, view);
+        self.trigger.observe(&self.shared, view)
+    }
+
+    fn is_done(&self, left: usize) -> bool {
+        self.trigger.is_done(left)
+    }
+
+    fn decide(&mut self, view: &View<'_>, random: &mut Stream) -> Result<Decision, Error> {
+        let processes = processes(&self.forecasts, view);
+        let (config, forecasts) = (&self.config, &self.forecasts);
+        let all = |each: &mut dyn FnMut(Potential)| {
+            potentials(config, forecasts, &processes, view, random, each);
+        };
+        let is_explained = self.calls < config.explained_calls;
+        let survey = Survey::of(all, if is_explained { LISTED_PAIRS } else { 0 });
+        let explanation = self.explain(&processes, &survey, view);
+        let mut offers = Offers::new(&self.config, &mut self.loads, view);
+        let candidates: Vec<Candidate> = survey
+            .elected(self.config.threshold)
+            .iter()
+            .filter(|elected| !view.is_pinned(elected.process))
+            .map(|elected| place(elected, &mut offers, view))
+            .collect();
+        let migration = |candidate: &Candidate| {
+            let to = candidate.to.filter(|_| candidate.accepted)?;
+            Some(Migration {
+                process: candidate.process,
+                to,
+            })
+        };
+        self.calls = self.calls.saturating_add(1);
+        Ok(Decision {
+            migrations: candidates.iter().filter_map(migration).collect(),
+            candidates,
+            explanation: Some(Arc::new(explanation)),
+            procedure: None,
+        })
+    }
+
+    /// The PM(i,j) that are listed, and the records of the first calls as JSON.
+    fn memory(&self, pairs: f64, supersteps: f64) -> f64 {
+        let records = supersteps.min(f64::from(self.config.explained_calls));
+        let listed = if pairs > LISTED_PAIRS as f64 {
+            0.0
+        } else {
+            pairs
+        };
+        listed * (size_of::<Potential>() as f64 + records * RECORD)
+    }
+
+    fn on_outcome(&mut self, moved: usize) {
+        self.trigger.close(&self.shared, moved);
+        self.forecasts.restart(&self.shared);
+    }
+
+    fn fault(&self) -> Option<String> {
+        self.trigger.fault()
+    }
+
+    fn uses_seed(&self) -> bool {
+        self.config.own_partner == OwnPartner::Random
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn its_memory_is_the_listed_potentials_and_the_records_of_the_first_calls() {
+        let config = MigBsp2007Config {
+            explained_calls: 3,
+            ..MigBsp2007Config::default()
+        };
+        let policy = MigBsp2007::new(config).unwrap();
+        let each = size_of::<Potential>() as f64;
+        let most = LISTED_PAIRS as f64;
+        assert_eq!(policy.memory(10.0, 2.0), 10.0 * each + 20.0 * RECORD);
+        assert_eq!(policy.memory(most, 9.0), most * each + 3.0 * most * RECORD);
+        // More pairs are not listed.
+        assert_eq!(policy.memory(most + 1.0, 9.0), 0.0);
+    }
+
+    #[test]
+    fn a_tolerance_that_is_no_number_is_a_fault() {
+        let mut policy = MigBsp2007::new(MigBsp2007Config::default()).unwrap();
+        assert_eq!(policy.fault(), None);
+        policy.trigger = Trigger::new(&MigBspConfig {
+            d: f64::NAN,
+            ..policy.shared.clone()
+        });
+        let fault = policy.fault().unwrap();
+        assert!(fault.contains("D = NaN is out of range"), "{fault}");
+    }
+}

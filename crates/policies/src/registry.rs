@@ -1,0 +1,61 @@
+//! The built-in policies, one row each. Help, listings, schemas and errors derive from this table.
+
+use super::entry::{Table, of_strategy, row};
+use super::strategy;
+use super::{MigBsp2007Config, MigBspConfig, Never, ReplayConfig};
+
+/// The policy of an experiment that names none.
+pub const USUAL: &str = "migbsp";
+
+/// The policy that moves nobody.
+pub const NEVER: &str = "never";
+
+/// The policies that come with the program.
+pub fn standard() -> Table {
+    let mut rows = vec![
+        row::<Never>(NEVER, "baseline: no process moves", "-"),
+        row::<MigBspConfig>(
+            "migbsp",
+            "MigBSP, second generation: potential of migration from computation, communication and memory",
+            "da Rosa Righi et al., LU, Lattice Boltzmann and Smith-Waterman papers",
+        ),
+        row::<MigBsp2007Config>(
+            "migbsp-2007",
+            "MigBSP, first generation: potential of migration from normalised metrics, above a fixed threshold",
+            "da Rosa Righi et al., On the Dynamic Load-Rebalancing of BSP Application Using Process Migration, WSPPD 2007",
+        ),
+        row::<ReplayConfig>(
+            "replay",
+            "forced decisions: moves what a list says, to judge timing apart from policy",
+            "-",
+        ),
+    ];
+    rows.extend(strategy::standard().iter().map(of_strategy));
+    Table::new(["policy", "policies", "policy.name"], rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    fn problems(name: &str, options: &Value) -> String {
+        let error = standard().find(name).unwrap().build(options);
+        error.unwrap_err().to_string()
+    }
+
+    #[test]
+    fn problems_of_options_have_their_whole_keys() {
+        let error = problems("migbsp", &json!({ "x": 2.0, "delta": -1.0 }));
+        assert!(
+            error.contains("policy.migbsp.x") && error.contains("policy.migbsp.delta"),
+            "{error}"
+        );
+        let error = problems("never", &json!({ "x": 2.0 }));
+        assert!(
+            error.contains("unknown key `x`\n  --> policy.never.x"),
+            "{error}"
+        );
+    }
+}

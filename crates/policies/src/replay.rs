@@ -1,0 +1,191 @@
+//! Forced decisions: makes the moves of a list, so that their timing can be judged apart from any policy.
+//!
+//! The list is given in the experiment (`policy.replay.decisions`) or in a JSON file (`--decisions FILE`): objects with `superstep` and
+//! `process` (`24` or `"p24"`), counted from 1, and `to`, a host or a cluster (then its least occupied host, the lowest index first). A call comes after
+//! each superstep that the list names, and is paid like any other. Results of this policy are no results of a policy: it is
+//! labelled `replay` wherever its name appears.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Decision, Migration, Policy, PolicyOptions, View};
+use migsim_base::document::{Document, read_text};
+use migsim_base::error::{Error, Problem};
+use migsim_base::plugin::{FlagValues, OptionFlag};
+use migsim_base::random::Stream;
+use migsim_base::units::{HostId, ProcessId, process_number, process_number_schema};
+
+/// The options of the policy.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ReplayConfig {
+    /// A JSON file with a list of forced moves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// Forced moves, besides those of the file.
+    pub decisions: Vec<ForcedMove>,
+}
+
+/// One forced move.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ForcedMove {
+    /// After which superstep, counted from 1.
+    pub superstep: u64,
+    /// The process, counted from 1: `24` or `"p24"`.
+    #[serde(deserialize_with = "process_number")]
+    #[schemars(schema_with = "process_number_schema")]
+    pub process: u32,
+    /// The host, or the cluster, where it goes.
+    pub to: String,
+}
+
+/// The policy.
+#[derive(Clone, Debug)]
+pub struct Replay {
+    by_superstep: BTreeMap<u64, Vec<ForcedMove>>,
+}
+
+impl Replay {
+    /// A call after each of the supersteps `calls`, counted from 1, and `moves`, each at the call after its superstep.
+    pub fn of_calls(
+        calls: impl IntoIterator<Item = u64>,
+        moves: impl IntoIterator<Item = ForcedMove>,
+    ) -> Self {
+        let mut by_superstep: BTreeMap<u64, Vec<ForcedMove>> =
+            calls.into_iter().map(|call| (call, Vec::new())).collect();
+        for forced in moves {
+            by_superstep
+                .entry(forced.superstep)
+                .or_default()
+                .push(forced);
+        }
+        Self { by_superstep }
+    }
+}
+
+impl PolicyOptions for ReplayConfig {
+    const FLAGS: &'static [OptionFlag] = &[OptionFlag::new(
+        "decisions",
+        FlagValues::Texts,
+        "The forced moves of `--policy replay`: a JSON list of {superstep, process, to}, counted from 1",
+    )
+    .of_key("file")
+    .shown_as("FILE")];
+    const FILES: &'static [&'static str] = &["file"];
+
+    fn policy(self) -> Result<Box<dyn Policy>, Error> {
+        let mut all = self.decisions;
+        if let Some(file) = self.file {
+            let text = read_text(&file).map_err(|problem| problem.key("file"))?;
+            all.extend(Document::parse(file, text)?.deserialize::<Vec<ForcedMove>>()?);
+        }
+        if let Some(index) =
+            (all.iter()).position(|forced| forced.superstep == 0 || forced.process == 0)
+        {
+            let problem = Problem::new(format!("forced move {} counts from 0", index + 1));
+            return Err(problem
+                .key("decisions")
+                .hint("supersteps and processes are counted from 1")
+                .into());
+        }
+        Ok(Box::new(Replay::of_calls([], all)))
+    }
+}
+
+impl Policy for Replay {
+    fn is_call_due(&mut self, view: &View<'_>) -> bool {
+        self.is_call_planned(view.superstep)
+    }
+
+    fn is_call_planned(&self, superstep: usize) -> bool {
+        self.by_superstep.contains_key(&(superstep as u64 + 1))
+    }
+
+    fn decide(&mut self, view: &View<'_>, _random: &mut Stream) -> Result<Decision, Error> {
+        let mut occupancy = vec![0_u32; view.platform.hosts.len()];
+        for host in view.placement {
+            occupancy[host.index()] += 1;
+        }
+        let wanted = self
+            .by_superstep
+            .get(&(view.superstep as u64 + 1))
+            .map_or(&[][..], Vec::as_slice);
+        let mut migrations = Vec::with_capacity(wanted.len());
+        for forced in wanted {
+            let to = destination(&forced.to, &occupancy, view)?;
+            occupancy[to.index()] += 1;
+            migrations.push(Migration {
+                process: ProcessId(forced.process - 1),
+                to,
+            });
+        }
+        Ok(Decision::moves(migrations))
+    }
+
+    fn uses_seed(&self) -> bool {
+        false
+    }
+}
+
+/// The host of this name, or the least occupied one of the cluster of this name.
+fn destination(name: &str, occupancy: &[u32], view: &View<'_>) -> Result<HostId, Error> {
+    let platform = view.platform;
+    if let Some(host) = platform.host_named(name) {
+        return Ok(host);
+    }
+    let cluster = platform.cluster_named(name);
+    let hosts = cluster.map_or(0..0, |cluster| {
+        platform.clusters[cluster.index()].hosts.clone()
+    });
+    hosts
+        .min_by_key(|&host| occupancy[host as usize])
+        .map(HostId)
+        .ok_or_else(|| {
+            let names = platform
+                .clusters
+                .iter()
+                .map(|cluster| cluster.name.as_str());
+            let problem = Problem::new(format!(
+                "a forced move goes to `{name}`, which is neither a host nor a cluster"
+            ));
+            let problem = problem.key("policy.replay").names_no("host", name);
+            Error::Run(problem.known("clusters", names))
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Measures;
+    use crate::testing::view;
+    use migsim_base::random::Purpose;
+
+    fn forced(process: u32, to: &str) -> ForcedMove {
+        ForcedMove {
+            superstep: 1,
+            process,
+            to: to.to_owned(),
+        }
+    }
+
+    #[test]
+    fn moves_into_one_cluster_go_to_different_hosts() {
+        let platform = migsim_platform::open("lbm").unwrap().platform;
+        let host = |name: &str| platform.host_named(name).unwrap();
+        let placement = [host("lan-0"), host("lan-0"), host("a-0")];
+        let measures = Measures::default();
+        let view = view(&platform, &placement, &measures);
+        let config = ReplayConfig {
+            decisions: vec![forced(1, "a"), forced(2, "a"), forced(3, "n-0")],
+            file: None,
+        };
+        let mut policy = config.policy().unwrap();
+        assert!(policy.is_call_due(&view) && !policy.uses_seed());
+        let decision = policy.decide(&view, &mut Stream::new(1, Purpose::Policy));
+        let to: Vec<HostId> = decision.unwrap().migrations.iter().map(|m| m.to).collect();
+        assert_eq!(to, [host("a-1"), host("a-2"), host("n-0")]);
+    }
+}

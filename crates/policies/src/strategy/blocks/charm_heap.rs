@@ -1,0 +1,121 @@
+//! The heap of Charm++'s classic refiners: an item moves only past what is strictly worse, and a child must be strictly better than its
+//! sibling to be chosen from the left.
+
+/// A heap of numbers; `better(a, b)` at each call says whether `a` belongs strictly nearer to the top than `b`.
+#[derive(Clone, Debug, Default)]
+pub(in crate::strategy) struct CharmHeap {
+    items: Vec<usize>,
+}
+
+impl CharmHeap {
+    /// Adds an item, which rises past all that are strictly worse.
+    pub(in crate::strategy) fn insert(
+        &mut self,
+        item: usize,
+        better: impl Fn(usize, usize) -> bool,
+    ) {
+        self.items.push(item);
+        self.rise(self.items.len() - 1, &better);
+    }
+
+    /// Takes out the top: the last item sinks from the root.
+    pub(in crate::strategy) fn pop(
+        &mut self,
+        better: impl Fn(usize, usize) -> bool,
+    ) -> Option<usize> {
+        let last = self.items.pop()?;
+        let Some(top) = self.items.first_mut() else {
+            return Some(last);
+        };
+        let top = std::mem::replace(top, last);
+        let mut at = 0;
+        loop {
+            let (left, right) = (2 * at + 1, 2 * at + 2);
+            let child = if right < self.items.len() {
+                if better(self.items[left], self.items[right]) {
+                    left
+                } else {
+                    right
+                }
+            } else if left < self.items.len() {
+                left
+            } else {
+                break;
+            };
+            if !better(self.items[child], self.items[at]) {
+                break;
+            }
+            self.items.swap(at, child);
+            at = child;
+        }
+        Some(top)
+    }
+
+    /// Puts an item whose load has changed where it belongs; does nothing if it is not in the heap.
+    pub(in crate::strategy) fn update(
+        &mut self,
+        item: usize,
+        better: impl Fn(usize, usize) -> bool,
+    ) {
+        if let Some(at) = self.items.iter().position(|&other| other == item) {
+            self.update_at(at, &better);
+        }
+    }
+
+    /// Compares the item at `at` with its parent, then what stands there now with both children; each place that changes is visited likewise.
+    fn update_at(&mut self, at: usize, better: &impl Fn(usize, usize) -> bool) {
+        let is_better = |heap: &Self, a: usize, b: usize| better(heap.items[a], heap.items[b]);
+        if at > 0 && is_better(self, at, (at - 1) / 2) {
+            self.items.swap(at, (at - 1) / 2);
+            self.update_at((at - 1) / 2, better);
+        }
+        let (left, right) = (2 * at + 1, 2 * at + 2);
+        let mut winner = at;
+        if right < self.items.len() {
+            for child in [left, right] {
+                if !is_better(self, winner, child) {
+                    winner = child;
+                }
+            }
+        } else if left < self.items.len() && is_better(self, left, at) {
+            winner = left;
+        }
+        if winner != at {
+            self.items.swap(at, winner);
+            self.update_at(winner, better);
+        }
+    }
+
+    fn rise(&mut self, mut at: usize, better: &impl Fn(usize, usize) -> bool) {
+        while at > 0 {
+            let parent = (at - 1) / 2;
+            if !better(self.items[at], self.items[parent]) {
+                break;
+            }
+            self.items.swap(at, parent);
+            at = parent;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_comes_out_first_and_ties_stay() {
+        let mut loads = [1, 3, 2, 3];
+        let mut heap = CharmHeap::default();
+        for item in 0..4 {
+            heap.insert(item, |a, b| loads[a] > loads[b]);
+        }
+        // 3 is no better than 1, so 1 stays at the top; 3 took the place of 0.
+        assert_eq!(heap.items, [1, 3, 2, 0]);
+        loads[0] = 9;
+        heap.update(0, |a, b| loads[a] > loads[b]);
+        heap.update(7, |_, _| unreachable!("7 is not in the heap"));
+        let out: Vec<_> = std::iter::from_fn(|| heap.pop(|a, b| loads[a] > loads[b])).collect();
+        // After 0 the last item, 3, goes to the root, and 1 is no better.
+        assert_eq!(out, [0, 3, 1, 2]);
+    }
+}

@@ -1,0 +1,137 @@
+//! The binary heap of the GNU C++ library (`std::make_heap`, `std::priority_queue`).
+
+/// A heap of numbers; `below(a, b)` at each call says whether `a` belongs strictly below `b`.
+#[derive(Clone, Debug, Default)]
+pub(in crate::strategy) struct LibraryHeap {
+    items: Vec<usize>,
+}
+
+impl LibraryHeap {
+    /// A heap of `items`, built from the last parent down to the root.
+    pub(in crate::strategy) fn new(
+        mut items: Vec<usize>,
+        below: impl Fn(usize, usize) -> bool,
+    ) -> Self {
+        make(&mut items, &|a: &usize, b: &usize| below(*a, *b));
+        Self { items }
+    }
+
+    /// The item at the top.
+    pub(in crate::strategy) fn top(&self) -> Option<usize> {
+        self.items.first().copied()
+    }
+
+    /// The items as they lie in the heap.
+    pub(in crate::strategy) fn into_items(self) -> Vec<usize> {
+        self.items
+    }
+
+    /// Takes out the top: the last item sinks from the root.
+    pub(in crate::strategy) fn pop(
+        &mut self,
+        below: impl Fn(usize, usize) -> bool,
+    ) -> Option<usize> {
+        let last = self.items.pop()?;
+        let Some(&top) = self.items.first() else {
+            return Some(last);
+        };
+        adjust(&mut self.items, 0, last, &|a: &usize, b: &usize| {
+            below(*a, *b)
+        });
+        Some(top)
+    }
+
+    /// Adds an item, which rises past all that belong strictly below it.
+    pub(in crate::strategy) fn push(&mut self, item: usize, below: impl Fn(usize, usize) -> bool) {
+        self.items.push(item);
+        let hole = self.items.len() - 1;
+        rise(&mut self.items, hole, 0, item, &|a: &usize, b: &usize| {
+            below(*a, *b)
+        });
+    }
+}
+
+/// Sorts such that nothing stands behind what it belongs below.
+pub(in crate::strategy) fn heap_sort<T: Copy>(items: &mut [T], below: &impl Fn(&T, &T) -> bool) {
+    make(items, below);
+    for end in (1..items.len()).rev() {
+        let last = items[end];
+        items[end] = items[0];
+        adjust(&mut items[..end], 0, last, below);
+    }
+}
+
+fn make<T: Copy>(items: &mut [T], below: &impl Fn(&T, &T) -> bool) {
+    for parent in (0..items.len() / 2).rev() {
+        adjust(items, parent, items[parent], below);
+    }
+}
+
+/// Lets the hole sink to a leaf, always to the child nearer to the top (the right one of equals); `item` rises from there.
+fn adjust<T: Copy>(items: &mut [T], top: usize, item: T, below: &impl Fn(&T, &T) -> bool) {
+    let mut hole = top;
+    loop {
+        let (left, right) = (2 * hole + 1, 2 * hole + 2);
+        let child = if right < items.len() {
+            if below(&items[right], &items[left]) {
+                left
+            } else {
+                right
+            }
+        } else if left < items.len() {
+            left
+        } else {
+            break;
+        };
+        items[hole] = items[child];
+        hole = child;
+    }
+    rise(items, hole, top, item, below);
+}
+
+/// Puts `item` into the hole, or as far above it (at most at `top`) as its parents belong strictly below it.
+fn rise<T: Copy>(
+    items: &mut [T],
+    mut hole: usize,
+    top: usize,
+    item: T,
+    below: &impl Fn(&T, &T) -> bool,
+) {
+    while hole > top {
+        let parent = (hole - 1) / 2;
+        if !below(&items[parent], &item) {
+            break;
+        }
+        items[hole] = items[parent];
+        hole = parent;
+    }
+    items[hole] = item;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_equal_items_the_right_child_follows_the_top() {
+        let never = |_, _| false;
+        let mut heap = LibraryHeap::new((0..4).collect(), never);
+        // g++ 12: the hole of each parent sinks to the right, and its item stays at the leaf.
+        assert_eq!(heap.items, [2, 3, 0, 1]);
+        assert_eq!(heap.pop(never), Some(2));
+        assert_eq!(heap.items, [0, 3, 1]);
+        heap.push(2, never);
+        assert_eq!(heap.items, [0, 3, 1, 2]);
+        assert_eq!(heap.top(), Some(0));
+    }
+
+    #[test]
+    fn the_least_load_comes_out_first() {
+        let loads = [3, 1, 2, 5, 4];
+        let below = |a: usize, b: usize| loads[a] > loads[b];
+        let mut heap = LibraryHeap::new((0..5).collect(), below);
+        let out: Vec<_> = std::iter::from_fn(|| heap.pop(below)).collect();
+        assert_eq!(out, [1, 2, 0, 4, 3]);
+        assert!(heap.top().is_none() && LibraryHeap::new(Vec::new(), below).pop(below).is_none());
+    }
+}

@@ -1,0 +1,145 @@
+//! The heap of Charm++'s greedy refiners: least load on top, and any host can be taken out of it.
+
+/// A heap of hosts by load; counted from 1 as in the original, so that place 0 stays unused.
+#[derive(Clone, Debug, Default)]
+pub(in crate::strategy) struct PositionHeap {
+    /// The hosts; the first entry is no host.
+    items: Vec<usize>,
+    /// The place of each host; 0 for those that are not in the heap.
+    places: Vec<usize>,
+}
+
+impl PositionHeap {
+    /// The hosts 0 to `hosts - 1` in this order, not yet a heap.
+    pub(in crate::strategy) fn in_order(hosts: usize) -> Self {
+        let mut items = vec![usize::MAX];
+        items.extend(0..hosts);
+        Self {
+            items,
+            places: (1..=hosts).collect(),
+        }
+    }
+
+    /// Makes a heap of the present order.
+    pub(in crate::strategy) fn build<R: PartialOrd>(&mut self, loads: &[R]) {
+        for parent in (1..=self.last() / 2).rev() {
+            let mut at = parent;
+            loop {
+                let mut least = at;
+                for child in [2 * at, 2 * at + 1] {
+                    if child <= self.last() && self.is_less(child, least, loads) {
+                        least = child;
+                    }
+                }
+                if least == at {
+                    break;
+                }
+                self.swap(at, least);
+                at = least;
+            }
+        }
+    }
+
+    /// The host with the least load.
+    pub(in crate::strategy) fn top(&self) -> Option<usize> {
+        self.items.get(1).copied()
+    }
+
+    /// Adds a host.
+    pub(in crate::strategy) fn push<R: PartialOrd>(&mut self, host: usize, loads: &[R]) {
+        self.items.push(host);
+        self.places[host] = self.last();
+        self.rise(self.last(), loads);
+    }
+
+    /// Takes a host out; does nothing if it is not in the heap.
+    pub(in crate::strategy) fn remove<R: PartialOrd>(&mut self, host: usize, loads: &[R]) {
+        let at = std::mem::take(&mut self.places[host]);
+        if at == 0 {
+            return;
+        }
+        let moved = self.items.pop().unwrap_or(host);
+        if moved == host {
+            return; // it was the last one
+        }
+        self.items[at] = moved;
+        self.places[moved] = at;
+        if at > 1 && self.is_less(at, at / 2, loads) {
+            self.rise(at, loads);
+        } else {
+            self.sink(at, loads);
+        }
+    }
+
+    fn last(&self) -> usize {
+        self.items.len() - 1
+    }
+
+    fn is_less<R: PartialOrd>(&self, a: usize, b: usize, loads: &[R]) -> bool {
+        loads[self.items[a]] < loads[self.items[b]]
+    }
+
+    fn swap(&mut self, a: usize, b: usize) {
+        self.items.swap(a, b);
+        self.places[self.items[a]] = a;
+        self.places[self.items[b]] = b;
+    }
+
+    fn rise<R: PartialOrd>(&mut self, mut at: usize, loads: &[R]) {
+        while at > 1 && self.is_less(at, at / 2, loads) {
+            self.swap(at, at / 2);
+            at /= 2;
+        }
+    }
+
+    /// Sinks to the smaller child, the right one of equals, while that is strictly smaller.
+    fn sink<R: PartialOrd>(&mut self, mut at: usize, loads: &[R]) {
+        while 2 * at <= self.last() {
+            let (left, right) = (2 * at, 2 * at + 1);
+            let child = if right <= self.last() && !self.is_less(left, right, loads) {
+                right
+            } else {
+                left
+            };
+            if !self.is_less(child, at, loads) {
+                break;
+            }
+            self.swap(at, child);
+            at = child;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_are_taken_from_anywhere_and_come_back() {
+        let mut loads = [4.0, 2.0, 3.0, 1.0];
+        let mut heap = PositionHeap::in_order(4);
+        heap.build(&loads);
+        // place 2: 1 against 3 -> 3 rises; place 1: 0 against 3 and 2 -> 3; then 0 against 1 -> 1.
+        assert_eq!(heap.items[1..], [3, 1, 2, 0]);
+        heap.remove(1, &loads);
+        assert_eq!(heap.items[1..], [3, 0, 2]);
+        heap.remove(1, &loads);
+        loads[1] = 0.5;
+        heap.push(1, &loads);
+        assert_eq!((heap.top(), &heap.items[1..]), (Some(1), &[1, 3, 2, 0][..]));
+        for host in [1, 3, 2, 0] {
+            heap.remove(host, &loads);
+        }
+        assert_eq!(heap.top(), None);
+    }
+
+    #[test]
+    fn of_equal_loads_the_right_child_follows() {
+        let mut heap = PositionHeap::in_order(3);
+        heap.build(&[1.0, 1.0, 1.0]);
+        let loads = [5.0, 1.0, 1.0];
+        heap.remove(0, &loads); // 2 goes to the root
+        heap.push(0, &loads);
+        assert_eq!(heap.items[1..], [2, 1, 0]);
+    }
+}

@@ -1,0 +1,46 @@
+//! Numbers of 32 or 64 bits: the newer Charm++ rounds every load to 32 bits, which decides ties.
+
+use std::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
+
+/// A floating point number of either width.
+pub(in crate::strategy) trait Real:
+    Copy
+    + PartialOrd
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Mul<Output = Self>
+    + Div<Output = Self>
+    + AddAssign
+    + SubAssign
+{
+    /// Zero.
+    const ZERO: Self;
+
+    /// The nearest number of this width.
+    fn of(value: f64) -> Self;
+}
+
+impl Real for f64 {
+    const ZERO: Self = 0.0;
+
+    fn of(value: f64) -> Self {
+        value
+    }
+}
+
+impl Real for f32 {
+    const ZERO: Self = 0.0;
+
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "rounding to 32 bits is what this is for"
+    )]
+    fn of(value: f64) -> Self {
+        value as Self
+    }
+}
+
+/// The larger of two numbers; the first of equal ones.
+pub(in crate::strategy) fn larger<R: Real>(a: R, b: R) -> R {
+    if a < b { b } else { a }
+}

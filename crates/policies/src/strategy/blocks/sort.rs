@@ -1,0 +1,165 @@
+//! The unstable sort of the GNU C++ library (`std::sort`): quicksort with the median of three, then insertion.
+
+use super::heap_sort;
+
+/// Ranges up to this length are left to the insertion sort.
+const SHORT: usize = 16;
+
+/// Sorts `items` such that equal ones end where the library puts them; returns the number of comparisons.
+pub(in crate::strategy) fn sort<T: Copy>(items: &mut [T], less: impl Fn(&T, &T) -> bool) -> u64 {
+    let comparisons = std::cell::Cell::new(0);
+    let less = |a: &T, b: &T| {
+        comparisons.set(comparisons.get() + 1);
+        less(a, b)
+    };
+    let depth = 2 * items.len().checked_ilog2().unwrap_or(0);
+    quicksort(items, depth, &less);
+    let (first, rest) = (items.len().min(SHORT), SHORT..items.len());
+    insert_first(&mut items[..first], &less);
+    for at in rest {
+        insert(items, at, &less);
+    }
+    comparisons.get()
+}
+
+/// The numbers from 0 to `keys.len() - 1` with the largest key first, equal ones as [`sort`] leaves them; and the comparisons.
+pub(in crate::strategy) fn descending<R: Copy + PartialOrd>(keys: &[R]) -> (Vec<usize>, u64) {
+    let mut order: Vec<usize> = (0..keys.len()).collect();
+    let comparisons = sort(&mut order, |&a, &b| keys[a] > keys[b]);
+    (order, comparisons)
+}
+
+/// Partitions until ranges are short: the right part by recursion, the left one in the loop.
+fn quicksort<T: Copy>(mut items: &mut [T], mut depth: u32, less: &impl Fn(&T, &T) -> bool) {
+    while items.len() > SHORT {
+        if depth == 0 {
+            heap_sort(items, less);
+            return;
+        }
+        depth -= 1;
+        let cut = partition(items, less);
+        let (left, right) = std::mem::take(&mut items).split_at_mut(cut);
+        quicksort(right, depth, less);
+        items = left;
+    }
+}
+
+/// Moves the median of three to the front and parts the rest around it; returns where the right part begins.
+fn partition<T: Copy>(items: &mut [T], less: &impl Fn(&T, &T) -> bool) -> usize {
+    let (middle, last) = (items.len() / 2, items.len() - 1);
+    let median = median([1, middle, last], |a, b| less(&items[a], &items[b]));
+    items.swap(0, median);
+    let pivot = items[0];
+    let (mut left, mut right) = (1, items.len());
+    loop {
+        while less(&items[left], &pivot) {
+            left += 1;
+        }
+        right -= 1;
+        while less(&pivot, &items[right]) {
+            right -= 1;
+        }
+        if left >= right {
+            return left;
+        }
+        items.swap(left, right);
+        left += 1;
+    }
+}
+
+/// The one of three places that holds the median.
+fn median([a, b, c]: [usize; 3], less: impl Fn(usize, usize) -> bool) -> usize {
+    if less(a, b) {
+        if less(b, c) {
+            b
+        } else if less(a, c) {
+            c
+        } else {
+            a
+        }
+    } else if less(a, c) {
+        a
+    } else if less(b, c) {
+        c
+    } else {
+        b
+    }
+}
+
+/// Insertion sort whose items are compared with the first one at once.
+fn insert_first<T: Copy>(items: &mut [T], less: &impl Fn(&T, &T) -> bool) {
+    for at in 1..items.len() {
+        if less(&items[at], &items[0]) {
+            items[..=at].rotate_right(1);
+        } else {
+            insert(items, at, less);
+        }
+    }
+}
+
+/// Moves the item at `at` to the left, past all that are greater; the first item is not greater.
+fn insert<T: Copy>(items: &mut [T], at: usize, less: &impl Fn(&T, &T) -> bool) {
+    let mut to = at;
+    while less(&items[at], &items[to - 1]) {
+        to -= 1;
+    }
+    items[to..=at].rotate_right(1);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn up_to_16_items_keep_the_order_of_ties() {
+        let keys = [1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2, 1, 2];
+        let (order, _) = descending(&keys);
+        let expected = [1, 3, 5, 7, 9, 11, 13, 15, 0, 2, 4, 6, 8, 10, 12, 14];
+        assert_eq!(order, expected);
+    }
+
+    #[test]
+    fn of_17_equal_items_the_order_is_that_of_the_library() {
+        // g++ 12, std::sort of 17 equal keys: the median of items 1, 8 and 16 goes to the front and every pair is swapped.
+        let (order, _) = descending(&[0; 17]);
+        let expected = [8, 16, 15, 14, 13, 12, 11, 10, 9, 0, 7, 6, 5, 4, 3, 2, 1];
+        assert_eq!(order, expected);
+    }
+
+    #[test]
+    fn of_40_items_with_five_keys_the_order_is_that_of_the_library() {
+        // g++ 12, std::sort of 0 to 39 by falling 7·i mod 5.
+        let keys: Vec<usize> = (0..40).map(|item| item * 7 % 5).collect();
+        let (order, _) = descending(&keys);
+        let expected = [
+            17, 2, 37, 22, 7, 32, 27, 12, 9, 24, 14, 29, 19, 34, 4, 39, 21, 1, 26, 31, 36, 16, 11,
+            6, 18, 23, 38, 13, 28, 3, 8, 33, 0, 20, 5, 35, 10, 30, 15, 25,
+        ];
+        assert_eq!(order, expected);
+    }
+
+    #[test]
+    fn any_list_is_sorted_even_one_that_defeats_the_pivot() {
+        let mut state = 7_u64;
+        for length in [0, 1, 2, 15, 16, 17, 100, 1000] {
+            for modulus in [1, 3, 1 << 20] {
+                let mut items: Vec<u64> = (0..length)
+                    .map(|_| {
+                        state = state
+                            .wrapping_mul(6_364_136_223_846_793_005)
+                            .wrapping_add(1);
+                        (state >> 33) % modulus
+                    })
+                    .collect();
+                let mut expected = items.clone();
+                expected.sort_unstable();
+                sort(&mut items, |a, b| a < b);
+                assert_eq!(items, expected);
+            }
+        }
+        // Without depth all of it is left to the heap.
+        let mut items: Vec<u32> = (0..100).map(|n| n * 37 % 101).collect();
+        quicksort(&mut items, 0, &|a, b| a < b);
+        assert!(items.is_sorted());
+    }
+}

@@ -1,0 +1,92 @@
+//! Brute force: the assignment with the least maximum, of all there are; only for few processes.
+//!
+//! | edition | rule |
+//! |---|---|
+//! | `ours` | host times, background and speeds included; of equal ones that with the fewest moves, then the first; no host beyond its memory |
+//! | `lbaf-1.6` | `Σ work`, speeds and background ignored; of equal ones the first, process 0 varying slowest (`BruteForce`) |
+//!
+//! Source: LB Analysis Framework (9615e7ab).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::optimum::{first_optimum, optimum};
+use super::{Assignment, Instance, Strategy, StrategyOptions, Variant};
+use migsim_base::error::{Error, Problem};
+use migsim_base::random::Stream;
+use migsim_base::units::Seconds;
+
+/// The options, which are the strategy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct BruteForceOptions {
+    /// The program or text whose decisions are made.
+    pub edition: BruteForceEdition,
+    /// The most assignments that are tried.
+    pub most: u64,
+}
+
+/// The program or text whose decisions are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum BruteForceEdition {
+    /// The idea made right for unlike hosts.
+    #[default]
+    #[serde(rename = "ours")]
+    Ours,
+    /// `BruteForce` of LBAF 1.6.
+    #[serde(rename = "lbaf-1.6")]
+    Lbaf,
+}
+
+impl Default for BruteForceOptions {
+    fn default() -> Self {
+        Self {
+            edition: BruteForceEdition::Ours,
+            most: 1_000_000,
+        }
+    }
+}
+
+impl StrategyOptions for BruteForceOptions {
+    const VARIANTS: &'static [Variant] = &[Variant::new(
+        "lbaf-1.6",
+        r#"{ "edition": "lbaf-1.6" }"#,
+        "lbaf-1.6.0/BruteForce",
+    )];
+
+    fn strategy(self) -> Result<Box<dyn Strategy>, Error> {
+        Ok(Box::new(self))
+    }
+}
+
+impl Strategy for BruteForceOptions {
+    fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
+        let found = match self.edition {
+            BruteForceEdition::Ours => optimum(instance, self.most),
+            BruteForceEdition::Lbaf => {
+                let plain = Instance {
+                    speeds: vec![1.0; instance.hosts()],
+                    background: vec![Seconds::default(); instance.hosts()],
+                    ..instance.clone()
+                };
+                first_optimum(&plain, self.most)
+            }
+        };
+        let Some(hosts) = found.map(|(_, hosts)| hosts) else {
+            let (hosts, processes) = (instance.hosts(), instance.processes());
+            let most = self.most;
+            let message = format!(
+                "{hosts}^{processes} assignments are more than the {most} that brute force tries"
+            );
+            let hint = "take another policy, or raise `most`";
+            return Err(Error::Run(
+                Problem::new(message)
+                    .key("policy.brute-force.most")
+                    .hint(hint),
+            ));
+        };
+        let processes = u32::try_from(instance.processes()).unwrap_or(u32::MAX);
+        let all = (instance.hosts() as u64).saturating_pow(processes);
+        Ok(Assignment::central(hosts, all))
+    }
+}

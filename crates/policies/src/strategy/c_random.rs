@@ -1,0 +1,96 @@
+//! After PUB's distributed c-random: each host asks c random hosts, and sends one process to the least loaded of them if that has less.
+//!
+//! Each host h asks `choices` hosts other than itself, without replacement; m is the one with the least time (the lowest number of equal
+//! ones). If `L_m + margin < L_h`, its process of the lowest number goes to m. All decide from the times before the round, so that many may
+//! pick the same m: the known weakness of the method. Nothing beyond a host's memory. The text (Bonorden, IPDPS 2007) is not readable to
+//! us: parameters are ours, and there is no program to compare with.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::room::{Room, least, sample};
+use super::{Assignment, Gather, Instance, Strategy, StrategyOptions, not_negative};
+use migsim_base::error::Error;
+use migsim_base::random::Stream;
+
+/// The options, which are the strategy.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct CRandomOptions {
+    /// c: how many hosts a host asks.
+    pub choices: u32,
+    /// By how much less the other must have \[s\].
+    pub margin: f64,
+}
+
+impl Default for CRandomOptions {
+    fn default() -> Self {
+        Self {
+            choices: 2,
+            margin: 0.0,
+        }
+    }
+}
+
+impl StrategyOptions for CRandomOptions {
+    fn strategy(self) -> Result<Box<dyn Strategy>, Error> {
+        not_negative([("margin", self.margin)])?;
+        Ok(Box::new(self))
+    }
+}
+
+impl Strategy for CRandomOptions {
+    fn assign(
+        &mut self,
+        instance: &Instance<'_>,
+        random: &mut Stream,
+    ) -> Result<Assignment, Error> {
+        let load = instance.host_times(&instance.current);
+        let mut room = Room::new(instance);
+        for (host, own) in instance.by_host().into_iter().enumerate() {
+            let asked = sample(host, instance.hosts(), self.choices, random);
+            let other = least(asked.into_iter(), |other| load[other].get());
+            let other = other.filter(|&other| load[other].get() + self.margin < load[host].get());
+            if let (Some(other), Some(&process)) = (other, own.first())
+                && room.fits(process, other)
+            {
+                room.put(process, other);
+            }
+        }
+        Ok(Assignment {
+            hosts: room.into_places(),
+            operations: u64::from(self.choices),
+            // A question and its answer.
+            gather: Gather::Neighbours {
+                rounds: 2,
+                messages: self.choices,
+            },
+            words: Vec::new(),
+        })
+    }
+
+    fn uses_seed(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{assigned, instance};
+    use super::*;
+
+    #[test]
+    fn one_process_goes_to_who_has_strictly_less() {
+        // With two hosts each asks the other.
+        let options = CRandomOptions::default();
+        let case = instance(&[1.0, 1.0], &[0, 0, 0, 1], &[1.0; 4]);
+        assert_eq!(assigned(options, &case), [1, 0, 0, 1]);
+        let equal = instance(&[1.0, 1.0], &[0, 1], &[1.0; 2]);
+        assert_eq!(assigned(options, &equal), [0, 1]);
+        let margin = CRandomOptions {
+            margin: 2.0,
+            ..options
+        };
+        assert_eq!(assigned(margin, &case), [0, 0, 0, 1]);
+    }
+}

@@ -1,0 +1,179 @@
+//! After diffusion: load flows between neighbours until all are about equal; then whole processes follow the flow.
+//!
+//! First order, synchronous (Cybenko 1989, Boillat 1990): `y_ij += a_ij·min(s_i, s_j)·(L_i − L_j)`, `a_ij = 1/(1 + max(deg_i, deg_j))`,
+//! on virtual loads until the largest is within `epsilon` of the time if work could be divided at will. The flow of work so found is nearly
+//! the least one; it is computed first and realised afterwards (Diekmann et al. 1999): each host gives, to the neighbours by falling flow,
+//! its largest process that fits what is left of the flow, the lowest number of equal ones. `min(s_i, s_j)` keeps the iteration stable on
+//! unlike hosts. Nothing beyond a host's memory. There is no program to compare with.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::greedy::by_falling_work;
+use super::room::Room;
+use super::{Assignment, Gather, Instance, Strategy, StrategyOptions, positive};
+use migsim_base::error::Error;
+use migsim_base::random::Stream;
+
+/// The options, which are the strategy.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct DiffusionOptions {
+    /// The hosts that exchange load with each other.
+    pub neighbours: Neighbours,
+    /// The imbalance that ends the virtual flow, as a fraction of the balanced time.
+    pub epsilon: f64,
+    /// The most rounds of the virtual flow.
+    pub rounds: u32,
+}
+
+/// The hosts that exchange load with each other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Neighbours {
+    /// Each host with the one before and the one after it.
+    #[default]
+    Ring,
+    /// Each host with all others.
+    Complete,
+}
+
+impl Default for DiffusionOptions {
+    fn default() -> Self {
+        Self {
+            neighbours: Neighbours::Ring,
+            epsilon: 0.01,
+            rounds: 1000,
+        }
+    }
+}
+
+impl StrategyOptions for DiffusionOptions {
+    fn strategy(self) -> Result<Box<dyn Strategy>, Error> {
+        positive([("epsilon", self.epsilon)])?;
+        Ok(Box::new(self))
+    }
+}
+
+/// Flow of work from a host to a neighbour of higher number; negative: the other way.
+#[derive(Clone, Copy, Debug)]
+struct Edge {
+    ends: [usize; 2],
+    flow: f64,
+}
+
+impl Strategy for DiffusionOptions {
+    fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
+        let mut edges = self.edges(instance.hosts());
+        let mut degree = vec![0_u32; instance.hosts()];
+        for host in edges.iter().flat_map(|edge| edge.ends) {
+            degree[host] += 1;
+        }
+        let rounds = self.flow(instance, &mut edges, &degree);
+        let messages = degree.iter().copied().max().unwrap_or(0);
+        Ok(Assignment {
+            hosts: realise(instance, &edges),
+            operations: u64::from(rounds) * u64::from(messages) + instance.processes() as u64,
+            gather: Gather::Neighbours { rounds, messages },
+            words: vec![format!("the flow was found after {rounds} rounds")],
+        })
+    }
+}
+
+impl DiffusionOptions {
+    fn edges(&self, hosts: usize) -> Vec<Edge> {
+        let edge = |a: usize, b: usize| Edge {
+            ends: [a.min(b), a.max(b)],
+            flow: 0.0,
+        };
+        match self.neighbours {
+            _ if hosts < 2 => Vec::new(),
+            Neighbours::Ring if hosts == 2 => vec![edge(0, 1)],
+            Neighbours::Ring => (0..hosts)
+                .map(|host| edge(host, (host + 1) % hosts))
+                .collect(),
+            Neighbours::Complete => (0..hosts)
+                .flat_map(|a| (a + 1..hosts).map(move |b| edge(a, b)))
+                .collect(),
+        }
+    }
+
+    /// Lets virtual load flow; returns the number of rounds.
+    fn flow(&self, instance: &Instance<'_>, edges: &mut [Edge], degree: &[u32]) -> u32 {
+        let times = instance.host_times(&instance.current);
+        let mut load: Vec<f64> = times.iter().map(|time| time.get()).collect();
+        let aim = instance.balanced_time() * (1.0 + self.epsilon);
+        for round in 0..self.rounds {
+            if load.iter().all(|&load| load <= aim) {
+                return round;
+            }
+            let before = load.clone();
+            for edge in &mut *edges {
+                let [a, b] = edge.ends;
+                let share = 1.0 / f64::from(1 + degree[a].max(degree[b]));
+                let speed = instance.speeds[a].min(instance.speeds[b]);
+                let work = share * speed * (before[a] - before[b]);
+                edge.flow += work;
+                load[a] -= work / instance.speeds[a];
+                load[b] += work / instance.speeds[b];
+            }
+        }
+        self.rounds
+    }
+}
+
+/// Whole processes along the flow.
+fn realise(instance: &Instance<'_>, edges: &[Edge]) -> Vec<usize> {
+    let works = instance.works();
+    let mut room = Room::new(instance);
+    let order = by_falling_work(&works);
+    for donor in 0..instance.hosts() {
+        let mut flows: Vec<(usize, f64)> = (edges.iter())
+            .filter_map(|edge| match edge.ends {
+                [a, b] if a == donor => Some((b, edge.flow)),
+                [a, b] if b == donor => Some((a, -edge.flow)),
+                _ => None,
+            })
+            .filter(|(_, flow)| *flow > 0.0)
+            .collect();
+        flows.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        for (receiver, mut flow) in flows {
+            for &process in &order {
+                let is_own = instance.current[process] == donor && room.places()[process] == donor;
+                let work = works[process];
+                if is_own && work > 0.0 && work <= flow && room.fits(process, receiver) {
+                    room.put(process, receiver);
+                    flow -= work;
+                }
+            }
+        }
+    }
+    room.into_places()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{assigned, instance};
+    use super::*;
+
+    #[test]
+    fn processes_follow_the_flow() {
+        // 8 on host 0, nothing on its two neighbours: a third of it flows to each.
+        let case = instance(&[1.0; 3], &[0; 8], &[1.0; 8]);
+        assert_eq!(
+            assigned(DiffusionOptions::default(), &case),
+            [1, 1, 2, 2, 0, 0, 0, 0]
+        );
+        let all = DiffusionOptions {
+            neighbours: Neighbours::Complete,
+            ..DiffusionOptions::default()
+        };
+        assert_eq!(assigned(all, &case), [1, 1, 2, 2, 0, 0, 0, 0]);
+        // A host of twice the speed takes two thirds: 6 · 2/3 = 4, less the last percent.
+        let unlike = instance(&[1.0, 2.0], &[0; 6], &[1.0; 6]);
+        assert_eq!(
+            assigned(DiffusionOptions::default(), &unlike),
+            [1, 1, 1, 0, 0, 0]
+        );
+    }
+}

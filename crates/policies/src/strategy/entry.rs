@@ -1,0 +1,99 @@
+//! A strategy by its name: its options, and how they are read.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::Strategy;
+use migsim_base::document;
+use migsim_base::error::Error;
+use migsim_base::plugin;
+
+/// The options of a strategy, as they stand under `policy.<name>` in an experiment.
+pub trait StrategyOptions: Serialize + DeserializeOwned + JsonSchema {
+    /// Settings worth a name of their own, the editions of original programs above all; the defaults need none.
+    const VARIANTS: &'static [Variant] = &[];
+
+    /// Makes the strategy.
+    ///
+    /// # Errors
+    /// Options are out of range; each problem has the key of its option.
+    fn strategy(self) -> Result<Box<dyn Strategy>, Error>;
+}
+
+/// Settings of a strategy or trigger that have a name: `greedy/charm-8` is the variant `charm-8` of `greedy`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Variant {
+    /// The name behind the slash.
+    pub name: &'static str,
+    /// The options, as a JSON object.
+    pub options: &'static str,
+    /// The original program and strategy whose decisions it takes; empty if none is meant.
+    pub original: &'static str,
+}
+
+impl Variant {
+    /// The settings `options` (a JSON object) under a name; `original` is the program that decides the same.
+    pub const fn new(name: &'static str, options: &'static str, original: &'static str) -> Self {
+        Self {
+            name,
+            options,
+            original,
+        }
+    }
+
+    /// The options as a value.
+    pub fn value(&self) -> Value {
+        serde_json::from_str(self.options).expect("the options of a variant are JSON")
+    }
+}
+
+/// A strategy by its name.
+pub type Entry = plugin::Entry<Kind>;
+
+/// The strategies, by name.
+pub type Table = plugin::Table<Kind>;
+
+/// A kind of strategy: the operations on its options.
+#[derive(Clone, Copy, Debug)]
+pub struct Kind {
+    pub(crate) build: fn(&Value) -> Result<Box<dyn Strategy>, Error>,
+    pub(crate) resolve: fn(&Value) -> Result<Value, Error>,
+    pub(crate) variants: &'static [Variant],
+}
+
+/// A row of the table: `T` are the options of the strategy.
+pub fn row<T: StrategyOptions>(
+    name: &'static str,
+    summary: &'static str,
+    source: &'static str,
+) -> Entry {
+    let kind = Kind {
+        build: |options| document::from_value::<T>(options, "")?.strategy(),
+        resolve: |options| document::resolve::<T>(options, ""),
+        variants: T::VARIANTS,
+    };
+    Entry::new::<T>([name, summary, source], kind)
+}
+
+impl plugin::Kind for Kind {
+    type Product = Box<dyn Strategy>;
+
+    const SECTION: Option<&'static str> = Some("policy");
+
+    fn build(&self, options: &Value) -> Result<Box<dyn Strategy>, Error> {
+        (self.build)(options)
+    }
+
+    fn resolve(&self, options: &Value) -> Result<Value, Error> {
+        (self.resolve)(options)
+    }
+}
+
+impl Kind {
+    /// The settings that have names.
+    pub fn variants(&self) -> &'static [Variant] {
+        self.variants
+    }
+}

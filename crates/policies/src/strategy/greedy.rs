@@ -1,0 +1,316 @@
+//! Greedy (list scheduling): processes by falling work, each to the host with the least load. It ignores where processes are and moves
+//! almost all.
+//!
+//! | edition | rule |
+//! |---|---|
+//! | `ours` | `h = argmin (load_h + w_i/s_h)` among hosts with memory to spare: the load *after* the process counts, so that a slow empty host does not get the largest |
+//! | `charm-6.10.2` | `h = argmin load_h`, `w_i = time_i·s_from(i)`, `load_h += w_i/s_h` (`GreedyLB`) |
+//! | `charm-8` | the same in 32 bit, processes entering by host; speeds only if `rate_aware` (`TreeLB` Greedy) |
+//! | `vt` | only what lies above a threshold is pooled, from the smallest processes on (vt, `GreedyLB`) |
+//!
+//! Ties: `ours` by the lower number; the others by the sort and the heap of the GNU C++ library.
+//! Source: Charm++ 6.10.2 and 8; DARMA vt (706919ae).
+//!
+//! `rate_aware` makes `charm-8` take the speeds of hosts into account, as Charm++ does with `+LBTestPESpeed`; without it all hosts count as equally
+//! fast. Set it as the variant `charm-8,rate-aware`, or by `--set policy.greedy.rate_aware=true`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::blocks::{LibraryHeap, Real, descending, larger, sort};
+use super::room::{Room, least};
+use super::{Assignment, Instance, Strategy, StrategyOptions, Variant};
+use migsim_base::error::Error;
+use migsim_base::random::Stream;
+
+/// The options, which are the strategy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct GreedyOptions {
+    /// The program or text whose decisions are made.
+    pub edition: GreedyEdition,
+    /// `charm-8` only: take speeds into account (`+LBTestPESpeed`); otherwise times count as they were measured.
+    pub rate_aware: bool,
+}
+
+/// The program or text whose decisions are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum GreedyEdition {
+    /// The idea made right for unlike hosts.
+    #[default]
+    #[serde(rename = "ours")]
+    Ours,
+    /// `GreedyLB` of Charm++ 6.10.2.
+    #[serde(rename = "charm-6.10.2")]
+    Charm6,
+    /// `TreeLB`'s Greedy of Charm++ 8.
+    #[serde(rename = "charm-8")]
+    Charm8,
+    /// `GreedyLB` of vt, from its source; never compared with the program.
+    #[serde(rename = "vt")]
+    Vt,
+}
+
+impl StrategyOptions for GreedyOptions {
+    const VARIANTS: &'static [Variant] = &[
+        Variant::new(
+            "charm-6.10.2",
+            r#"{ "edition": "charm-6.10.2" }"#,
+            "charm-6.10.2/GreedyLB",
+        ),
+        Variant::new(
+            "charm-8",
+            r#"{ "edition": "charm-8" }"#,
+            "charm-8.0.1-devel/TreeLB.Greedy",
+        ),
+        Variant::new(
+            "charm-8,rate-aware",
+            r#"{ "edition": "charm-8", "rate_aware": true }"#,
+            "charm-8.0.1-devel/TreeLB.Greedy+TestPESpeed",
+        ),
+        Variant::new("vt", r#"{ "edition": "vt" }"#, ""),
+    ];
+
+    fn strategy(self) -> Result<Box<dyn Strategy>, Error> {
+        Ok(Box::new(self))
+    }
+}
+
+impl Strategy for GreedyOptions {
+    fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
+        let (hosts, operations) = match self.edition {
+            GreedyEdition::Ours => {
+                let placed = ours(instance);
+                (placed.room.into_places(), placed.operations)
+            }
+            GreedyEdition::Charm6 => {
+                let works = instance.measured_works();
+                let (order, comparisons) = descending(&works);
+                let mut placed =
+                    Placed::new(&order, &works, &instance.speeds, instance.backgrounds());
+                placed.operations += comparisons;
+                (placed.hosts, placed.operations)
+            }
+            GreedyEdition::Charm8 => {
+                let tree = Tree::new(instance, self.rate_aware);
+                let placed = tree.greedy();
+                (placed.hosts, placed.operations)
+            }
+            GreedyEdition::Vt => vt(instance),
+        };
+        Ok(Assignment::central(hosts, operations))
+    }
+}
+
+/// A greedy assignment from empty hosts.
+#[derive(Debug)]
+pub(super) struct Placed<R> {
+    /// The host of each process.
+    pub(super) hosts: Vec<usize>,
+    /// The load of each host.
+    loads: Vec<R>,
+    /// The largest load of a host that got a process.
+    pub(super) max: R,
+    /// Comparisons and additions.
+    pub(super) operations: u64,
+}
+
+impl<R: Real> Placed<R> {
+    /// Each process of `order` to the host with the least load, as the heap of the library finds it.
+    fn new(order: &[usize], works: &[R], speeds: &[R], loads: Vec<R>) -> Self {
+        let mut placed = Self {
+            hosts: vec![0; order.len()],
+            loads,
+            max: R::ZERO,
+            operations: 0,
+        };
+        let all = (0..placed.loads.len()).collect();
+        let mut heap = LibraryHeap::new(all, |a, b| placed.loads[a] > placed.loads[b]);
+        for &process in order {
+            let Some(host) = heap.pop(|a, b| placed.loads[a] > placed.loads[b]) else {
+                break;
+            };
+            placed.loads[host] += works[process] / speeds[host];
+            placed.max = larger(placed.max, placed.loads[host]);
+            placed.hosts[process] = host;
+            heap.push(host, |a, b| placed.loads[a] > placed.loads[b]);
+        }
+        placed.operations = order.len() as u64 * depth(placed.loads.len());
+        placed
+    }
+}
+
+/// Comparisons on the way through a heap of `items`, up and down.
+pub(super) fn depth(items: usize) -> u64 {
+    2 * u64::from(items.max(2).ilog2())
+}
+
+/// The input of `TreeLB`: 32 bit, speeds only if asked for, processes by host.
+#[derive(Debug)]
+pub(super) struct Tree {
+    /// The work of each process: time, times speed if aware of it.
+    pub(super) works: Vec<f32>,
+    /// The speed of each host; 1 if not aware of it.
+    pub(super) speeds: Vec<f32>,
+    /// The background load of each host.
+    pub(super) background: Vec<f32>,
+    /// The processes by falling work.
+    pub(super) order: Vec<usize>,
+    comparisons: u64,
+}
+
+impl Tree {
+    pub(super) fn new(instance: &Instance<'_>, is_rate_aware: bool) -> Self {
+        let speed = |speed: &f64| if is_rate_aware { f32::of(*speed) } else { 1.0 };
+        let speeds: Vec<f32> = instance.speeds.iter().map(speed).collect();
+        let pairs = instance.time.iter().zip(&instance.current);
+        let works: Vec<f32> = pairs
+            .map(|(time, &host)| f32::of(time.get()) * speeds[host])
+            .collect();
+        let mut order = instance.by_host().concat();
+        let comparisons = sort(&mut order, |&a, &b| works[a] > works[b]);
+        Self {
+            works,
+            speeds,
+            background: instance.backgrounds().into_iter().map(f32::of).collect(),
+            order,
+            comparisons,
+        }
+    }
+
+    /// The greedy assignment, which other strategies take as their aim.
+    pub(super) fn greedy(&self) -> Placed<f32> {
+        let loads = self.background.clone();
+        let mut placed = Placed::new(&self.order, &self.works, &self.speeds, loads);
+        placed.operations += self.comparisons;
+        placed
+    }
+}
+
+/// The greedy assignment of the edition `ours`.
+#[derive(Debug)]
+pub(super) struct Ours {
+    /// The processes by falling work, then by number.
+    pub(super) order: Vec<usize>,
+    /// The time of each host.
+    pub(super) loads: Vec<f64>,
+    room: Room,
+    operations: u64,
+}
+
+/// Processes by falling work, then by number.
+pub(super) fn by_falling_work(works: &[f64]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..works.len()).collect();
+    order.sort_by(|&a, &b| works[b].total_cmp(&works[a]));
+    order
+}
+
+/// Each process, by falling work, to the host that would finish it first.
+pub(super) fn ours(instance: &Instance<'_>) -> Ours {
+    let works = instance.works();
+    let mut placed = Ours {
+        order: by_falling_work(&works),
+        loads: instance.backgrounds(),
+        room: Room::new(instance),
+        operations: (instance.processes() * (instance.hosts() + 1)) as u64,
+    };
+    for &process in &placed.order {
+        let after = |host: usize| placed.loads[host] + works[process] / instance.speeds[host];
+        let open = (0..instance.hosts()).filter(|&host| placed.room.fits(process, host));
+        if let Some(host) = least(open, after) {
+            placed.loads[host] = after(host);
+            placed.room.put(process, host);
+        }
+    }
+    placed
+}
+
+/// Below this imbalance (max/avg − 1) vt leaves all as it is.
+const TOLERANCE: f64 = 0.03;
+/// The threshold is `min(max(1 − I, 0.3), 1.004)` averages.
+const THRESHOLD: [f64; 2] = [0.3, 1.004];
+/// The width of the bins in which vt sorts loads \[s\].
+const BIN: f64 = 0.01;
+
+/// vt: each host gives its smallest processes to a pool until it is below the threshold; the pool goes to the least loaded hosts.
+fn vt(instance: &Instance<'_>) -> (Vec<usize>, u64) {
+    let times = instance.times();
+    let mut loads = instance.backgrounds();
+    for (process, &host) in instance.current.iter().enumerate() {
+        loads[host] += times[process];
+    }
+    let max = loads.iter().copied().fold(0.0, f64::max);
+    let average = loads.iter().sum::<f64>() / loads.len() as f64;
+    let mut hosts = instance.current.clone();
+    let imbalance = if average > 0.0 {
+        max / average - 1.0
+    } else {
+        0.0
+    };
+    if imbalance <= TOLERANCE {
+        return (hosts, loads.len() as u64);
+    }
+    let limit = (1.0 - imbalance).clamp(THRESHOLD[0], THRESHOLD[1]) * average;
+    let mut pool = Vec::new();
+    for (host, mut processes) in instance.by_host().into_iter().enumerate() {
+        processes.sort_by(|&a, &b| {
+            (times[a] / BIN)
+                .floor()
+                .total_cmp(&(times[b] / BIN).floor())
+        });
+        for process in processes {
+            if loads[host] <= limit {
+                break;
+            }
+            loads[host] -= times[process];
+            pool.push(process);
+        }
+    }
+    let heaviest = |a: usize, b: usize| times[a] < times[b];
+    let mut pool = LibraryHeap::new(pool, heaviest);
+    let mut least = LibraryHeap::new((0..loads.len()).collect(), |a, b| loads[a] > loads[b]);
+    let mut steps = 0;
+    while let Some(process) = pool.pop(heaviest) {
+        let Some(host) = least.pop(|a, b| loads[a] > loads[b]) else {
+            break;
+        };
+        loads[host] += times[process];
+        hosts[process] = host;
+        least.push(host, |a, b| loads[a] > loads[b]);
+        steps += depth(loads.len()) + depth(hosts.len());
+    }
+    (hosts, steps + times.len() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{assigned, instance};
+    use super::*;
+
+    #[test]
+    fn the_largest_does_not_go_to_a_slow_empty_host() {
+        // Host 0 is three times as fast: 6/3 against 6/1; then 2 + 3/3 against 3/1 (a tie); then 3 + 3/3 against 3/1.
+        let case = instance(&[3.0, 1.0], &[0, 0, 0], &[6.0, 3.0, 3.0]);
+        assert_eq!(assigned(GreedyOptions::default(), &case), [0, 0, 1]);
+        // Both are empty, and the heap of the library has host 1 on top.
+        let charm = GreedyOptions {
+            edition: GreedyEdition::Charm6,
+            ..GreedyOptions::default()
+        };
+        assert_eq!(assigned(charm, &case), [1, 0, 0]);
+    }
+
+    #[test]
+    fn vt_pools_only_what_lies_above_its_threshold() {
+        // Averages 2.5, I = 0.6, threshold 0.4 · 2.5 = 1: host 0 gives 1, 1 and 1, and keeps one; host 1 has no more than that.
+        let case = instance(&[1.0, 1.0], &[0, 0, 0, 0, 1], &[1.0; 5]);
+        let vt = GreedyOptions {
+            edition: GreedyEdition::Vt,
+            ..GreedyOptions::default()
+        };
+        let hosts = assigned(vt, &case);
+        assert_eq!(case.max_time(&hosts).get(), 3.0);
+        let balanced = instance(&[1.0, 1.0], &[0, 1], &[1.0; 2]);
+        assert_eq!(assigned(vt, &balanced), [0, 1]);
+    }
+}

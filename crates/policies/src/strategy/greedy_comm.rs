@@ -1,0 +1,281 @@
+//! Greedy that counts messages: processes by falling work, each to the host where its load and the costs of its messages to processes that
+//! are placed already end first.
+//!
+//! Candidates are the host with the least load and those of the neighbours that are placed. The cost of a message is
+//! `α + β·bytes` between unlike hosts, nothing within one; it counts on both ends.
+//!
+//! | edition | rule |
+//! |---|---|
+//! | `ours` | loads are times on the host, `w_i/s_h`; α and 1/β are latency and bandwidth between the two hosts (`links: platform`), or constants; only hosts with memory to spare |
+//! | `charm-6.10.2` | speeds are ignored: `load_h += time_i`; α and β are constants; the loads of neighbours grow without their place in the heap being looked after at once (`GreedyCommLB`) |
+//!
+//! Source: Charm++ 6.10.2, `GreedyCommLB`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::blocks::CharmHeap;
+use super::greedy::{by_falling_work, depth};
+use super::room::{Room, least};
+use super::{Assignment, Instance, Strategy, StrategyOptions, Variant, not_negative};
+use migsim_base::error::Error;
+use migsim_base::random::Stream;
+
+/// The options, which are the strategy.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct GreedyCommOptions {
+    /// The program or text whose decisions are made.
+    pub edition: GreedyCommEdition,
+    /// Cost of a message between hosts \[s\].
+    pub alpha: f64,
+    /// Cost of a byte between hosts \[s/B\].
+    pub beta: f64,
+    /// The source of α and β for `ours`.
+    pub links: Links,
+}
+
+/// The program or text whose decisions are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum GreedyCommEdition {
+    /// The idea made right for unlike hosts.
+    #[default]
+    #[serde(rename = "ours")]
+    Ours,
+    /// `GreedyCommLB` of Charm++ 6.10.2.
+    #[serde(rename = "charm-6.10.2")]
+    Charm6,
+}
+
+/// The source of the costs of messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Links {
+    /// Latency and bandwidth between the two hosts; where nothing is known of them, the constants.
+    #[default]
+    Platform,
+    /// `alpha` and `beta`.
+    Constant,
+}
+
+impl Default for GreedyCommOptions {
+    fn default() -> Self {
+        Self {
+            edition: GreedyCommEdition::Ours,
+            alpha: 3.5e-5,
+            beta: 8.5e-9,
+            links: Links::Platform,
+        }
+    }
+}
+
+impl StrategyOptions for GreedyCommOptions {
+    const VARIANTS: &'static [Variant] = &[Variant::new(
+        "charm-6.10.2",
+        r#"{ "edition": "charm-6.10.2" }"#,
+        "charm-6.10.2/GreedyCommLB",
+    )];
+
+    fn strategy(self) -> Result<Box<dyn Strategy>, Error> {
+        not_negative([("alpha", self.alpha), ("beta", self.beta)])?;
+        Ok(Box::new(self))
+    }
+}
+
+impl Strategy for GreedyCommOptions {
+    fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
+        let (hosts, operations) = match self.edition {
+            GreedyCommEdition::Ours => self.ours(instance),
+            GreedyCommEdition::Charm6 => self.classic(instance),
+        };
+        Ok(Assignment::central(hosts, operations))
+    }
+
+    fn needs_communication(&self) -> bool {
+        true
+    }
+}
+
+/// A neighbour in the graph of messages.
+#[derive(Clone, Copy, Debug)]
+struct Neighbour {
+    process: usize,
+    messages: f64,
+    bytes: f64,
+}
+
+/// The neighbours of each process, those of the last row first.
+fn neighbours(instance: &Instance<'_>) -> Vec<Vec<Neighbour>> {
+    let mut lists = vec![Vec::new(); instance.processes()];
+    for row in instance.communication.iter().rev() {
+        for (process, other) in [(row.to, row.from), (row.from, row.to)] {
+            lists[process].push(Neighbour {
+                process: other,
+                messages: row.messages,
+                bytes: row.bytes.get(),
+            });
+        }
+    }
+    lists
+}
+
+/// The neighbours that have a host already, each with it.
+fn placed(graph: &[Neighbour], place: &[Option<usize>]) -> Vec<(usize, Neighbour)> {
+    let pair = |neighbour: &Neighbour| Some((place[neighbour.process]?, *neighbour));
+    graph.iter().filter_map(pair).collect()
+}
+
+impl GreedyCommOptions {
+    fn constant(&self, messages: f64, bytes: f64) -> f64 {
+        self.alpha * messages + self.beta * bytes
+    }
+
+    /// `GreedyCommLB`, step by step.
+    fn classic(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
+        let (times, graph) = (instance.times(), neighbours(instance));
+        let mut load = instance.backgrounds();
+        let (mut processes, mut hosts) = (CharmHeap::default(), CharmHeap::default());
+        for process in 0..times.len() {
+            processes.insert(process, |a, b| times[a] > times[b]);
+        }
+        for host in 0..load.len() {
+            hosts.insert(host, |a, b| load[a] < load[b]);
+        }
+        let mut place: Vec<Option<usize>> = vec![None; times.len()];
+        let mut operations = 2 * times.len() as u64 * (depth(times.len()) + depth(load.len()));
+        while let Some(process) = processes.pop(|a, b| times[a] > times[b]) {
+            let Some(first) = hosts.pop(|a, b| load[a] < load[b]) else {
+                break;
+            };
+            let placed = placed(&graph[process], &place);
+            let sum = |is_counted: &dyn Fn(usize) -> bool| {
+                let counted = placed.iter().filter(|(host, _)| is_counted(*host));
+                counted.fold((0.0, 0.0), |(messages, bytes), (_, neighbour)| {
+                    (messages + neighbour.messages, bytes + neighbour.bytes)
+                })
+            };
+            let cost_without = |host: usize| {
+                let (messages, bytes) = sum(&|other| other != host);
+                self.constant(messages, bytes)
+            };
+            let mut candidates: Vec<usize> = Vec::new();
+            for (host, _) in &placed {
+                if *host != first && !candidates.contains(host) {
+                    candidates.push(*host);
+                }
+            }
+            let (mut host, mut cost) = (first, cost_without(first));
+            let mut best = cost + load[first];
+            for &candidate in &candidates {
+                let other = cost_without(candidate);
+                if best > other + load[candidate] {
+                    (host, cost, best) = (candidate, other, other + load[candidate]);
+                }
+            }
+            load[host] += times[process] + cost;
+            place[process] = Some(host);
+            for (other, neighbour) in &placed {
+                if *other != host {
+                    load[*other] += self.constant(neighbour.messages, neighbour.bytes);
+                }
+            }
+            hosts.insert(first, |a, b| load[a] < load[b]);
+            for &candidate in &candidates {
+                hosts.update(candidate, |a, b| load[a] < load[b]);
+            }
+            operations += (placed.len() * (candidates.len() + 1)) as u64;
+        }
+        let place = place.into_iter().zip(&instance.current);
+        let place = place.map(|(host, &old)| host.unwrap_or(old)).collect();
+        (place, operations)
+    }
+
+    /// The cost of messages between processes on two hosts.
+    fn between(&self, instance: &Instance<'_>, [a, b]: [usize; 2], neighbour: &Neighbour) -> f64 {
+        match instance.paths {
+            _ if a == b => 0.0,
+            Some(paths) if self.links == Links::Platform => {
+                paths.latency(a, b).get() * neighbour.messages
+                    + neighbour.bytes / paths.bandwidth(a, b).get()
+            }
+            _ => self.constant(neighbour.messages, neighbour.bytes),
+        }
+    }
+
+    /// The edition `ours`.
+    fn ours(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
+        let (works, graph) = (instance.works(), neighbours(instance));
+        let mut load = instance.backgrounds();
+        let mut room = Room::new(instance);
+        let mut place: Vec<Option<usize>> = vec![None; works.len()];
+        let mut operations = 0;
+        for process in by_falling_work(&works) {
+            let placed = placed(&graph[process], &place);
+            let compute = |host: usize| load[host] + works[process] / instance.speeds[host];
+            let messages = |host: usize| -> f64 {
+                let costs = placed
+                    .iter()
+                    .map(|(other, neighbour)| self.between(instance, [host, *other], neighbour));
+                costs.sum()
+            };
+            let open = (0..load.len()).filter(|&host| room.fits(process, host));
+            let lightest = least(open, compute).unwrap_or(instance.current[process]);
+            let mut candidates: Vec<usize> = placed.iter().map(|(host, _)| *host).collect();
+            candidates.retain(|&host| room.fits(process, host));
+            candidates.push(lightest);
+            candidates.sort_unstable();
+            candidates.dedup();
+            operations += (load.len() + candidates.len() * (placed.len() + 1)) as u64;
+            let ends = |host: usize| compute(host) + messages(host);
+            let host = least(candidates.into_iter(), ends).unwrap_or(lightest);
+            load[host] = ends(host);
+            for (other, neighbour) in &placed {
+                load[*other] += self.between(instance, [host, *other], neighbour);
+            }
+            place[process] = Some(host);
+            room.put(process, host);
+        }
+        (room.into_places(), operations)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{assigned, instance};
+    use super::*;
+    use crate::strategy::{Paths, Row};
+    use migsim_base::units::{Bytes, BytesPerSecond, Seconds};
+
+    #[derive(Debug)]
+    struct Slow;
+
+    impl Paths for Slow {
+        fn latency(&self, _: usize, _: usize) -> Seconds {
+            Seconds::of(10.0)
+        }
+
+        fn bandwidth(&self, _: usize, _: usize) -> BytesPerSecond {
+            BytesPerSecond::of(1e9)
+        }
+    }
+
+    #[test]
+    fn neighbours_stay_together_where_links_are_slow() {
+        let mut case = instance(&[1.0, 1.0], &[0, 0], &[2.0, 1.0]);
+        case.communication = vec![Row {
+            from: 0,
+            to: 1,
+            messages: 1.0,
+            bytes: Bytes::of(8.0),
+        }];
+        // Constants of Charm++: a message costs less than 1 s, so that they part.
+        assert_eq!(assigned(GreedyCommOptions::default(), &case), [0, 1]);
+        case.paths = Some(&Slow);
+        assert_eq!(assigned(GreedyCommOptions::default(), &case), [0, 0]);
+        let constant = GreedyCommOptions {
+            links: Links::Constant,
+            ..GreedyCommOptions::default()
+        };
+        assert_eq!(assigned(constant, &case), [0, 1]);
+    }
+}

@@ -1,0 +1,247 @@
+//! Greedy refinement: almost the makespan of greedy with few moves. A process stays if its host then has at most M, the largest load of
+//! greedy. Otherwise it goes to the host with the least load.
+//!
+//! | edition | rule |
+//! |---|---|
+//! | `ours` | stay if `load_old + w_i/s_old ≤ M`; else `argmin (load_h + w_i/s_h)` among hosts with memory to spare; `M = tolerance ·` largest time of greedy/`ours` |
+//! | `charm-6.10.2` | stay if `load_old ≤ (load_top + 0.01)·b` and `load_old + w_i ≤ M` with the *unscaled* work; `M = a ·` greedy (`GreedyRefineLB`, one processor alone) |
+//! | `charm-8` | stay if `load_old + w_i ≤ M`, in 32 bit; `M = tolerance ·` greedy (`TreeLB` `GreedyRefine`) |
+//!
+//! In all, `M` grows to the largest load that arises. The unscaled test of the originals is too strict on fast hosts and too generous on
+//! slow ones; `ours` scales. Source: Charm++ 6.10.2 and 8.
+//!
+//! `rate_aware` makes `charm-8` take the speeds of hosts into account, as Charm++ does with `+LBTestPESpeed`; without it all hosts count as equally
+//! fast. Set it as the variant `charm-8,rate-aware`, or by `--set policy.greedy-refine.rate_aware=true`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::blocks::{PositionHeap, Real, descending, larger};
+use super::greedy::{self, Tree, depth};
+use super::room::{Room, least};
+use super::{Assignment, Instance, Strategy, StrategyOptions, Variant, positive};
+use migsim_base::error::Error;
+use migsim_base::random::Stream;
+
+/// The options, which are the strategy.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct GreedyRefineOptions {
+    /// The program or text whose decisions are made.
+    pub edition: GreedyRefineEdition,
+    /// `ours` and `charm-8`: the largest load allowed, in largest loads of greedy.
+    pub tolerance: f64,
+    /// `charm-6.10.2`: the same there, rounded to 32 bit.
+    pub a: f64,
+    /// `charm-6.10.2`: a process may stay on a host with at most this times the least load; none: whatever the load.
+    pub b: Option<f64>,
+    /// `charm-8` only: take speeds into account (`+LBTestPESpeed`).
+    pub rate_aware: bool,
+}
+
+/// The program or text whose decisions are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum GreedyRefineEdition {
+    /// The idea made right for unlike hosts.
+    #[default]
+    #[serde(rename = "ours")]
+    Ours,
+    /// `GreedyRefineLB` of Charm++ 6.10.2, as its first processor decides alone.
+    #[serde(rename = "charm-6.10.2")]
+    Charm6,
+    /// `TreeLB`'s `GreedyRefine` of Charm++ 8.
+    #[serde(rename = "charm-8")]
+    Charm8,
+}
+
+impl Default for GreedyRefineOptions {
+    fn default() -> Self {
+        Self {
+            edition: GreedyRefineEdition::Ours,
+            tolerance: 1.0,
+            a: 1.001,
+            b: None,
+            rate_aware: false,
+        }
+    }
+}
+
+impl StrategyOptions for GreedyRefineOptions {
+    const VARIANTS: &'static [Variant] = &[
+        Variant::new(
+            "charm-6.10.2",
+            r#"{ "edition": "charm-6.10.2" }"#,
+            "charm-6.10.2/GreedyRefineLB",
+        ),
+        Variant::new(
+            "charm-8",
+            r#"{ "edition": "charm-8" }"#,
+            "charm-8.0.1-devel/TreeLB.GreedyRefine",
+        ),
+        Variant::new(
+            "charm-8,rate-aware",
+            r#"{ "edition": "charm-8", "rate_aware": true }"#,
+            "charm-8.0.1-devel/TreeLB.GreedyRefine+TestPESpeed",
+        ),
+        Variant::new(
+            "charm-8,rate-aware,tolerance=1.1",
+            r#"{ "edition": "charm-8", "rate_aware": true, "tolerance": 1.1 }"#,
+            "charm-8.0.1-devel/TreeLB.GreedyRefine+TestPESpeed,tolerance=1.1",
+        ),
+    ];
+
+    fn strategy(self) -> Result<Box<dyn Strategy>, Error> {
+        let b = self.b.unwrap_or(1.0);
+        positive([("tolerance", self.tolerance), ("a", self.a), ("b", b)])?;
+        Ok(Box::new(self))
+    }
+}
+
+impl Strategy for GreedyRefineOptions {
+    fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
+        let (hosts, operations) = match self.edition {
+            GreedyRefineEdition::Ours => ours(instance, self.tolerance),
+            GreedyRefineEdition::Charm6 => self.classic(instance),
+            GreedyRefineEdition::Charm8 => tree(
+                instance,
+                &Tree::new(instance, self.rate_aware),
+                self.tolerance,
+            ),
+        };
+        Ok(Assignment::central(hosts, operations))
+    }
+}
+
+/// The edition `ours`.
+fn ours(instance: &Instance<'_>, tolerance: f64) -> (Vec<usize>, u64) {
+    let works = instance.works();
+    let aim = greedy::ours(instance);
+    let mut most = tolerance * aim.loads.iter().copied().fold(0.0, f64::max);
+    let mut loads = instance.backgrounds();
+    let mut room = Room::new(instance);
+    for &process in &aim.order {
+        let after = |host: usize| loads[host] + works[process] / instance.speeds[host];
+        let old = instance.current[process];
+        let open = (0..instance.hosts()).filter(|&host| room.fits(process, host));
+        let host = match after(old) {
+            stay if stay <= most => old,
+            _ => least(open, after).unwrap_or(old),
+        };
+        loads[host] = after(host);
+        most = most.max(loads[host]);
+        room.put(process, host);
+    }
+    let operations = 2 * (instance.processes() * (instance.hosts() + 1)) as u64;
+    (room.into_places(), operations)
+}
+
+/// A host with at most this background load everywhere \[s\] leaves the heap of the original in the order of numbers.
+const QUIET: f64 = 0.001;
+/// The amount that the original adds to the least load before it compares \[s\].
+const SLACK: f64 = 0.01;
+
+impl GreedyRefineOptions {
+    /// `GreedyRefineLB`: speeds have 32 bit where loads are divided by them; the heap is rebuilt only under background load, and keeps its
+    /// order between the two passes.
+    fn classic(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
+        let speeds: Vec<f64> = (instance.speeds.iter())
+            .map(|speed| f64::from(f32::of(*speed)))
+            .collect();
+        let works = instance.measured_works();
+        let (order, comparisons) = descending(&works);
+        let background = instance.backgrounds();
+        let mut largest = background.iter().copied().fold(0.0, f64::max);
+        let is_quiet = largest <= QUIET;
+        let mut heap = PositionHeap::in_order(instance.hosts());
+        let mut loads = background.clone();
+        let rebuild = |heap: &mut PositionHeap, loads: &[f64]| {
+            if !is_quiet {
+                heap.build(loads);
+            }
+        };
+        rebuild(&mut heap, &loads);
+        let mut aim = 0.0;
+        for &process in &order {
+            let Some(host) = heap.top() else { break };
+            heap.remove(host, &loads);
+            loads[host] += works[process] / speeds[host];
+            heap.push(host, &loads);
+            aim = larger(aim, loads[host]);
+        }
+        loads = background;
+        rebuild(&mut heap, &loads);
+        let mut most = aim * f64::from(f32::of(self.a));
+        let b = self
+            .b
+            .map_or(f64::from(f32::MAX), |b| f64::from(f32::of(b)));
+        let mut hosts = instance.current.clone();
+        for &process in &order {
+            let Some(top) = heap.top() else { break };
+            let old = instance.current[process];
+            let stays =
+                loads[old] <= (loads[top] + SLACK) * b && loads[old] + works[process] <= most;
+            let host = if stays { old } else { top };
+            heap.remove(host, &loads);
+            loads[host] += works[process] / speeds[host];
+            heap.push(host, &loads);
+            hosts[process] = host;
+            if loads[host] > largest {
+                largest = loads[host];
+                most = larger(most, largest);
+            }
+        }
+        let operations = comparisons + 2 * order.len() as u64 * depth(loads.len());
+        (hosts, operations)
+    }
+}
+
+/// `TreeLB`'s `GreedyRefine`.
+fn tree(instance: &Instance<'_>, tree: &Tree, tolerance: f64) -> (Vec<usize>, u64) {
+    let aim = tree.greedy();
+    let mut most = aim.max * f32::of(tolerance);
+    let mut loads = tree.background.clone();
+    let mut heap = PositionHeap::in_order(loads.len());
+    heap.build(&loads);
+    let mut hosts = instance.current.clone();
+    for &process in &tree.order {
+        let (old, work) = (instance.current[process], tree.works[process]);
+        let Some(top) = heap.top() else { break };
+        let host = if loads[old] + work <= most { old } else { top };
+        heap.remove(host, &loads);
+        loads[host] += work / tree.speeds[host];
+        heap.push(host, &loads);
+        hosts[process] = host;
+        most = larger(most, loads[host]);
+    }
+    let operations = aim.operations + hosts.len() as u64 * depth(loads.len());
+    (hosts, operations)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{assigned, instance};
+    use super::*;
+
+    #[test]
+    fn processes_stay_where_the_makespan_of_greedy_allows() {
+        // Greedy takes 4; 4 and, of 2, 1 and 1, the first stay on host 0 only up to 4.
+        let case = instance(&[1.0, 1.0], &[0, 0, 0, 0], &[4.0, 2.0, 1.0, 1.0]);
+        assert_eq!(
+            assigned(GreedyRefineOptions::default(), &case),
+            [0, 1, 1, 1]
+        );
+        let loose = GreedyRefineOptions {
+            tolerance: 1.5,
+            ..GreedyRefineOptions::default()
+        };
+        assert_eq!(assigned(loose, &case), [0, 0, 1, 1]);
+        assert!(
+            GreedyRefineOptions {
+                tolerance: 0.0,
+                ..loose
+            }
+            .strategy()
+            .is_err()
+        );
+    }
+}

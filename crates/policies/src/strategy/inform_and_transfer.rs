@@ -1,0 +1,496 @@
+//! Inform and transfer: hosts learn of each other, then each offers its processes to the host where the larger of the two works falls most.
+//!
+//! `c = max(W_src, W_dst) before − after`; a process goes to the known host with the largest c. `W = load + β·max(bytes in, bytes out)`
+//! across hosts.
+//!
+//! | edition | rule |
+//! |---|---|
+//! | `ours` | `load` is the time of the host, background and speed included; transfer only if `c > 0`, heaviest process first in `decreasing`; no host beyond its memory; hosts by falling time |
+//! | `lbaf-1.6` | `load = Σ work`, divided by the speed under `is_affine`; background ignored; equal works are accepted (`c ≥ 0`); the list of a host is consumed *from its end*, so that `decreasing` begins with the lightest; the hosts that have processes as an iteration begins, by number |
+//!
+//! With `knowledge: gossip` each host knows those of which messages told it: `rounds` rounds, in each a message to `fanout` random hosts.
+//! The destination is drawn from the known hosts that the rule accepts, with probabilities in proportion to `c − c_min`; where all c are
+//! equal, each has the same. The draws come from the policy's seeded stream, so that decisions agree with the original in distribution only.
+//! Iterations stop early once all hosts are equal.
+//! Source: LB Analysis Framework (9615e7ab); Lifflander et al. 2021.
+
+use std::collections::BTreeSet;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::room::{Room, least, sample};
+use super::{Assignment, Gather, Instance, Strategy, StrategyOptions, Variant, not_negative};
+use migsim_base::error::Error;
+use migsim_base::random::Stream;
+
+/// The options, which are the strategy.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct InformAndTransferOptions {
+    /// The program or text whose decisions are made.
+    pub edition: InformAndTransferEdition,
+    /// The number of rounds in which all hosts inform and transfer.
+    pub iterations: u32,
+    /// The order in which a host offers its processes.
+    pub order: Order,
+    /// `lbaf-1.6` only: the work model is `AffineCombination`, `load / s_h + beta · bytes`; otherwise `LoadOnly`.
+    pub is_affine: bool,
+    /// Cost of a byte that crosses hosts \[s/B\]; 0: messages do not count.
+    pub beta: f64,
+    /// The hosts that a host knows.
+    pub knowledge: Knowledge,
+    /// `gossip`: to how many hosts a host sends in a round.
+    pub fanout: u32,
+    /// `gossip`: how many rounds.
+    pub rounds: u32,
+}
+
+/// The program or text whose decisions are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum InformAndTransferEdition {
+    /// The idea made right for unlike hosts.
+    #[default]
+    #[serde(rename = "ours")]
+    Ours,
+    /// `InformAndTransfer` of LBAF 1.6; sets are ordered by number, as those of the original are not.
+    #[serde(rename = "lbaf-1.6")]
+    Lbaf,
+}
+
+/// The order in which a host offers its processes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Order {
+    /// By falling load.
+    #[default]
+    Decreasing,
+    /// By growing load.
+    Increasing,
+    /// First the processes that fit the excess over the average by falling load, then the rest by growing load.
+    FewestMigrations,
+}
+
+/// The hosts that a host knows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Knowledge {
+    /// All: decisions need no random numbers.
+    #[default]
+    Full,
+    /// The hosts of which messages told it.
+    Gossip,
+}
+
+impl Default for InformAndTransferOptions {
+    fn default() -> Self {
+        Self {
+            edition: InformAndTransferEdition::Ours,
+            iterations: 4,
+            order: Order::Decreasing,
+            is_affine: false,
+            beta: 0.0,
+            knowledge: Knowledge::Full,
+            fanout: 2,
+            rounds: 2,
+        }
+    }
+}
+
+impl StrategyOptions for InformAndTransferOptions {
+    const VARIANTS: &'static [Variant] = &[
+        Variant::new(
+            "lbaf-1.6",
+            r#"{ "edition": "lbaf-1.6" }"#,
+            "lbaf-1.6.0/InformAndTransfer,decreasing_loads",
+        ),
+        Variant::new(
+            "lbaf-1.6,increasing",
+            r#"{ "edition": "lbaf-1.6", "order": "increasing" }"#,
+            "lbaf-1.6.0/InformAndTransfer,increasing_loads",
+        ),
+        Variant::new(
+            "lbaf-1.6,fewest-migrations",
+            r#"{ "edition": "lbaf-1.6", "order": "fewest-migrations" }"#,
+            "lbaf-1.6.0/InformAndTransfer,fewest_migrations",
+        ),
+        Variant::new(
+            "lbaf-1.6,affine",
+            r#"{ "edition": "lbaf-1.6", "is_affine": true, "beta": 1e-7 }"#,
+            "lbaf-1.6.0/InformAndTransfer,decreasing_loads,AffineCombination",
+        ),
+        Variant::new("gossip", r#"{ "knowledge": "gossip" }"#, ""),
+    ];
+
+    fn strategy(self) -> Result<Box<dyn Strategy>, Error> {
+        not_negative([("beta", self.beta)])?;
+        Ok(Box::new(self))
+    }
+}
+
+impl Strategy for InformAndTransferOptions {
+    fn assign(
+        &mut self,
+        instance: &Instance<'_>,
+        random: &mut Stream,
+    ) -> Result<Assignment, Error> {
+        let mut state = State::new(instance, *self);
+        let mut operations = 0;
+        for _ in 0..self.iterations {
+            let known = self.inform(instance.hosts(), random);
+            operations += state.transfer(&known, random);
+            if state.is_balanced() {
+                break;
+            }
+        }
+        let gather = match self.knowledge {
+            Knowledge::Full => Gather::Central,
+            Knowledge::Gossip => Gather::Neighbours {
+                rounds: self.rounds * self.iterations,
+                messages: self.fanout,
+            },
+        };
+        Ok(Assignment {
+            hosts: state.room.into_places(),
+            operations,
+            gather,
+            words: Vec::new(),
+        })
+    }
+
+    fn needs_communication(&self) -> bool {
+        self.beta > 0.0
+    }
+
+    fn uses_seed(&self) -> bool {
+        self.knowledge == Knowledge::Gossip
+    }
+}
+
+impl InformAndTransferOptions {
+    /// The hosts that each host knows, itself left out.
+    fn inform(&self, hosts: usize, random: &mut Stream) -> Vec<BTreeSet<usize>> {
+        let mut known: Vec<BTreeSet<usize>> = match self.knowledge {
+            Knowledge::Full => vec![(0..hosts).collect(); hosts],
+            Knowledge::Gossip => (0..hosts).map(|host| BTreeSet::from([host])).collect(),
+        };
+        let rounds = match self.knowledge {
+            Knowledge::Full => 0,
+            Knowledge::Gossip => self.rounds,
+        };
+        for _ in 0..rounds {
+            let before = known.clone();
+            for (sender, told) in before.iter().enumerate() {
+                for receiver in sample(sender, hosts, self.fanout, random) {
+                    known[receiver].extend(told);
+                }
+            }
+        }
+        for (host, set) in known.iter_mut().enumerate() {
+            set.remove(&host);
+        }
+        known
+    }
+}
+
+/// The state of the transfers.
+#[derive(Debug)]
+struct State<'a> {
+    instance: &'a Instance<'a>,
+    options: InformAndTransferOptions,
+    /// The load of each process on a host of speed 1.
+    works: Vec<f64>,
+    /// The load of each host, without messages.
+    load: Vec<f64>,
+    lists: Vec<Vec<usize>>,
+    /// Rows that name each process.
+    rows: Vec<Vec<usize>>,
+    /// Bytes that reach and leave each host.
+    volume: Vec<[f64; 2]>,
+    room: Room,
+}
+
+impl<'a> State<'a> {
+    fn new(instance: &'a Instance<'a>, options: InformAndTransferOptions) -> Self {
+        let mut state = Self {
+            instance,
+            options,
+            works: instance.works(),
+            load: Vec::new(),
+            lists: instance.by_host(),
+            rows: vec![Vec::new(); instance.processes()],
+            volume: vec![[0.0; 2]; instance.hosts()],
+            room: Room::new(instance),
+        };
+        state.load = (0..instance.hosts())
+            .map(|host| state.load_of(host))
+            .collect();
+        if options.beta > 0.0 {
+            for (at, row) in instance.communication.iter().enumerate() {
+                state.rows[row.from].push(at);
+                if row.to != row.from {
+                    state.rows[row.to].push(at);
+                }
+                let [from, to] = [row.from, row.to].map(|process| instance.current[process]);
+                if from != to {
+                    state.volume[to][0] += row.bytes.get();
+                    state.volume[from][1] += row.bytes.get();
+                }
+            }
+        }
+        state
+    }
+
+    fn is_original(&self) -> bool {
+        self.options.edition == InformAndTransferEdition::Lbaf
+    }
+
+    /// The load of a host, summed over its processes; of the original without speed.
+    fn load_of(&self, host: usize) -> f64 {
+        let own = self.lists[host].iter().map(|&process| self.works[process]);
+        let own: f64 = own.sum();
+        if self.is_original() {
+            own
+        } else {
+            self.instance.background[host].get() + own / self.instance.speeds[host]
+        }
+    }
+
+    /// The load of a process on a host.
+    fn share(&self, process: usize, host: usize) -> f64 {
+        if self.is_original() {
+            self.works[process]
+        } else {
+            self.works[process] / self.instance.speeds[host]
+        }
+    }
+
+    /// W of a host with this load and these bytes in and out.
+    fn work(&self, host: usize, load: f64, volume: [f64; 2]) -> f64 {
+        let messages = self.options.beta * f64::max(volume[0], volume[1]);
+        if self.is_original() && self.options.is_affine {
+            1.0 / self.instance.speeds[host] * load + messages
+        } else {
+            load + messages
+        }
+    }
+
+    fn is_balanced(&self) -> bool {
+        let works: Vec<f64> = (0..self.load.len())
+            .map(|host| self.work(host, self.load[host], self.volume[host]))
+            .collect();
+        let max = works.iter().copied().fold(0.0, f64::max);
+        let average = works.iter().sum::<f64>() / works.len() as f64;
+        max / average - 1.0 <= 0.0
+    }
+
+    /// All hosts offer their processes once; returns how many offers were weighed.
+    fn transfer(&mut self, known: &[BTreeSet<usize>], random: &mut Stream) -> u64 {
+        let average = self.load.iter().sum::<f64>() / self.load.len() as f64;
+        let mut donors: Vec<usize> = (0..self.load.len()).collect();
+        donors.retain(|&host| !self.lists[host].is_empty());
+        if !self.is_original() {
+            donors.sort_by(|&a, &b| self.load[b].total_cmp(&self.load[a]));
+        }
+        let mut offers = 0;
+        for donor in donors {
+            let mut order = self.ordered(donor, average);
+            if self.is_original() {
+                order.reverse(); // it takes the last first
+            }
+            for process in order {
+                offers += known[donor].len() as u64;
+                if let Some(host) = self.target((process, donor), &known[donor], random) {
+                    self.give(process, donor, host);
+                }
+            }
+        }
+        offers
+    }
+
+    /// The processes of a host in the order of the options.
+    fn ordered(&self, donor: usize, average: f64) -> Vec<usize> {
+        let own = &self.lists[donor];
+        let share = |process: usize| self.share(process, donor);
+        let sorted = |mut list: Vec<usize>, is_falling: bool| {
+            list.sort_by(|&a, &b| {
+                let growing = share(a).total_cmp(&share(b));
+                if is_falling {
+                    growing.reverse()
+                } else {
+                    growing
+                }
+            });
+            list
+        };
+        match self.options.order {
+            Order::Decreasing => sorted(own.clone(), true),
+            Order::Increasing => sorted(own.clone(), false),
+            Order::FewestMigrations => {
+                let excess = self.load[donor] - average;
+                let (fit, rest) = own.iter().partition(|&&process| share(process) <= excess);
+                [sorted(fit, true), sorted(rest, false)].concat()
+            }
+        }
+    }
+
+    /// Where a process of the host `donor` goes; `None` if the larger of the two works would grow everywhere.
+    ///
+    /// Of all hosts it is that where the larger work falls most, the lowest number of equal ones; of hosts known by gossip it is drawn.
+    fn target(
+        &self,
+        (process, donor): (usize, usize),
+        known: &BTreeSet<usize>,
+        random: &mut Stream,
+    ) -> Option<usize> {
+        let gain = |host: usize| self.gain(process, donor, host);
+        let open = (known.iter().copied())
+            .filter(|&host| self.is_original() || self.room.fits(process, host));
+        let is_taken = |gain: f64| {
+            if self.is_original() {
+                gain >= 0.0
+            } else {
+                gain > 0.0
+            }
+        };
+        match self.options.knowledge {
+            Knowledge::Full => {
+                let host = least(open, |host| -gain(host))?;
+                is_taken(gain(host)).then_some(host)
+            }
+            Knowledge::Gossip => {
+                let gains = open.map(|host| (host, gain(host)));
+                drawn(
+                    &gains.filter(|one| is_taken(one.1)).collect::<Vec<_>>(),
+                    random,
+                )
+            }
+        }
+    }
+
+    /// The amount by which the larger work of two hosts falls if a process goes from one to the other.
+    fn gain(&self, process: usize, from: usize, to: usize) -> f64 {
+        let volume = self.volume_after(process, from, to);
+        let before = f64::max(
+            self.work(from, self.load[from], self.volume[from]),
+            self.work(to, self.load[to], self.volume[to]),
+        );
+        let after = f64::max(
+            self.work(from, self.load[from] - self.share(process, from), volume[0]),
+            self.work(to, self.load[to] + self.share(process, to), volume[1]),
+        );
+        before - after
+    }
+
+    /// The bytes in and out of the two hosts after a process has gone from one to the other.
+    fn volume_after(&self, process: usize, from: usize, to: usize) -> [[f64; 2]; 2] {
+        let mut volume = [self.volume[from], self.volume[to]];
+        for &at in &self.rows[process] {
+            let row = self.instance.communication[at];
+            let (other, incoming) = if row.to == process {
+                (row.from, 0)
+            } else {
+                (row.to, 1)
+            };
+            if other == process {
+                continue;
+            }
+            let place = self.room.places()[other];
+            let bytes = row.bytes.get();
+            if place == from {
+                volume[0][1 - incoming] += bytes;
+            } else {
+                volume[0][incoming] -= bytes;
+            }
+            if place == to {
+                volume[1][1 - incoming] -= bytes;
+            } else {
+                volume[1][incoming] += bytes;
+            }
+        }
+        volume
+    }
+
+    fn give(&mut self, process: usize, from: usize, to: usize) {
+        [self.volume[from], self.volume[to]] = self.volume_after(process, from, to);
+        self.lists[from].retain(|&other| other != process);
+        self.lists[to].push(process);
+        self.lists[to].sort_unstable();
+        self.room.put(process, to);
+        for host in [from, to] {
+            self.load[host] = self.load_of(host);
+        }
+    }
+}
+
+/// One of some hosts, with probabilities in proportion to `c − c_min`; each with the same where all c are equal. One host needs no draw.
+fn drawn(gains: &[(usize, f64)], random: &mut Stream) -> Option<usize> {
+    if let [] | [_] = gains {
+        return gains.first().map(|one| one.0);
+    }
+    let least = gains.iter().map(|one| one.1).fold(f64::INFINITY, f64::min);
+    let total: f64 = gains.iter().map(|one| one.1 - least).sum();
+    if total <= 0.0 {
+        return Some(gains[random.below(gains.len())].0);
+    }
+    let mut left = random.unit() * total;
+    for &(host, gain) in gains {
+        left -= gain - least;
+        if left < 0.0 {
+            return Some(host);
+        }
+    }
+    // The subtraction has rounded: the last host with a share.
+    let last = gains.iter().rev().find(|one| one.1 > least);
+    last.map(|one| one.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{assigned, instance};
+    use super::*;
+
+    #[test]
+    fn only_what_lowers_the_larger_of_two_works_goes() {
+        // 6 against 0: 3 goes (3 and 3); then nothing helps.
+        let case = instance(&[1.0, 1.0], &[0, 0, 0], &[3.0, 2.0, 1.0]);
+        assert_eq!(
+            assigned(InformAndTransferOptions::default(), &case),
+            [1, 0, 0]
+        );
+    }
+
+    #[test]
+    fn without_a_round_of_gossip_nobody_knows_anybody() {
+        let case = instance(&[1.0, 1.0], &[0, 0, 0], &[3.0, 2.0, 1.0]);
+        let silent = InformAndTransferOptions {
+            knowledge: Knowledge::Gossip,
+            rounds: 0,
+            ..InformAndTransferOptions::default()
+        };
+        assert_eq!(assigned(silent, &case), [0, 0, 0]);
+        let talking = InformAndTransferOptions {
+            rounds: 1,
+            ..silent
+        };
+        assert_eq!(assigned(talking, &case), [1, 0, 0]);
+    }
+    #[test]
+    fn gossip_draws_hosts_in_proportion_to_what_they_gain() {
+        let mut random = Stream::new(1, migsim_base::random::Purpose::Policy);
+        let mut shares = |gains: &[(usize, f64)]| {
+            let mut counts = [0; 4];
+            for _ in 0..4000 {
+                counts[drawn(gains, &mut random).unwrap()] += 1;
+            }
+            counts
+        };
+        // c − c_min is 3, 1 and 0.
+        let [never, quarter, most, other] = shares(&[(2, 4.0), (1, 2.0), (0, 1.0)]);
+        assert_eq!((never, other), (0, 0));
+        assert!((900..1100).contains(&quarter) && quarter + most == 4000);
+        let equal = shares(&[(0, 2.0), (3, 2.0)]);
+        assert!((1900..2100).contains(&equal[0]) && equal[0] + equal[3] == 4000);
+        assert_eq!(drawn(&[], &mut random), None);
+    }
+}

@@ -1,0 +1,142 @@
+//! Strategies: the deciding core of load balancers, apart from when they are called and what a call costs.
+//!
+//! A [`Strategy`] maps an [`Instance`], the snapshot of a barrier, to an [`Assignment`], the new host of each process. It sees no clock
+//! and no engine, so that `migsim decide` can ask it about any barrier. An edition named after a program decides as that program does, to
+//! the last tie; the edition `ours` is the same idea made right for unlike hosts.
+//!
+//! ```text
+//! Instance ──> Strategy::assign ──> Assignment ──> price of the call (gather, operations, scatter)
+//! ```
+//!
+//! To add a strategy, write one file here and one row of the table in `table.rs`.
+
+mod assignment;
+mod blocks;
+mod brute_force;
+mod c_random;
+mod diffusion;
+mod entry;
+mod greedy;
+mod greedy_comm;
+mod greedy_refine;
+mod inform_and_transfer;
+mod instance;
+mod migcube;
+mod migpf;
+mod optimum;
+mod prefix;
+mod price;
+mod receiver_initiated;
+mod refine;
+mod refine_b;
+mod room;
+mod rotate;
+mod table;
+
+use std::fmt;
+
+pub use assignment::{Assignment, Gather};
+pub use brute_force::{BruteForceEdition, BruteForceOptions};
+pub use c_random::CRandomOptions;
+pub use diffusion::{DiffusionOptions, Neighbours};
+pub use entry::row;
+pub use entry::{Entry, Kind, StrategyOptions, Table, Variant};
+pub use greedy::{GreedyEdition, GreedyOptions};
+pub use greedy_comm::{GreedyCommEdition, GreedyCommOptions, Links};
+pub use greedy_refine::{GreedyRefineEdition, GreedyRefineOptions};
+pub use inform_and_transfer::{
+    InformAndTransferEdition, InformAndTransferOptions, Knowledge, Order,
+};
+pub use instance::{Instance, Paths, Row};
+pub use migcube::MigCubeOptions;
+pub use migpf::MigPfOptions;
+pub use optimum::{bound, optimum, schedule_optimum};
+pub use prefix::{PrefixEdition, PrefixOptions};
+pub use price::PriceOptions;
+pub use receiver_initiated::ReceiverInitiatedOptions;
+pub use refine::{RefineEdition, RefineOptions};
+pub use refine_b::{Receiver, RefineBEdition, RefineBOptions};
+pub use rotate::RotateOptions;
+pub use table::standard;
+
+use migsim_base::error::{Error, Problem};
+use migsim_base::random::Stream;
+
+/// Decides where each process runs, from the snapshot of a barrier.
+pub trait Strategy: fmt::Debug + Send {
+    /// The new host of each process, and what the decision took.
+    ///
+    /// # Errors
+    /// The strategy cannot decide about this instance (it lacks communication rows, say).
+    fn assign(&mut self, instance: &Instance<'_>, random: &mut Stream)
+    -> Result<Assignment, Error>;
+
+    /// Whether it reads [`Instance::communication`], which is collected only for strategies that do.
+    fn needs_communication(&self) -> bool {
+        false
+    }
+
+    /// Whether it draws from its random stream: without that, its decisions are the same for all seeds.
+    fn uses_seed(&self) -> bool {
+        false
+    }
+}
+
+/// Refuses options that are not positive and finite; each comes with its key.
+fn positive<const N: usize>(options: [(&str, f64); N]) -> Result<(), Error> {
+    in_range(options, |value| value > 0.0, "positive")
+}
+
+/// Refuses options that are negative or not finite; each comes with its key.
+fn not_negative<const N: usize>(options: [(&str, f64); N]) -> Result<(), Error> {
+    in_range(options, |value| value >= 0.0, "not negative")
+}
+
+fn in_range<const N: usize>(
+    options: [(&str, f64); N],
+    is_right: fn(f64) -> bool,
+    range: &str,
+) -> Result<(), Error> {
+    let problems: Vec<Problem> = options
+        .into_iter()
+        .filter(|(_, value)| !(value.is_finite() && is_right(*value)))
+        .map(|(key, value)| {
+            let message = format!("`{key}` is {value}; it must be finite and {range}");
+            Problem::new(message).key(key)
+        })
+        .collect();
+    if problems.is_empty() {
+        Ok(())
+    } else {
+        Err(Error::Input(problems))
+    }
+}
+
+/// Helpers of the tests of strategies.
+#[cfg(test)]
+mod testing {
+    use super::*;
+    use migsim_base::units::Seconds;
+
+    /// Hosts of these speeds without background, and processes of these works on them.
+    pub(super) fn instance(speeds: &[f64], current: &[usize], works: &[f64]) -> Instance<'static> {
+        let pairs = works.iter().zip(current);
+        Instance {
+            speeds: speeds.to_vec(),
+            background: vec![Seconds::default(); speeds.len()],
+            current: current.to_vec(),
+            time: pairs
+                .map(|(work, &host)| Seconds::of(work / speeds[host]))
+                .collect(),
+            work: works.iter().map(|&work| Seconds::of(work)).collect(),
+            ..Instance::default()
+        }
+    }
+
+    /// The decision of a strategy, with the random numbers of seed 1.
+    pub(super) fn assigned(options: impl StrategyOptions, instance: &Instance<'_>) -> Vec<usize> {
+        let mut random = Stream::new(1, migsim_base::random::Purpose::Policy);
+        let assignment = options.strategy().unwrap().assign(instance, &mut random);
+        assignment.unwrap().hosts
+    }
+}

@@ -1,0 +1,267 @@
+//! Bounds for all strategies: a lower bound of any size, the best assignment of few processes, the best schedule of few windows.
+
+use super::Instance;
+use super::room::Room;
+
+/// A lower bound of the largest host time \[s\]: the preemptive relaxation, in which a process may be divided but not run on two hosts at
+/// once.
+///
+/// `T ≥ b_h`, and for each k the k largest works fit what k hosts can do until T: `Σ_{k largest} w ≤ Σ_{k best} s_h·(T − b_h)`. Without
+/// background that is `max(max_{k<P} Σ_{k largest} w / Σ_{k fastest} s, Σ w / Σ s)` (Q|pmtn|Cmax).
+pub fn bound(instance: &Instance<'_>) -> f64 {
+    let mut works = instance.works();
+    works.sort_by(|a, b| b.total_cmp(a));
+    let background = instance.backgrounds();
+    let busiest = background.iter().copied().fold(0.0, f64::max);
+    if busiest > 0.0 {
+        return bound_under_load(instance, &works, &background, busiest);
+    }
+    let mut speeds = instance.speeds.clone();
+    speeds.sort_by(|a, b| b.total_cmp(a));
+    let (mut work, mut speed, mut bound) = (0.0, 0.0, 0.0);
+    for (at, fastest) in speeds.iter().enumerate() {
+        let is_last = at + 1 == speeds.len();
+        let taken = works.get(at).copied().unwrap_or(0.0);
+        work += taken;
+        speed += fastest;
+        let rest: f64 = if is_last {
+            works.iter().skip(at + 1).sum()
+        } else {
+            0.0
+        };
+        bound = f64::max(bound, (work + rest) / speed);
+    }
+    bound
+}
+
+/// Bisections of the bound under background load: enough for the last bit.
+const BISECTIONS: u32 = 100;
+
+fn bound_under_load(
+    instance: &Instance<'_>,
+    works: &[f64],
+    background: &[f64],
+    busiest: f64,
+) -> f64 {
+    let fits = |time: f64| {
+        let hosts = background.iter().zip(&instance.speeds);
+        let mut free: Vec<f64> = hosts
+            .map(|(load, speed)| speed * (time - load).max(0.0))
+            .collect();
+        free.sort_by(|a, b| b.total_cmp(a));
+        let (mut work, mut room) = (0.0, 0.0);
+        for (at, more) in free.iter().enumerate() {
+            room += more;
+            work += works.get(at).copied().unwrap_or(0.0);
+            if work > room {
+                return false;
+            }
+        }
+        works.iter().sum::<f64>() <= room
+    };
+    if fits(busiest) {
+        return busiest;
+    }
+    let slowest = instance
+        .speeds
+        .iter()
+        .copied()
+        .fold(f64::INFINITY, f64::min);
+    let (mut low, mut high) = (busiest, busiest + works.iter().sum::<f64>() / slowest);
+    for _ in 0..BISECTIONS {
+        let middle = f64::midpoint(low, high);
+        if fits(middle) {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+    low
+}
+
+/// The assignment with the least largest host time, of equal ones that with the fewest moves, then the first; `None` beyond `most`
+/// assignments. No host is filled beyond its memory, unless it is now.
+pub fn optimum(instance: &Instance<'_>, most: u64) -> Option<(f64, Vec<usize>)> {
+    let mut search = Search::new(instance, most)?;
+    search.best.0 = instance.max_time(&instance.current).get();
+    search.place(0, 0);
+    Some((search.best.0, search.found))
+}
+
+/// The first assignment with the least largest host time, process 0 varying slowest; `None` beyond `most` assignments. Moves and memory do
+/// not count.
+pub(super) fn first_optimum(instance: &Instance<'_>, most: u64) -> Option<(f64, Vec<usize>)> {
+    let mut search = Search::new(instance, most)?;
+    search.is_first = true;
+    search.place(0, 0);
+    Some((search.best.0, search.found))
+}
+
+/// The state of the search for the best assignment.
+#[derive(Debug)]
+struct Search<'a> {
+    instance: &'a Instance<'a>,
+    works: Vec<f64>,
+    load: Vec<f64>,
+    hosts: Vec<usize>,
+    /// The least time, and its moves.
+    best: (f64, usize),
+    found: Vec<usize>,
+    /// Whether the first of equal ones is wanted, whatever its moves and memory.
+    is_first: bool,
+}
+
+impl<'a> Search<'a> {
+    /// The search before it begins; `None` beyond `most` assignments.
+    fn new(instance: &'a Instance<'a>, most: u64) -> Option<Self> {
+        let hosts = instance.hosts() as u64;
+        let count = u32::try_from(instance.processes()).ok()?;
+        let is_small = hosts
+            .checked_pow(count)
+            .is_some_and(|all| (1..=most).contains(&all));
+        is_small.then(|| Self {
+            instance,
+            works: instance.works(),
+            load: instance.backgrounds(),
+            hosts: vec![0; instance.processes()],
+            best: (f64::INFINITY, 0),
+            found: instance.current.clone(),
+            is_first: false,
+        })
+    }
+
+    /// Places the processes from `process` on, after so many moves.
+    fn place(&mut self, process: usize, moves: usize) {
+        let Some(&work) = self.works.get(process) else {
+            let max = self.load.iter().copied().fold(0.0, f64::max);
+            let is_better = (max, moves) < self.best && (self.is_first || self.has_memory());
+            if is_better {
+                self.best = (max, moves);
+                self.found.clone_from(&self.hosts);
+            }
+            return;
+        };
+        for host in 0..self.load.len() {
+            let before = self.load[host];
+            self.load[host] = before + work / self.instance.speeds[host];
+            if self.load[host] <= self.best.0 {
+                self.hosts[process] = host;
+                let is_move = usize::from(!self.is_first && host != self.instance.current[process]);
+                self.place(process + 1, moves + is_move);
+            }
+            self.load[host] = before;
+        }
+    }
+
+    /// Whether no host is filled beyond its memory by what it did not have.
+    fn has_memory(&self) -> bool {
+        let mut room = Room::new(self.instance);
+        for (process, &host) in self.hosts.iter().enumerate() {
+            room.put(process, host);
+        }
+        self.hosts
+            .iter()
+            .zip(&self.instance.current)
+            .all(|(&new, &old)| new == old || !room.is_over(new))
+    }
+}
+
+/// The least total time of a schedule of `windows` windows over `states` assignments, and its states.
+///
+/// `V_{k−1}(x) = min_y R(x, y) + D_k(y) + V_k(y)`: D is the time of window k under y, R the price of going from x to y before it. Window 0
+/// runs under `start`. O(windows · states²).
+pub fn schedule_optimum(
+    windows: usize,
+    states: usize,
+    start: usize,
+    time: impl Fn(usize, usize) -> f64,
+    price: impl Fn(usize, usize) -> f64,
+) -> (f64, Vec<usize>) {
+    if windows == 0 {
+        return (0.0, Vec::new());
+    }
+    // What comes after window k, by the state in it; and the next state.
+    let mut after = vec![vec![0.0; states]; windows];
+    let mut next = vec![vec![0; states]; windows];
+    for window in (1..windows).rev() {
+        for from in 0..states {
+            let mut best = (f64::INFINITY, from);
+            for (to, rest) in after[window].iter().enumerate() {
+                let total = price(from, to) + time(window, to) + rest;
+                if total < best.0 {
+                    best = (total, to);
+                }
+            }
+            (after[window - 1][from], next[window - 1][from]) = best;
+        }
+    }
+    let mut path = vec![start];
+    for window in 0..windows - 1 {
+        path.push(next[window][path[window]]);
+    }
+    (time(0, start) + after[0][start], path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::instance;
+    use super::*;
+    use migsim_base::units::{Bytes, Seconds};
+
+    #[test]
+    fn the_bound_is_the_longest_of_all_that_must_fit() {
+        // Σw/Σs = 10/2; the largest work alone: 4/1; two largest on two hosts: 7/2.
+        assert_eq!(
+            bound(&instance(&[1.0, 1.0], &[0, 0, 0, 0], &[4.0, 3.0, 2.0, 1.0])),
+            5.0
+        );
+        assert_eq!(bound(&instance(&[2.0, 1.0], &[0, 0], &[9.0, 0.0])), 4.5);
+        assert_eq!(bound(&instance(&[1.0, 1.0], &[], &[])), 0.0);
+        let mut loaded = instance(&[1.0, 1.0], &[0, 0], &[2.0, 2.0]);
+        loaded.background[0] = Seconds::of(1.0);
+        // One host is free from 1 on, the other from 0: 4 + 1 = 2T.
+        assert!((bound(&loaded) - 2.5).abs() < 1e-12);
+        loaded.background[0] = Seconds::of(100.0);
+        assert_eq!(bound(&loaded), 100.0);
+    }
+
+    #[test]
+    fn the_optimum_moves_as_few_as_it_can() {
+        let case = instance(&[1.0, 1.0], &[0, 0, 0, 0], &[4.0, 3.0, 2.0, 1.0]);
+        assert_eq!(optimum(&case, 16), Some((5.0, vec![0, 1, 1, 0])));
+        assert_eq!(optimum(&case, 15), None);
+        let mut full = case.clone();
+        full.memory = vec![Bytes::of(1.0); 4];
+        full.host_memory = vec![None, Some(Bytes::of(1.0))];
+        // Host 1 takes one process: the largest.
+        assert_eq!(optimum(&full, 16), Some((6.0, vec![1, 0, 0, 0])));
+        assert_eq!(
+            optimum(&instance(&[1.0], &[], &[]), 16),
+            Some((0.0, Vec::new()))
+        );
+    }
+
+    #[test]
+    fn the_best_schedule_is_the_least_of_all() {
+        let time = |window: usize, state: usize| ((window * 5 + state * 3) % 7) as f64;
+        let price = |from: usize, to: usize| if from == to { 0.0 } else { (from + to) as f64 };
+        let (total, path) = schedule_optimum(4, 3, 1, time, price);
+        let cost = |path: &[usize]| {
+            let moves = path
+                .windows(2)
+                .map(|pair| price(pair[0], pair[1]))
+                .sum::<f64>();
+            let times = path
+                .iter()
+                .enumerate()
+                .map(|(window, &state)| time(window, state));
+            moves + times.sum::<f64>()
+        };
+        let mut least = f64::INFINITY;
+        for code in 0..27 {
+            least = least.min(cost(&[1, code % 3, code / 3 % 3, code / 9]));
+        }
+        assert_eq!((total, cost(&path)), (least, least));
+        assert_eq!(schedule_optimum(0, 3, 1, time, price), (0.0, Vec::new()));
+    }
+}

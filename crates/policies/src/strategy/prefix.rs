@@ -1,0 +1,164 @@
+//! Centralised prefix optimisation, without blocks that processes share: the most loaded host gives what its receiver can take.
+//!
+//! | edition | rule |
+//! |---|---|
+//! | `ours` | each round the host with the largest time; its processes by falling work, each to the host that then ends first, if that is below the donor's time; ends with the first round without a move |
+//! | `lbaf-1.6` | loads without speeds and background; the receiver is chosen once per round; two rounds without a move in all end it (`CentralizedPrefixOptimizer`) |
+//!
+//! Source: LB Analysis Framework (9615e7ab).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::blocks::LibraryHeap;
+use super::greedy::depth;
+use super::room::{Room, least};
+use super::{Assignment, Instance, Strategy, StrategyOptions, Variant};
+use migsim_base::error::Error;
+use migsim_base::random::Stream;
+
+/// The options, which are the strategy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PrefixOptions {
+    /// The program or text whose decisions are made.
+    pub edition: PrefixEdition,
+}
+
+/// The program or text whose decisions are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum PrefixEdition {
+    /// The idea made right for unlike hosts.
+    #[default]
+    #[serde(rename = "ours")]
+    Ours,
+    /// `CentralizedPrefixOptimizer` of LBAF 1.6; the order of equal works is that of their numbers.
+    #[serde(rename = "lbaf-1.6")]
+    Lbaf,
+}
+
+impl StrategyOptions for PrefixOptions {
+    const VARIANTS: &'static [Variant] = &[Variant::new(
+        "lbaf-1.6",
+        r#"{ "edition": "lbaf-1.6" }"#,
+        "lbaf-1.6.0/CentralizedPrefixOptimizer",
+    )];
+
+    fn strategy(self) -> Result<Box<dyn Strategy>, Error> {
+        Ok(Box::new(self))
+    }
+}
+
+impl Strategy for PrefixOptions {
+    fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
+        let (hosts, operations) = match self.edition {
+            PrefixEdition::Ours => ours(instance),
+            PrefixEdition::Lbaf => lbaf(instance),
+        };
+        Ok(Assignment::central(hosts, operations))
+    }
+}
+
+/// The processes of a list by falling work, equal ones in the order of the list.
+fn falling(processes: &[usize], works: &[f64]) -> Vec<usize> {
+    let mut order = processes.to_vec();
+    order.sort_by(|&a, &b| works[b].total_cmp(&works[a]));
+    order
+}
+
+/// Rounds without a move that end the original.
+const QUIET_ROUNDS: u32 = 2;
+
+/// Far more rounds than loads that fall take: rounding cannot keep them going for ever.
+fn most_rounds(instance: &Instance<'_>) -> usize {
+    100 + instance.processes() * instance.hosts()
+}
+
+fn lbaf(instance: &Instance<'_>) -> (Vec<usize>, u64) {
+    let works = instance.works();
+    let mut lists = instance.by_host();
+    let mut load: Vec<f64> = lists
+        .iter()
+        .map(|list| list.iter().map(|&i| works[i]).sum())
+        .collect();
+    let mut hosts = instance.current.clone();
+    let mut line: Vec<usize> = (0..load.len()).collect();
+    let (mut quiet, mut operations) = (0, 0);
+    for _ in 0..most_rounds(instance) {
+        if quiet == QUIET_ROUNDS {
+            break;
+        }
+        let mut heap = LibraryHeap::new(line, |a, b| load[a] < load[b]);
+        let Some(donor) = heap.pop(|a, b| load[a] < load[b]) else {
+            break;
+        };
+        let all = (0..load.len()).collect();
+        let receivers = LibraryHeap::new(all, |a, b| load[a] > load[b]);
+        let receiver = receivers.top().unwrap_or(donor);
+        let order = falling(&lists[donor], &works);
+        operations += 3 * load.len() as u64 + order.len() as u64 * depth(order.len());
+        let mut has_moved = false;
+        for process in order {
+            if load[receiver] + works[process] < load[donor] {
+                lists[donor].retain(|&other| other != process);
+                lists[receiver].push(process);
+                load[donor] -= works[process];
+                load[receiver] += works[process];
+                hosts[process] = receiver;
+                has_moved = true;
+            }
+        }
+        line = heap.into_items();
+        line.push(donor);
+        quiet += u32::from(!has_moved);
+    }
+    (hosts, operations)
+}
+
+fn ours(instance: &Instance<'_>) -> (Vec<usize>, u64) {
+    let works = instance.works();
+    let mut room = Room::new(instance);
+    let mut operations = 0;
+    for _ in 0..most_rounds(instance) {
+        let mut load = instance.host_times(room.places());
+        let Some(donor) = least(0..load.len(), |host| -load[host].get()) else {
+            break;
+        };
+        let own: Vec<usize> = (0..works.len())
+            .filter(|&process| room.places()[process] == donor && works[process] > 0.0)
+            .collect();
+        let mut has_moved = false;
+        for process in falling(&own, &works) {
+            let after = |host: usize| load[host].get() + works[process] / instance.speeds[host];
+            let others = (0..load.len()).filter(|&host| host != donor && room.fits(process, host));
+            operations += load.len() as u64;
+            if let Some(host) = least(others, after)
+                && after(host) < load[donor].get()
+            {
+                room.put(process, host);
+                load = instance.host_times(room.places());
+                has_moved = true;
+            }
+        }
+        if !has_moved {
+            break;
+        }
+    }
+    (room.into_places(), operations)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{assigned, instance};
+    use super::*;
+
+    #[test]
+    fn the_busiest_host_gives_until_nothing_helps() {
+        // 3 to host 1 (3 < 6), then 2 would make 5 > 3: stays; 1 makes 4 > 3: stays.
+        let case = instance(&[1.0, 1.0], &[0, 0, 0], &[3.0, 2.0, 1.0]);
+        assert_eq!(assigned(PrefixOptions::default(), &case), [1, 0, 0]);
+        // Host 1 is twice as fast: 3/2, then 2 makes 2.5 < 3, then 1 stays.
+        let unlike = instance(&[1.0, 2.0], &[0, 0, 0], &[3.0, 2.0, 1.0]);
+        assert_eq!(assigned(PrefixOptions::default(), &unlike), [1, 1, 0]);
+    }
+}

@@ -1,0 +1,236 @@
+//! The price of a call of a strategy: the gather of loads, the decision, the scatter of its result, and the moves.
+//!
+//! A host sends 16 B per process and 24 B of its own; it gets 8 B per process back. Messages into one host, and out of it, follow one
+//! another: `max_h latency(h, root) + Σ_h bytes_h / bandwidth(h, root)`. Moves of unlike hosts overlap:
+//! `max_h Σ (latency + memory / bandwidth)` over the moves out of and into host h.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Assignment, Gather, Instance, positive};
+use migsim_base::error::Error;
+use migsim_base::units::Seconds;
+
+/// The times of messages and operations where the instance does not know.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PriceOptions {
+    /// The time of an empty message between hosts \[s\].
+    pub latency: f64,
+    /// The rate of a large one \[B/s\].
+    pub bandwidth: f64,
+    /// An elementary operation of a strategy on a host of speed 1 \[s\].
+    pub operation: f64,
+}
+
+impl Default for PriceOptions {
+    /// The constants of Charm++ 6.10.2 for messages (3.5e-5 s, 8.5e-9 s/B); 10 ns per operation.
+    fn default() -> Self {
+        Self {
+            latency: 3.5e-5,
+            bandwidth: 1.0 / 8.5e-9,
+            operation: 1e-8,
+        }
+    }
+}
+
+/// The size of a host's report about itself, and about each of its processes \[B\].
+const SENT: [f64; 2] = [24.0, 16.0];
+/// The size of the answer about each process \[B\].
+const RETURNED: f64 = 8.0;
+/// The host that decides for all.
+const ROOT: usize = 0;
+
+impl PriceOptions {
+    /// Refuses what is no time or rate.
+    ///
+    /// # Errors
+    /// A value is not finite and positive.
+    pub fn check(&self) -> Result<(), Error> {
+        let [latency, bandwidth, operation] = [self.latency, self.bandwidth, self.operation];
+        positive([
+            ("latency", latency),
+            ("bandwidth", bandwidth),
+            ("operation", operation),
+        ])
+    }
+
+    /// The price of a call that takes this assignment, its moves included.
+    pub fn price(&self, instance: &Instance<'_>, assignment: &Assignment) -> Seconds {
+        if instance.hosts() == 0 {
+            return Seconds::default();
+        }
+        let speed = match assignment.gather {
+            Gather::Central | Gather::Managers => instance.speeds[ROOT],
+            // Each host decides: the slowest one is waited for.
+            _ => instance
+                .speeds
+                .iter()
+                .copied()
+                .fold(f64::INFINITY, f64::min),
+        };
+        let decision = assignment.operations as f64 * self.operation / speed;
+        let moves = self.moves(instance, &assignment.hosts);
+        Seconds::of(self.messages(instance, assignment.gather) + decision + moves)
+    }
+
+    /// The time of an empty message between two hosts \[s\].
+    pub(super) fn latency(&self, instance: &Instance<'_>, from: usize, to: usize) -> f64 {
+        let known = instance.paths.map(|paths| paths.latency(from, to).get());
+        known.unwrap_or(self.latency)
+    }
+
+    /// The rate of a large one \[B/s\].
+    pub(super) fn bandwidth(&self, instance: &Instance<'_>, from: usize, to: usize) -> f64 {
+        let known = instance.paths.map(|paths| paths.bandwidth(from, to).get());
+        known.unwrap_or(self.bandwidth)
+    }
+
+    /// Gather and scatter.
+    fn messages(&self, instance: &Instance<'_>, gather: Gather) -> f64 {
+        let counts: Vec<f64> = (instance.by_host().iter())
+            .map(|list| list.len() as f64)
+            .collect();
+        let all: Vec<usize> = (0..instance.hosts()).collect();
+        let both_ways = |root: usize, hosts: &[usize], count: &dyn Fn(usize) -> f64| {
+            let there = self.fan(instance, root, hosts, &|host| {
+                SENT[0] + SENT[1] * count(host)
+            });
+            there + self.fan(instance, root, hosts, &|host| RETURNED * count(host))
+        };
+        match gather {
+            Gather::None => 0.0,
+            Gather::Central => both_ways(ROOT, &all, &|host| counts[host]),
+            Gather::Managers => {
+                // The first host of a cluster is its manager: it gathers while the others do, then all managers report.
+                let mut clusters: Vec<Vec<usize>> = Vec::new();
+                let mut order = all;
+                order.sort_by_key(|&host| instance.cluster(host));
+                for chunk in order.chunk_by(|&a, &b| instance.cluster(a) == instance.cluster(b)) {
+                    clusters.push(chunk.to_vec());
+                }
+                let inner = clusters
+                    .iter()
+                    .map(|hosts| both_ways(hosts[0], hosts, &|host| counts[host]));
+                let inner = inner.fold(0.0, f64::max);
+                let managers: Vec<usize> = clusters.iter().map(|hosts| hosts[0]).collect();
+                let sum = |manager: usize| {
+                    let own = clusters.iter().find(|hosts| hosts[0] == manager);
+                    own.map_or(0.0, |hosts| hosts.iter().map(|&host| counts[host]).sum())
+                };
+                inner + both_ways(managers[0], &managers, &sum)
+            }
+            Gather::Neighbours { rounds, messages } => {
+                let mut slowest = 0.0;
+                for from in 0..instance.hosts() {
+                    for to in (0..instance.hosts()).filter(|&to| to != from) {
+                        let bytes = SENT[0] * f64::from(messages);
+                        let time = self.latency(instance, from, to)
+                            + bytes / self.bandwidth(instance, from, to);
+                        slowest = f64::max(slowest, time);
+                    }
+                }
+                f64::from(rounds) * slowest
+            }
+        }
+    }
+
+    /// Messages between `root` and `hosts`, one after another at the root.
+    fn fan(
+        &self,
+        instance: &Instance<'_>,
+        root: usize,
+        hosts: &[usize],
+        bytes: &dyn Fn(usize) -> f64,
+    ) -> f64 {
+        let others = || hosts.iter().copied().filter(|&host| host != root);
+        let latency = others().map(|host| self.latency(instance, host, root));
+        let transfer = others().map(|host| bytes(host) / self.bandwidth(instance, host, root));
+        latency.fold(0.0, f64::max) + transfer.sum::<f64>()
+    }
+
+    /// The moves: each host sends and receives one process after another.
+    pub(super) fn moves(&self, instance: &Instance<'_>, hosts: &[usize]) -> f64 {
+        let mut busy = vec![0.0; instance.hosts()];
+        for (process, (&from, &to)) in (instance.current.iter()).zip(hosts).enumerate() {
+            if from != to {
+                let bytes = instance
+                    .memory
+                    .get(process)
+                    .map_or(0.0, |bytes| bytes.get());
+                let time =
+                    self.latency(instance, from, to) + bytes / self.bandwidth(instance, from, to);
+                busy[from] += time;
+                busy[to] += time;
+            }
+        }
+        busy.into_iter().fold(0.0, f64::max)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Two processes on each of three hosts, in two clusters.
+    fn instance() -> Instance<'static> {
+        Instance {
+            speeds: vec![1.0, 1.0, 2.0],
+            background: vec![Seconds::default(); 3],
+            current: vec![0, 0, 1, 1, 2, 2],
+            time: vec![Seconds::of(1.0); 6],
+            work: [1.0, 1.0, 1.0, 1.0, 2.0, 2.0].map(Seconds::of).to_vec(),
+            clusters: vec![0, 0, 1],
+            ..Instance::default()
+        }
+    }
+
+    const OPTIONS: PriceOptions = PriceOptions {
+        latency: 1.0,
+        bandwidth: 8.0,
+        operation: 0.5,
+    };
+
+    fn price(hosts: [usize; 6], operations: u64, gather: Gather) -> f64 {
+        let assignment = Assignment {
+            hosts: hosts.to_vec(),
+            operations,
+            gather,
+            words: Vec::new(),
+        };
+        OPTIONS.price(&instance(), &assignment).get()
+    }
+
+    #[test]
+    fn a_central_call_gathers_decides_and_scatters() {
+        let stay = [0, 0, 1, 1, 2, 2];
+        // Two hosts send 24 + 32 B each: 1 + 14 s; 16 B each come back: 1 + 4 s; 4 operations take 2 s.
+        assert_eq!(price(stay, 4, Gather::Central), 22.0);
+        // In cluster 0 one host sends (1 + 7 s) and gets (1 + 2 s); of two managers one sends for 2 processes: the same again.
+        assert_eq!(price(stay, 0, Gather::Managers), 22.0);
+        // 3 rounds of 1 + 24/8 s.
+        let gossip = Gather::Neighbours {
+            rounds: 3,
+            messages: 1,
+        };
+        assert_eq!(price(stay, 0, gossip), 12.0);
+        assert_eq!(price(stay, 4, Gather::None), 2.0);
+    }
+
+    #[test]
+    fn moves_of_unlike_hosts_overlap() {
+        // Host 0 sends one and gets one; 1 s each without memory.
+        assert_eq!(price([1, 0, 0, 1, 2, 2], 0, Gather::None), 2.0);
+        assert_eq!(
+            OPTIONS
+                .price(&Instance::default(), &Assignment::default())
+                .get(),
+            0.0
+        );
+        let none = PriceOptions {
+            latency: -1.0,
+            ..OPTIONS
+        };
+        assert!(none.check().is_err() && OPTIONS.check().is_ok());
+    }
+}

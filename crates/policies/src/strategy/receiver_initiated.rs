@@ -1,0 +1,121 @@
+//! After receiver-initiated balancing (Eager, Lazowska and Zahorjan 1986): a host with little to do steals one process from a host with much.
+//!
+//! Thieves are hosts below `(1 − tolerance)` averages, in random order. Each probes `probes` random hosts and takes the most loaded of those
+//! above `(1 + tolerance)` averages with two processes or more. It steals the process that lowers the larger of the two times most (the
+//! lowest number of equal ones), if any does. Loads follow the steals. Nothing beyond a host's memory. There is no program to compare with.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::room::{Room, least, sample};
+use super::{Assignment, Gather, Instance, Strategy, StrategyOptions, not_negative};
+use migsim_base::error::Error;
+use migsim_base::random::Stream;
+
+/// The options, which are the strategy.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ReceiverInitiatedOptions {
+    /// The number of hosts that a thief probes.
+    pub probes: u32,
+    /// The least distance of a host from the average, as a fraction of it.
+    pub tolerance: f64,
+}
+
+impl Default for ReceiverInitiatedOptions {
+    fn default() -> Self {
+        Self {
+            probes: 3,
+            tolerance: 0.1,
+        }
+    }
+}
+
+impl StrategyOptions for ReceiverInitiatedOptions {
+    fn strategy(self) -> Result<Box<dyn Strategy>, Error> {
+        not_negative([("tolerance", self.tolerance)])?;
+        Ok(Box::new(self))
+    }
+}
+
+impl Strategy for ReceiverInitiatedOptions {
+    fn assign(
+        &mut self,
+        instance: &Instance<'_>,
+        random: &mut Stream,
+    ) -> Result<Assignment, Error> {
+        let hosts = instance.hosts();
+        let works = instance.works();
+        let mut room = Room::new(instance);
+        let mut load: Vec<f64> = (instance.host_times(&instance.current).iter())
+            .map(|time| time.get())
+            .collect();
+        let average = load.iter().sum::<f64>() / hosts.max(1) as f64;
+        let mut thieves = sample(usize::MAX, hosts, u32::MAX, random);
+        thieves.retain(|&host| load[host] < (1.0 - self.tolerance) * average);
+        let mut operations = 0;
+        for thief in thieves {
+            let mut probed = sample(thief, hosts, self.probes, random);
+            let own = |victim: usize| {
+                let places = room.places().iter().enumerate();
+                let own = places.filter(|(_, place)| **place == victim);
+                own.map(|(process, _)| process).collect::<Vec<_>>()
+            };
+            probed.retain(|&victim| {
+                load[victim] > (1.0 + self.tolerance) * average && own(victim).len() > 1
+            });
+            let Some(victim) = least(probed.into_iter(), |victim| -load[victim]) else {
+                continue;
+            };
+            let time = |process: usize, host: usize| works[process] / instance.speeds[host];
+            let after = |process: usize| {
+                f64::max(
+                    load[victim] - time(process, victim),
+                    load[thief] + time(process, thief),
+                )
+            };
+            let candidates = own(victim);
+            operations += candidates.len() as u64;
+            let open = candidates
+                .into_iter()
+                .filter(|&process| room.fits(process, thief));
+            let process = least(open, after).filter(|&process| after(process) < load[victim]);
+            if let Some(process) = process {
+                load[victim] -= time(process, victim);
+                load[thief] += time(process, thief);
+                room.put(process, thief);
+            }
+        }
+        Ok(Assignment {
+            hosts: room.into_places(),
+            operations,
+            // A probe and its answer.
+            gather: Gather::Neighbours {
+                rounds: 2,
+                messages: self.probes,
+            },
+            words: Vec::new(),
+        })
+    }
+
+    fn uses_seed(&self) -> bool {
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{assigned, instance};
+    use super::*;
+
+    #[test]
+    fn an_idle_host_steals_what_helps_most() {
+        // 6 against 0: max after stealing 3, 2, 1 is 3, 4, 5.
+        let case = instance(&[1.0, 1.0], &[0, 0, 0], &[1.0, 3.0, 2.0]);
+        let options = ReceiverInitiatedOptions::default();
+        assert_eq!(assigned(options, &case), [0, 1, 0]);
+        // A single process is not stolen.
+        let one = instance(&[1.0, 1.0], &[0], &[1.0]);
+        assert_eq!(assigned(options, &one), [0]);
+    }
+}

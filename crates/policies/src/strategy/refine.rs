@@ -1,0 +1,353 @@
+//! Refinement: processes leave overloaded hosts for underloaded ones until every host has at most θ averages. Bisection finds the least
+//! feasible θ.
+//!
+//! | edition | rule |
+//! |---|---|
+//! | `ours` | average = the time of all hosts if work could be divided at will; each try starts from the present map; the best state seen is kept (least maximum, then fewest moves); no host beyond its memory |
+//! | `charm-6.10.2` | average of raw times; the state of the *last* try is kept, which may be a failed one, and the second try starts from the leftovers of the first (`RefineLB`) |
+//!
+//! One try: the heaviest host gives the largest process that keeps some light host below `θ·average`; no such process ends the try.
+//! Source: Charm++ 6.10.2, `RefineLB`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::blocks::CharmHeap;
+use super::room::{Room, least};
+use super::{Assignment, Instance, Strategy, StrategyOptions, Variant, positive};
+use migsim_base::error::Error;
+use migsim_base::random::Stream;
+
+/// The options, which are the strategy.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RefineOptions {
+    /// The program or text whose decisions are made.
+    pub edition: RefineEdition,
+    /// The least θ that is tried \[averages\].
+    pub start: f64,
+    /// The step between the θ that are tried \[averages\].
+    pub step: f64,
+}
+
+/// The program or text whose decisions are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum RefineEdition {
+    /// The idea made right for unlike hosts.
+    #[default]
+    #[serde(rename = "ours")]
+    Ours,
+    /// `RefineLB` of Charm++ 6.10.2.
+    #[serde(rename = "charm-6.10.2")]
+    Charm6,
+}
+
+impl Default for RefineOptions {
+    fn default() -> Self {
+        Self {
+            edition: RefineEdition::Ours,
+            start: 1.05,
+            step: 0.01,
+        }
+    }
+}
+
+impl StrategyOptions for RefineOptions {
+    const VARIANTS: &'static [Variant] = &[Variant::new(
+        "charm-6.10.2",
+        r#"{ "edition": "charm-6.10.2" }"#,
+        "charm-6.10.2/RefineLB",
+    )];
+
+    fn strategy(self) -> Result<Box<dyn Strategy>, Error> {
+        positive([("start", self.start), ("step", self.step)])?;
+        Ok(Box::new(self))
+    }
+}
+
+impl Strategy for RefineOptions {
+    fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
+        let (hosts, operations) = match self.edition {
+            RefineEdition::Ours => self.ours(instance),
+            RefineEdition::Charm6 => self.classic(instance),
+        };
+        Ok(Assignment::central(hosts, operations))
+    }
+}
+
+impl RefineOptions {
+    /// The number of steps above `start` of the loosest θ that could be needed.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "rounded down as in the original; what is too large or negative ends at the bounds"
+    )]
+    fn steps(&self, max: f64, average: f64) -> u64 {
+        let steps = (max / average - self.start) / self.step + 1.0;
+        steps.min(MOST_STEPS) as u64
+    }
+
+    /// The θ so many steps above `start`.
+    fn threshold(&self, steps: u64) -> f64 {
+        self.start + self.step * steps as f64
+    }
+
+    /// `RefineLB`, step by step.
+    fn classic(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
+        let mut state = Classic::new(instance);
+        let max = state.load.iter().copied().fold(0.0, f64::max);
+        let mut high = self.steps(max, state.average);
+        if !state.refine(self.start) && state.refine(self.threshold(high)) {
+            let mut low = 0;
+            while high.saturating_sub(low) > 1 {
+                let middle = u64::midpoint(low, high);
+                state.reset();
+                if state.refine(self.threshold(middle)) {
+                    high = middle;
+                } else {
+                    low = middle;
+                }
+            }
+        }
+        (state.host, state.operations)
+    }
+
+    /// The edition `ours`.
+    fn ours(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
+        let average = instance.balanced_time();
+        let start = Try::new(instance);
+        let max = start.max();
+        if average <= 0.0 {
+            return (start.room.into_places(), instance.hosts() as u64);
+        }
+        let (mut low, mut high) = (0, self.steps(max, average));
+        let (mut best, mut operations) = (start, 0);
+        let mut attempt = |steps: u64| {
+            let mut state = Try::new(instance);
+            let is_reached = state.refine(self.threshold(steps) * average);
+            operations += state.operations;
+            if (state.max(), state.moves) < (best.max(), best.moves) {
+                best = state;
+            }
+            is_reached
+        };
+        if !attempt(0) && attempt(high) {
+            while high.saturating_sub(low) > 1 {
+                let middle = u64::midpoint(low, high);
+                if attempt(middle) {
+                    high = middle;
+                } else {
+                    low = middle;
+                }
+            }
+        }
+        (best.room.into_places(), operations)
+    }
+}
+
+/// More steps than that are one too many for a number of the original.
+const MOST_STEPS: f64 = 2_147_483_647.0;
+
+/// The state of the original: it keeps more between two tries than it should.
+#[derive(Debug)]
+struct Classic<'a> {
+    instance: &'a Instance<'a>,
+    times: Vec<f64>,
+    background: Vec<f64>,
+    average: f64,
+    /// The work of the processes of each host.
+    compute: Vec<f64>,
+    /// That and the background load; of hosts without processes what an earlier try left.
+    load: Vec<f64>,
+    /// The processes of each host, the newest first.
+    lists: Vec<Vec<usize>>,
+    host: Vec<usize>,
+    operations: u64,
+}
+
+impl<'a> Classic<'a> {
+    fn new(instance: &'a Instance<'a>) -> Self {
+        let (times, background) = (instance.times(), instance.backgrounds());
+        let total = times.iter().sum::<f64>() + background.iter().sum::<f64>();
+        let mut state = Self {
+            instance,
+            average: total / background.len() as f64,
+            compute: Vec::new(),
+            load: background.clone(),
+            lists: Vec::new(),
+            host: vec![0; times.len()],
+            operations: 0,
+            times,
+            background,
+        };
+        state.reset();
+        state
+    }
+
+    /// All processes where they were at the call, in the order of their numbers; loads of hosts that get none stay.
+    fn reset(&mut self) {
+        self.compute = vec![0.0; self.load.len()];
+        self.lists = vec![Vec::new(); self.load.len()];
+        for process in 0..self.times.len() {
+            self.put(process, self.instance.current[process]);
+        }
+    }
+
+    /// The time of a process on a host: its raw time rescaled by the ratio of speeds.
+    fn time(&self, process: usize, host: usize) -> f64 {
+        let speeds = &self.instance.speeds;
+        self.times[process] * (speeds[self.instance.current[process]] / speeds[host])
+    }
+
+    fn put(&mut self, process: usize, host: usize) {
+        self.host[process] = host;
+        self.lists[host].insert(0, process);
+        self.compute[host] += self.time(process, host);
+        self.load[host] = self.compute[host] + self.background[host];
+    }
+
+    fn take(&mut self, process: usize, host: usize) {
+        self.lists[host].retain(|&other| other != process);
+        self.compute[host] -= self.time(process, host);
+        self.load[host] = self.compute[host] + self.background[host];
+    }
+
+    /// Moves from heavy to light hosts until none is above `threshold` averages; returns whether that was reached.
+    fn refine(&mut self, threshold: f64) -> bool {
+        let limit = threshold * self.average;
+        let mut heavy = CharmHeap::default();
+        let mut light = Vec::new();
+        for host in 0..self.load.len() {
+            if self.load[host] > limit {
+                heavy.insert(host, |a, b| self.load[a] > self.load[b]);
+            } else if self.load[host] < self.average {
+                light.insert(0, host);
+            }
+        }
+        while let Some(donor) = heavy.pop(|a, b| self.load[a] > self.load[b]) {
+            let Some((process, receiver)) = self.best(donor, &light, limit) else {
+                return false;
+            };
+            self.take(process, donor);
+            self.put(process, receiver);
+            if self.load[receiver] > self.average {
+                light.retain(|&host| host != receiver);
+            }
+            if self.load[donor] > limit {
+                heavy.insert(donor, |a, b| self.load[a] > self.load[b]);
+            } else if self.load[donor] < self.average {
+                light.insert(0, donor);
+            }
+        }
+        true
+    }
+
+    /// The largest process of `donor` that keeps a light host below `limit`, and the host: the first of equal ones.
+    fn best(&mut self, donor: usize, light: &[usize], limit: f64) -> Option<(usize, usize)> {
+        let (mut largest, mut best) = (0.0, None);
+        for &host in light {
+            for &process in &self.lists[donor] {
+                let time = self.times[process];
+                if self.time(process, host) + self.load[host] < limit && time > largest {
+                    (largest, best) = (time, Some((process, host)));
+                }
+            }
+        }
+        self.operations += (light.len() * self.lists[donor].len()) as u64;
+        best
+    }
+}
+
+/// One try of the edition `ours`.
+#[derive(Debug)]
+struct Try<'a> {
+    instance: &'a Instance<'a>,
+    works: Vec<f64>,
+    load: Vec<f64>,
+    lists: Vec<Vec<usize>>,
+    room: Room,
+    moves: usize,
+    operations: u64,
+}
+
+impl<'a> Try<'a> {
+    fn new(instance: &'a Instance<'a>) -> Self {
+        let load = instance.host_times(&instance.current);
+        Self {
+            instance,
+            works: instance.works(),
+            load: load.iter().map(|time| time.get()).collect(),
+            lists: instance.by_host(),
+            room: Room::new(instance),
+            moves: 0,
+            operations: 0,
+        }
+    }
+
+    fn max(&self) -> f64 {
+        self.load.iter().copied().fold(0.0, f64::max)
+    }
+
+    /// Moves the largest process that fits from the heaviest host to the host that would finish it first, until none is above `limit`.
+    fn refine(&mut self, limit: f64) -> bool {
+        loop {
+            let donor = least(0..self.load.len(), |host| -self.load[host]);
+            let Some(donor) = donor.filter(|&host| self.load[host] > limit) else {
+                return true;
+            };
+            let Some((process, receiver)) = self.best(donor, limit) else {
+                return false;
+            };
+            self.lists[donor].retain(|&other| other != process);
+            self.lists[receiver].push(process);
+            self.load[receiver] = self.after(process, receiver);
+            // Summed anew, so that nothing is left of what has gone.
+            let own = self.lists[donor].iter().map(|&process| self.works[process]);
+            self.load[donor] = self.instance.background[donor].get()
+                + own.sum::<f64>() / self.instance.speeds[donor];
+            self.room.put(process, receiver);
+            self.moves += 1;
+        }
+    }
+
+    fn after(&self, process: usize, host: usize) -> f64 {
+        self.load[host] + self.works[process] / self.instance.speeds[host]
+    }
+
+    /// The largest process (the lowest number of equal ones) that some other host can take within `limit`, and the host where it ends first.
+    fn best(&mut self, donor: usize, limit: f64) -> Option<(usize, usize)> {
+        let mut own = self.lists[donor].clone();
+        own.sort_unstable_by(|&a, &b| self.works[b].total_cmp(&self.works[a]).then(a.cmp(&b)));
+        for process in own {
+            let work = self.works[process];
+            self.operations += self.load.len() as u64;
+            let open =
+                (0..self.load.len()).filter(|&host| host != donor && self.room.fits(process, host));
+            let host = least(open, |host| self.after(process, host));
+            if let Some(host) = host
+                && work > 0.0
+                && self.after(process, host) <= limit
+            {
+                return Some((process, host));
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{assigned, instance};
+    use super::*;
+
+    #[test]
+    fn the_best_state_is_kept_with_as_few_moves_as_it_takes() {
+        // Average 4; host 0 has 6: moving 2 makes both equal.
+        let case = instance(&[1.0, 1.0], &[0, 0, 0, 1], &[3.0, 2.0, 1.0, 2.0]);
+        assert_eq!(assigned(RefineOptions::default(), &case), [0, 1, 0, 1]);
+        // A host of speed 3 takes 3 of 4 parts: average 8/4 = 2, and 3 is the largest that it takes within 2.1.
+        let unlike = instance(&[1.0, 3.0], &[0, 0, 0, 0], &[3.0, 2.0, 2.0, 1.0]);
+        let hosts = assigned(RefineOptions::default(), &unlike);
+        assert_eq!(unlike.max_time(&hosts).get(), 2.0);
+    }
+}

@@ -1,0 +1,457 @@
+//! Refinement towards a bound M that is searched between the largest load of greedy and 1.5 times that (`RefineB`).
+//!
+//! One try: while a host has more than M, the heaviest one gives its heaviest process that keeps the lightest host at or below M. The try
+//! with the least maximum counts; the search ends when its bounds differ by less than 1 %.
+//!
+//! | edition | rule |
+//! |---|---|
+//! | `ours` | all loads are times on the hosts where they are; only hosts with memory to spare receive; the present map is a try, too |
+//! | `charm-8` | 32 bit; "fits" and the donor's decrease take the *unscaled* work (`TreeLB` `RefineB`) |
+//! | `charm-8`, `receiver: first` | the first light host that fits receives, with the faulty heap of the original (`TreeLB` `RefineA`) |
+//!
+//! Source: Charm++ 8, `TreeLB`.
+//!
+//! `rate_aware` makes `charm-8` take the speeds of hosts into account, as Charm++ does with `+LBTestPESpeed`; without it all hosts count as equally
+//! fast. Set it as the variant `charm-8,rate-aware`, or by `--set policy.refine-b.rate_aware=true`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::blocks::{LibraryHeap, Real, larger, sort};
+use super::greedy::{self, Tree, by_falling_work};
+use super::room::{Room, least};
+use super::{Assignment, Instance, Strategy, StrategyOptions, Variant};
+use migsim_base::error::{Error, Problem};
+use migsim_base::random::Stream;
+
+/// The options, which are the strategy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct RefineBOptions {
+    /// The program or text whose decisions are made.
+    pub edition: RefineBEdition,
+    /// `charm-8` only: take speeds into account (`+LBTestPESpeed`).
+    pub rate_aware: bool,
+    /// The light host that receives; the edition `ours` knows `lightest` alone.
+    pub receiver: Receiver,
+}
+
+/// The light host that receives a process.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Receiver {
+    /// The lightest one (`RefineB`).
+    #[default]
+    Lightest,
+    /// The first one that the process fits on, if it fits on the top of a heap that loses hosts (`RefineA`).
+    First,
+}
+
+/// The program or text whose decisions are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum RefineBEdition {
+    /// The idea made right for unlike hosts.
+    #[default]
+    #[serde(rename = "ours")]
+    Ours,
+    /// `TreeLB`'s `RefineB` of Charm++ 8.
+    #[serde(rename = "charm-8")]
+    Charm8,
+}
+
+impl StrategyOptions for RefineBOptions {
+    const VARIANTS: &'static [Variant] = &[
+        Variant::new(
+            "charm-8",
+            r#"{ "edition": "charm-8" }"#,
+            "charm-8.0.1-devel/TreeLB.RefineB",
+        ),
+        Variant::new(
+            "charm-8,rate-aware",
+            r#"{ "edition": "charm-8", "rate_aware": true }"#,
+            "charm-8.0.1-devel/TreeLB.RefineB+TestPESpeed",
+        ),
+        Variant::new(
+            "charm-8,first",
+            r#"{ "edition": "charm-8", "receiver": "first" }"#,
+            "charm-8.0.1-devel/TreeLB.RefineA",
+        ),
+    ];
+
+    fn strategy(self) -> Result<Box<dyn Strategy>, Error> {
+        if (self.edition, self.receiver) == (RefineBEdition::Ours, Receiver::First) {
+            let problem = Problem::new("the edition `ours` has no receiver `first`");
+            let hint = "leave `receiver` out, or set `edition` to `charm-8`";
+            return Err(problem.key("receiver").hint(hint).into());
+        }
+        Ok(Box::new(self))
+    }
+}
+
+impl Strategy for RefineBOptions {
+    fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
+        let (hosts, operations) = match self.edition {
+            RefineBEdition::Ours => ours(instance),
+            RefineBEdition::Charm8 => charm(instance, self.rate_aware, self.receiver),
+        };
+        Ok(Assignment::central(hosts, operations))
+    }
+}
+
+/// The search begins with this times the largest load of greedy as its upper bound.
+const LOOSEST: f64 = 1.5;
+/// The search ends when its bounds have less than this ratio; a try that exceeds M by less counts as reached.
+const CLOSE: f64 = 1.01;
+
+/// The search needs 6 tries; among the smallest numbers that exist it could go on for ever.
+const MOST_TRIES: u32 = 64;
+
+/// Tries bounds between `lower` and 1.5 times that; `attempt` returns the maximum that it reached.
+fn bisect<R: Real + Into<f64>>(lower: R, mut attempt: impl FnMut(R) -> R) {
+    let (mut lower, mut upper) = (lower, lower * R::of(LOOSEST));
+    let mut tries = 0;
+    while (upper / lower).into() > CLOSE && tries < MOST_TRIES {
+        tries += 1;
+        let bound = (lower + upper) / R::of(2.0);
+        if (attempt(bound) / bound).into() < CLOSE {
+            upper = bound;
+        } else {
+            lower = bound;
+        }
+    }
+}
+
+/// The edition `charm-8`; all loads zero leave all as it is, where the original reads outside its list.
+fn charm(instance: &Instance<'_>, is_rate_aware: bool, receiver: Receiver) -> (Vec<usize>, u64) {
+    let tree = Tree::new(instance, is_rate_aware);
+    let aim = tree.greedy();
+    let start = Charm::new(instance, &tree);
+    let (mut best, mut hosts) = (f32::MAX, instance.current.clone());
+    let mut operations = aim.operations;
+    bisect(aim.max, |bound| {
+        let mut state = start.clone();
+        let max = match receiver {
+            Receiver::Lightest => state.attempt(&tree, bound),
+            Receiver::First => state.attempt_first(&tree, bound),
+        };
+        operations += state.operations;
+        if max < best {
+            (best, hosts) = (max, state.hosts);
+        }
+        max
+    });
+    (hosts, operations)
+}
+
+/// A try of the edition `charm-8`.
+#[derive(Clone, Debug)]
+struct Charm {
+    load: Vec<f32>,
+    /// The processes of each host by falling work.
+    lists: Vec<Vec<usize>>,
+    hosts: Vec<usize>,
+    operations: u64,
+}
+
+impl Charm {
+    fn new(instance: &Instance<'_>, tree: &Tree) -> Self {
+        let mut load = tree.background.clone();
+        let mut lists = vec![Vec::new(); instance.hosts()];
+        for &process in &tree.order {
+            let host = instance.current[process];
+            load[host] += tree.works[process] / tree.speeds[host];
+            lists[host].push(process);
+        }
+        for list in &mut lists {
+            sort(list, |&a, &b| tree.works[a] > tree.works[b]);
+        }
+        Self {
+            load,
+            lists,
+            hosts: instance.current.clone(),
+            operations: 0,
+        }
+    }
+
+    /// Moves until no host is above `bound` or nothing fits; returns the largest load, of light hosts the largest ever seen.
+    fn attempt(&mut self, tree: &Tree, bound: f32) -> f32 {
+        let (mut heavy, mut light) = (LibraryHeap::default(), LibraryHeap::default());
+        let mut largest = 0.0;
+        for host in 0..self.load.len() {
+            self.file(host, bound, &mut heavy, &mut light, &mut largest);
+        }
+        while let (Some(donor), Some(receiver)) = (heavy.top(), light.top()) {
+            heavy.pop(|a, b| self.load[a] < self.load[b]);
+            light.pop(|a, b| self.load[a] > self.load[b]);
+            let room = |&process: &usize| self.load[receiver] + tree.works[process] <= bound;
+            let found = self.lists[donor].iter().position(room);
+            self.operations += found.map_or(self.lists[donor].len(), |at| at + 1) as u64;
+            if let Some(at) = found {
+                let process = self.lists[donor].remove(at);
+                self.load[donor] -= tree.works[process];
+                self.load[receiver] += tree.works[process] / tree.speeds[receiver];
+                self.hosts[process] = receiver;
+                largest = larger(largest, self.load[receiver]);
+            }
+            self.file(donor, bound, &mut heavy, &mut light, &mut largest);
+            if found.is_none() {
+                break;
+            }
+            if self.load[receiver] <= bound {
+                light.push(receiver, |a, b| self.load[a] > self.load[b]);
+            }
+        }
+        heavy.top().map_or(largest, |host| self.load[host])
+    }
+
+    /// The same, where the first light host that fits receives. A process is considered if it fits on the top of a heap of light hosts.
+    ///
+    /// The heap is that of the original: who was heavy is never in it, so that another host falls out when such a one receives, and places of
+    /// hosts that fell out are not forgotten.
+    fn attempt_first(&mut self, tree: &Tree, bound: f32) -> f32 {
+        let mut heavy = LibraryHeap::default();
+        let mut light = Vec::new();
+        let mut largest = 0.0;
+        for host in 0..self.load.len() {
+            if self.load[host] > bound {
+                heavy.push(host, |a, b| self.load[a] < self.load[b]);
+            } else {
+                light.push(host);
+                largest = larger(largest, self.load[host]);
+            }
+        }
+        let mut heap = LeakyHeap::new(&light, &self.load);
+        while let (Some(donor), Some(top)) = (heavy.top(), heap.top()) {
+            let fits = |load: f32, process: usize, host: usize| {
+                load + tree.works[process] / tree.speeds[host] <= bound
+            };
+            let found = self.lists[donor]
+                .iter()
+                .position(|&process| fits(top.1, process, top.0));
+            self.operations += found.map_or(self.lists[donor].len(), |at| at + 1) as u64;
+            let Some(at) = found else { break };
+            heavy.pop(|a, b| self.load[a] < self.load[b]);
+            let process = self.lists[donor].remove(at);
+            self.load[donor] -= tree.works[process] / tree.speeds[donor];
+            let receiver = light
+                .iter()
+                .copied()
+                .find(|&host| fits(self.load[host], process, host));
+            if let Some(receiver) = receiver {
+                self.load[receiver] += tree.works[process] / tree.speeds[receiver];
+                self.hosts[process] = receiver;
+                heap.remove(receiver);
+                heap.push(receiver, self.load[receiver]);
+                largest = larger(largest, self.load[receiver]);
+            }
+            if self.load[donor] > bound {
+                heavy.push(donor, |a, b| self.load[a] < self.load[b]);
+            } else {
+                light.push(donor);
+                largest = larger(largest, self.load[donor]);
+            }
+        }
+        heavy.top().map_or(largest, |host| self.load[host])
+    }
+
+    /// Puts a host with the heavy or the light ones.
+    fn file(
+        &self,
+        host: usize,
+        bound: f32,
+        heavy: &mut LibraryHeap,
+        light: &mut LibraryHeap,
+        largest: &mut f32,
+    ) {
+        if self.load[host] > bound {
+            heavy.push(host, |a, b| self.load[a] < self.load[b]);
+        } else {
+            light.push(host, |a, b| self.load[a] > self.load[b]);
+            *largest = larger(*largest, self.load[host]);
+        }
+    }
+}
+
+/// The heap of the original for its light hosts: counted from 1, with copies of loads, and place 0 for all that it does not know.
+#[derive(Clone, Debug)]
+struct LeakyHeap {
+    /// Hosts and their loads when they were put in; the first entry is whoever fell out last.
+    items: Vec<(usize, f32)>,
+    /// The last known place of each host.
+    places: Vec<usize>,
+}
+
+impl LeakyHeap {
+    fn new(hosts: &[usize], load: &[f32]) -> Self {
+        let mut heap = Self {
+            items: vec![(usize::MAX, f32::MAX)],
+            places: vec![0; load.len()],
+        };
+        for &host in hosts {
+            heap.places[host] = heap.items.len();
+            heap.items.push((host, load[host]));
+        }
+        for parent in (1..=heap.items.len() / 2).rev() {
+            let mut at = parent;
+            loop {
+                let mut least = at;
+                for child in [2 * at, 2 * at + 1] {
+                    if child < heap.items.len() && heap.items[child].1 < heap.items[least].1 {
+                        least = child;
+                    }
+                }
+                if least == at {
+                    break;
+                }
+                heap.swap(at, least);
+                at = least;
+            }
+        }
+        heap
+    }
+
+    fn top(&self) -> Option<(usize, f32)> {
+        self.items.get(1).copied()
+    }
+
+    fn push(&mut self, host: usize, load: f32) {
+        self.items.push((host, load));
+        let at = self.items.len() - 1;
+        self.places[host] = at;
+        self.rise(at);
+    }
+
+    /// Takes out what stands at the place of a host, which may be another one by now.
+    fn remove(&mut self, host: usize) {
+        let at = self.places[host];
+        let last = self.items.len() - 1;
+        if last <= 1 || at >= last {
+            if last >= 1 {
+                self.items.pop();
+            }
+            return;
+        }
+        let moved = self.items.pop().expect("two at least");
+        self.items[at] = moved;
+        if moved.0 != usize::MAX {
+            self.places[moved.0] = at;
+        }
+        if at > 1 && self.items[at / 2].1 > moved.1 {
+            self.rise(at);
+        } else {
+            self.sink(at);
+        }
+    }
+
+    fn swap(&mut self, a: usize, b: usize) {
+        self.items.swap(a, b);
+        for at in [a, b] {
+            if let Some(place) = self.places.get_mut(self.items[at].0) {
+                *place = at;
+            }
+        }
+    }
+
+    fn rise(&mut self, mut at: usize) {
+        while at > 1 && self.items[at / 2].1 > self.items[at].1 {
+            self.swap(at, at / 2);
+            at /= 2;
+        }
+    }
+
+    /// Sinks to the smaller child, the right one of equals; place 0 has itself and place 1 for children.
+    fn sink(&mut self, mut at: usize) {
+        loop {
+            let (left, right) = (2 * at, 2 * at + 1);
+            if left >= self.items.len() {
+                return;
+            }
+            let child = if right >= self.items.len() || self.items[left].1 < self.items[right].1 {
+                left
+            } else {
+                right
+            };
+            if self.items[at].1 <= self.items[child].1 {
+                return;
+            }
+            self.swap(at, child);
+            at = child;
+        }
+    }
+}
+
+/// The edition `ours`.
+fn ours(instance: &Instance<'_>) -> (Vec<usize>, u64) {
+    let aim = greedy::ours(instance);
+    let lower = aim.loads.iter().copied().fold(0.0, f64::max);
+    let mut best = instance.max_time(&instance.current).get();
+    let mut hosts = instance.current.clone();
+    let mut operations = (instance.processes() * (instance.hosts() + 1)) as u64;
+    let works = instance.works();
+    let order = by_falling_work(&works);
+    bisect(lower, |bound| {
+        let (max, places) = attempt(instance, &works, &order, bound);
+        operations += (instance.processes() + instance.hosts()) as u64;
+        if max < best {
+            (best, hosts) = (max, places);
+        }
+        max
+    });
+    (hosts, operations)
+}
+
+/// One try of the edition `ours`: the heaviest host gives its heaviest process that some host takes within `bound`, to the one that ends first.
+fn attempt(
+    instance: &Instance<'_>,
+    works: &[f64],
+    order: &[usize],
+    bound: f64,
+) -> (f64, Vec<usize>) {
+    let mut room = Room::new(instance);
+    let start = instance.host_times(&instance.current);
+    let mut load: Vec<f64> = start.iter().map(|time| time.get()).collect();
+    loop {
+        let donor = least(0..load.len(), |host| -load[host]);
+        let Some(donor) = donor.filter(|&host| load[host] > bound) else {
+            break;
+        };
+        let after =
+            |process: usize, host: usize| load[host] + works[process] / instance.speeds[host];
+        let own = (order.iter())
+            .filter(|&&process| room.places()[process] == donor && works[process] > 0.0);
+        let found = own.copied().find_map(|process| {
+            let others = (0..load.len()).filter(|&host| host != donor && room.fits(process, host));
+            let host = least(others, |host| after(process, host))?;
+            (after(process, host) <= bound).then_some((process, host))
+        });
+        let Some((process, host)) = found else { break };
+        // Not summed anew: a host that has received stays within the bound, so that each process moves once at most.
+        load[host] = after(process, host);
+        room.put(process, host);
+        load[donor] = instance.host_times(room.places())[donor].get();
+    }
+    (load.iter().copied().fold(0.0, f64::max), room.into_places())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{assigned, instance};
+    use super::*;
+
+    #[test]
+    fn the_heaviest_host_gives_its_heaviest_that_fits() {
+        // Greedy takes 4 of 8: host 0 has 6 and gives 2.
+        let case = instance(&[1.0, 1.0], &[0, 0, 0, 1], &[3.0, 2.0, 1.0, 2.0]);
+        assert_eq!(assigned(RefineBOptions::default(), &case), [0, 1, 0, 1]);
+    }
+
+    #[test]
+    fn the_search_ends_among_the_smallest_numbers() {
+        let mut tries = 0;
+        bisect(f64::from_bits(1), |_| {
+            tries += 1;
+            f64::INFINITY
+        });
+        assert!(tries <= MOST_TRIES);
+    }
+}

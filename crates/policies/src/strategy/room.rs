@@ -1,0 +1,92 @@
+//! Common parts of strategies: memory of hosts while they decide, least loads, random hosts.
+
+use super::Instance;
+use migsim_base::random::Stream;
+
+/// The hosts of the processes while a strategy decides, and the memory left free.
+///
+/// A process keeps its memory on its host until it moves, so that staying is always possible and no host is filled beyond its memory.
+#[derive(Clone, Debug)]
+pub(super) struct Room {
+    place: Vec<usize>,
+    memory: Vec<f64>,
+    used: Vec<f64>,
+    limit: Vec<f64>,
+}
+
+impl Room {
+    /// All processes where they are now.
+    pub(super) fn new(instance: &Instance<'_>) -> Self {
+        let memory = (0..instance.processes())
+            .map(|process| {
+                instance
+                    .memory
+                    .get(process)
+                    .map_or(0.0, |bytes| bytes.get())
+            })
+            .collect::<Vec<_>>();
+        let limit = (0..instance.hosts())
+            .map(|host| {
+                let limit = instance.host_memory.get(host).copied().flatten();
+                limit.map_or(f64::INFINITY, migsim_base::units::Bytes::get)
+            })
+            .collect();
+        let mut used = vec![0.0; instance.hosts()];
+        for (&host, memory) in instance.current.iter().zip(&memory) {
+            used[host] += memory;
+        }
+        Self {
+            place: instance.current.clone(),
+            memory,
+            used,
+            limit,
+        }
+    }
+
+    /// Whether a process may be on a host: it is there, or its memory is free.
+    pub(super) fn fits(&self, process: usize, host: usize) -> bool {
+        self.place[process] == host || self.used[host] + self.memory[process] <= self.limit[host]
+    }
+
+    /// Moves a process.
+    pub(super) fn put(&mut self, process: usize, host: usize) {
+        let from = std::mem::replace(&mut self.place[process], host);
+        self.used[from] -= self.memory[process];
+        self.used[host] += self.memory[process];
+    }
+
+    /// Whether a host has more than its memory.
+    pub(super) fn is_over(&self, host: usize) -> bool {
+        self.used[host] > self.limit[host]
+    }
+
+    /// The current hosts of the processes.
+    pub(super) fn places(&self) -> &[usize] {
+        &self.place
+    }
+
+    /// The last hosts of the processes.
+    pub(super) fn into_places(self) -> Vec<usize> {
+        self.place
+    }
+}
+
+/// The number with the least key, the first of equal ones.
+pub(super) fn least(
+    candidates: impl Iterator<Item = usize>,
+    key: impl Fn(usize) -> f64,
+) -> Option<usize> {
+    candidates.min_by(|&a, &b| key(a).total_cmp(&key(b)))
+}
+
+/// `count` hosts other than `own`, each once, in random order.
+pub(super) fn sample(own: usize, hosts: usize, count: u32, random: &mut Stream) -> Vec<usize> {
+    let mut others: Vec<usize> = (0..hosts).filter(|&host| host != own).collect();
+    let count = others.len().min(count as usize);
+    for at in 0..count {
+        let drawn = at + random.below(others.len() - at);
+        others.swap(at, drawn);
+    }
+    others.truncate(count);
+    others
+}

@@ -1,0 +1,33 @@
+//! Rotate: each process goes to the next host, which says what migrations cost a balancer without any sense.
+//!
+//! `host_i := (host_i + 1) mod P` (`TreeLB`'s Rotate, charm++ 8).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Assignment, Gather, Instance, Strategy, StrategyOptions};
+use migsim_base::error::Error;
+use migsim_base::random::Stream;
+
+/// The strategy, which has no options.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RotateOptions {}
+
+impl StrategyOptions for RotateOptions {
+    fn strategy(self) -> Result<Box<dyn Strategy>, Error> {
+        Ok(Box::new(self))
+    }
+}
+
+impl Strategy for RotateOptions {
+    fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
+        let next = |host: &usize| (host + 1) % instance.hosts();
+        Ok(Assignment {
+            hosts: instance.current.iter().map(next).collect(),
+            operations: instance.processes() as u64,
+            gather: Gather::None,
+            words: Vec::new(),
+        })
+    }
+}

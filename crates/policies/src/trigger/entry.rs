@@ -1,0 +1,128 @@
+//! A trigger by its name: its options, and how they are read.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use super::Trigger;
+use crate::strategy::Variant;
+use migsim_base::document;
+use migsim_base::error::Error;
+use migsim_base::plugin::{self, Maker};
+
+/// The options of a trigger, as they stand under `policy.trigger.<name>` in an experiment.
+pub trait TriggerOptions: Serialize + DeserializeOwned + JsonSchema {
+    /// Settings worth a name of their own, the editions of original programs above all; the defaults need none.
+    const VARIANTS: &'static [Variant] = &[];
+
+    /// The option that a value behind its name means: `supersteps` in `every=50`; empty: none.
+    const MAIN: &'static str = "";
+
+    /// The criterion of yalbb whose decisions it takes without options; empty if there is none.
+    const ORIGINAL: &'static str = "";
+
+    /// Makes the trigger.
+    ///
+    /// # Errors
+    /// Options are out of range; each problem has the key of its option.
+    fn trigger(self) -> Result<Box<dyn Trigger>, Error>;
+}
+
+/// A trigger by its name.
+pub type Entry = plugin::Entry<Kind>;
+
+/// The triggers, by name.
+pub type Table = plugin::Table<Kind>;
+
+/// A kind of trigger: the operations on its options.
+#[derive(Clone, Copy, Debug)]
+pub struct Kind {
+    make: Make,
+    variants: &'static [Variant],
+    main: &'static str,
+    original: &'static str,
+}
+
+/// The way to read its options.
+#[derive(Clone, Copy, Debug)]
+enum Make {
+    /// A type of Rust describes them.
+    Typed {
+        build: fn(&Value) -> Result<Box<dyn Trigger>, Error>,
+        resolve: fn(&Value) -> Result<Value, Error>,
+    },
+    /// No type of Rust describes them.
+    Maker(&'static dyn Maker<Box<dyn Trigger>>),
+}
+
+/// A row of the table for a trigger that is made by `maker`.
+pub fn made_by(
+    maker: &'static dyn Maker<Box<dyn Trigger>>,
+    name: &'static str,
+    summary: &'static str,
+    source: &'static str,
+) -> Entry {
+    let kind = Kind {
+        make: Make::Maker(maker),
+        variants: &[],
+        main: "",
+        original: "",
+    };
+    Entry::new::<Map<String, Value>>([name, summary, source], kind)
+}
+
+/// A row of the table: `T` are the options of the trigger.
+pub fn row<T: TriggerOptions>(
+    name: &'static str,
+    summary: &'static str,
+    source: &'static str,
+) -> Entry {
+    let kind = Kind {
+        make: Make::Typed {
+            build: |options| document::from_value::<T>(options, "")?.trigger(),
+            resolve: |options| document::resolve::<T>(options, ""),
+        },
+        variants: T::VARIANTS,
+        original: T::ORIGINAL,
+        main: T::MAIN,
+    };
+    Entry::new::<T>([name, summary, source], kind)
+}
+
+impl plugin::Kind for Kind {
+    type Product = Box<dyn Trigger>;
+
+    const SECTION: Option<&'static str> = Some("policy.trigger");
+
+    fn build(&self, options: &Value) -> Result<Box<dyn Trigger>, Error> {
+        match self.make {
+            Make::Typed { build, .. } => build(options),
+            Make::Maker(maker) => plugin::make(maker, options),
+        }
+    }
+
+    fn resolve(&self, options: &Value) -> Result<Value, Error> {
+        match self.make {
+            Make::Typed { resolve, .. } => resolve(options),
+            Make::Maker(maker) => plugin::resolve(maker, options),
+        }
+    }
+}
+
+impl Kind {
+    /// The settings that have names.
+    pub fn variants(&self) -> &'static [Variant] {
+        self.variants
+    }
+
+    /// The option that a value behind its name means; empty: none.
+    pub fn main(&self) -> &'static str {
+        self.main
+    }
+
+    /// The criterion of yalbb whose decisions it takes without options; empty if there is none.
+    pub fn original(&self) -> &'static str {
+        self.original
+    }
+}

@@ -1,0 +1,46 @@
+//! A fixed period.
+
+use std::num::NonZeroUsize;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Observed, Trigger, TriggerOptions};
+use crate::strategy::Variant;
+use migsim_base::error::Error;
+
+/// The trigger: yes after superstep t, counted from 1, if `(t + offset) mod supersteps = 0`.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct EveryOptions {
+    /// The period \[supersteps\].
+    pub supersteps: NonZeroUsize,
+    /// The lead of the first balancing \[supersteps\].
+    pub offset: usize,
+}
+
+impl Default for EveryOptions {
+    fn default() -> Self {
+        Self {
+            supersteps: NonZeroUsize::new(10).expect("10 is not zero"),
+            offset: 0,
+        }
+    }
+}
+
+impl TriggerOptions for EveryOptions {
+    const MAIN: &'static str = "supersteps";
+    const VARIANTS: &'static [Variant] =
+        &[Variant::new("yalbb", r#"{ "offset": 1 }"#, "Periodic10")];
+
+    fn trigger(self) -> Result<Box<dyn Trigger>, Error> {
+        Ok(Box::new(self))
+    }
+}
+
+impl Trigger for EveryOptions {
+    fn is_due(&mut self, observed: &Observed) -> bool {
+        let next = (observed.superstep + 1).wrapping_add(self.offset);
+        next.is_multiple_of(self.supersteps.get())
+    }
+}

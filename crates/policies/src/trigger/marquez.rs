@@ -1,0 +1,59 @@
+//! A tolerance around the average: MigBSP's stability test with D = x (Marquez et al. 2013).
+//!
+//! Yes if `min < avg·(1 − x)` or `max > avg·(1 + x)`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Observed, Trigger, TriggerOptions};
+use migsim_base::error::{Error, Problem};
+
+/// The trigger.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct MarquezOptions {
+    /// x: the tolerance, as a fraction of the average; not negative.
+    pub x: f64,
+}
+
+impl Default for MarquezOptions {
+    fn default() -> Self {
+        Self { x: 0.2 }
+    }
+}
+
+impl TriggerOptions for MarquezOptions {
+    const MAIN: &'static str = "x";
+    const ORIGINAL: &'static str = "Marquez0.2";
+
+    fn trigger(self) -> Result<Box<dyn Trigger>, Error> {
+        if !(self.x >= 0.0 && self.x.is_finite()) {
+            let message = format!("`x` is {}; it must be finite and not negative", self.x);
+            return Err(Problem::new(message).key("x").into());
+        }
+        Ok(Box::new(self))
+    }
+}
+
+impl Trigger for MarquezOptions {
+    fn is_due(&mut self, observed: &Observed) -> bool {
+        let average = observed.avg.get();
+        let tolerance = average * self.x;
+        observed.min.get() < average - tolerance || average + tolerance < observed.max.get()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{dues, observed};
+    use super::*;
+
+    #[test]
+    fn hosts_beyond_the_tolerance_are_due() {
+        let mut low = observed(2.0, 2.0, 0.0);
+        low.min = migsim_base::units::Seconds::of(1.5);
+        let steps = [observed(2.4, 2.0, 0.0), observed(2.41, 2.0, 0.0), low];
+        assert_eq!(dues(MarquezOptions::default(), &steps), [false, true, true]);
+        assert!(MarquezOptions { x: f64::NAN }.trigger().is_err());
+    }
+}

@@ -1,0 +1,120 @@
+//! Cumulative imbalance: balance once the time lost to imbalance since the last balancing pays for one (Menon et al. 2012).
+//!
+//! `U += max − avg`; yes if `U ≥ C`, the price of the last balancing. Before the first balancing C is 0, so that the first superstep is
+//! followed by one, which measures C.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Observed, Trigger, TriggerOptions};
+use crate::strategy::Variant;
+use migsim_base::error::Error;
+
+/// The trigger, which has no options.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MenonOptions {}
+
+impl TriggerOptions for MenonOptions {
+    const ORIGINAL: &'static str = "VanillaMenon";
+
+    fn trigger(self) -> Result<Box<dyn Trigger>, Error> {
+        Ok(Box::<Menon>::default())
+    }
+}
+
+/// The state: U.
+#[derive(Clone, Copy, Debug, Default)]
+struct Menon {
+    lost: f64,
+}
+
+impl Trigger for Menon {
+    fn is_due(&mut self, observed: &Observed) -> bool {
+        self.lost += observed.imbalance();
+        let is_due = self.lost >= observed.price.get();
+        if is_due {
+            self.lost = 0.0;
+        }
+        is_due
+    }
+}
+
+/// The options of the improved criterion (Boulmier et al. 2021): what the balancer leaves does not count.
+///
+/// `U += max(0, max − avg − base)`; `base` is `max − avg` of the first superstep after a balancing.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ImprovedMenonOptions {
+    /// Let U fall where the imbalance is below `base`: without `max(0, ·)`.
+    pub no_max: bool,
+}
+
+impl TriggerOptions for ImprovedMenonOptions {
+    const ORIGINAL: &'static str = "ImprovedMenon";
+    const VARIANTS: &'static [Variant] = &[Variant::new(
+        "no-max",
+        r#"{ "no_max": true }"#,
+        "ImprovedMenonNoMax",
+    )];
+
+    fn trigger(self) -> Result<Box<dyn Trigger>, Error> {
+        Ok(Box::new(ImprovedMenon {
+            options: self,
+            base: 0.0,
+            lost: 0.0,
+        }))
+    }
+}
+
+/// The state: U and its base.
+#[derive(Clone, Copy, Debug)]
+struct ImprovedMenon {
+    options: ImprovedMenonOptions,
+    base: f64,
+    lost: f64,
+}
+
+impl Trigger for ImprovedMenon {
+    fn is_due(&mut self, observed: &Observed) -> bool {
+        if observed.is_first() {
+            self.base = observed.imbalance();
+        }
+        let more = observed.imbalance() - self.base;
+        self.lost += if self.options.no_max {
+            more
+        } else {
+            more.max(0.0)
+        };
+        let is_due = self.lost >= observed.price.get();
+        if is_due {
+            self.lost = 0.0;
+        }
+        is_due
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{dues, observed};
+    use super::*;
+
+    #[test]
+    fn lost_time_is_summed_until_it_pays() {
+        // U after each superstep: 1, 2, 3 ≥ 3: yes; then 1.
+        let steps = [observed(3.0, 2.0, 3.0); 4];
+        assert_eq!(dues(MenonOptions {}, &steps), [false, false, true, false]);
+    }
+
+    #[test]
+    fn what_the_balancer_leaves_does_not_count() {
+        // base 1; then 2 - 1 = 1, 0 - 1 = -1 (or 0), 3 - 1 = 2.
+        let steps: Vec<Observed> = [3.0, 4.0, 2.0, 5.0]
+            .map(|max| observed(max, 2.0, 3.0))
+            .to_vec();
+        let improved = ImprovedMenonOptions { no_max: false };
+        assert_eq!(dues(improved, &steps), [false, false, false, true]);
+        let no_max = ImprovedMenonOptions { no_max: true };
+        assert_eq!(dues(no_max, &steps), [false; 4]);
+    }
+}

@@ -1,0 +1,134 @@
+//! A period from growth: the square root law of Menon et al. (2012) with measured slopes.
+//!
+//! `τ = ⌊√(2C/m)⌋`, yes once τ supersteps have passed since the last balancing; `m` is the mean slope of the maximum less that of the
+//! average, since then.
+//!
+//! | edition | slopes |
+//! |---|---|
+//! | `ours` | of differences between supersteps; without growth (`m ≤ 0`) never |
+//! | `yalbb` | the first difference is the first value itself; without growth τ is 2³² − 1, and *previous + τ* wraps around: after the first balancing it balances at every superstep without growth |
+//!
+//! Source: yalbb (a8a424bb), `OfflineMenon`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Observed, Trigger, TriggerOptions};
+use crate::strategy::Variant;
+use migsim_base::error::Error;
+
+/// The options.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct MenonOfflineOptions {
+    /// The program or text whose decisions are made.
+    pub edition: MenonOfflineEdition,
+}
+
+/// The program or text whose decisions are made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum MenonOfflineEdition {
+    /// As published.
+    #[default]
+    #[serde(rename = "ours")]
+    Ours,
+    /// As the program, faults included.
+    #[serde(rename = "yalbb")]
+    Yalbb,
+}
+
+impl TriggerOptions for MenonOfflineOptions {
+    const VARIANTS: &'static [Variant] = &[Variant::new(
+        "yalbb",
+        r#"{ "edition": "yalbb" }"#,
+        "OfflineMenon",
+    )];
+
+    fn trigger(self) -> Result<Box<dyn Trigger>, Error> {
+        Ok(Box::new(MenonOffline {
+            edition: self.edition,
+            previous: 0,
+            max: Vec::new(),
+            avg: Vec::new(),
+        }))
+    }
+}
+
+/// The state: the superstep before which it last balanced, and what was measured since.
+#[derive(Clone, Debug)]
+struct MenonOffline {
+    edition: MenonOfflineEdition,
+    previous: u32,
+    max: Vec<f64>,
+    avg: Vec<f64>,
+}
+
+impl Trigger for MenonOffline {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "rounded down as in the original; the root is not negative, and what is too large ends at the bound"
+    )]
+    fn is_due(&mut self, observed: &Observed) -> bool {
+        self.max.push(observed.max.get());
+        self.avg.push(observed.avg.get());
+        let is_yalbb = self.edition == MenonOfflineEdition::Yalbb;
+        let first = usize::from(!is_yalbb);
+        let growth = mean_slope(&self.max, first) - mean_slope(&self.avg, first);
+        let root = (2.0 * observed.price.get() / growth).sqrt();
+        let next = u32::try_from(observed.superstep + 1).unwrap_or(u32::MAX);
+        let is_due = match (growth > 0.0, is_yalbb) {
+            (true, true) => self.previous.wrapping_add(root as u32) <= next,
+            (true, false) => self.previous.saturating_add(root as u32) <= next,
+            (false, true) => self.previous.wrapping_add(u32::MAX) <= next,
+            (false, false) => false,
+        };
+        if is_due {
+            self.previous = next;
+            self.max.clear();
+            self.avg.clear();
+        }
+        is_due
+    }
+}
+
+/// The mean of the differences of neighbours, from the one at `first` on; before the first value lies 0.
+fn mean_slope(values: &[f64], first: usize) -> f64 {
+    let before = std::iter::once(0.0).chain(values.iter().copied());
+    let slopes = values
+        .iter()
+        .zip(before)
+        .map(|(value, before)| value - before);
+    let sum = slopes.skip(first).fold(0.0, |sum, slope| sum + slope);
+    sum / values.len().saturating_sub(first).max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{dues, observed};
+    use super::*;
+
+    #[test]
+    fn the_root_of_twice_the_price_over_the_growth_is_the_period() {
+        // Growth 1 per superstep, C = 8: τ = 4. The first superstep shows no growth yet.
+        let steps: Vec<Observed> = (0..10_u32)
+            .map(|t| observed(2.0 + f64::from(t), 2.0, 8.0))
+            .collect();
+        let found = dues(MenonOfflineOptions::default(), &steps);
+        let yes: Vec<usize> = (0..10).filter(|&t| found[t]).collect();
+        assert_eq!(yes, [3, 7]);
+    }
+
+    #[test]
+    fn without_growth_it_never_balances_and_the_program_once_it_has_wrapped() {
+        let steps = [observed(2.0, 2.0, 8.0); 5];
+        assert_eq!(dues(MenonOfflineOptions::default(), &steps), [false; 5]);
+        let mut yalbb = MenonOffline {
+            edition: MenonOfflineEdition::Yalbb,
+            previous: 1,
+            max: Vec::new(),
+            avg: Vec::new(),
+        };
+        assert!(yalbb.is_due(&steps[0]));
+    }
+}

@@ -1,0 +1,239 @@
+//! The plan of Charm++'s `MetaBalancer`: a period from lines fitted to maximum and average (Menon et al. 2012, doi 10.1109/CLUSTER.2012.61).
+//!
+//! Needs five samples since the last balancing. ρ, what the balancer can reach, is max/avg of the first superstep after it. Lines through
+//! the means of the two halves, the average scaled by ρ, give slopes m, a and intercepts M, A; the period x solves
+//! `(m − a)/2·x² + (M − A)·x = C`. It is refused where a falling line reaches 0 before x, or the lines cross before; then
+//! `x = C/(mean max − ρ·mean avg)`, and if that is negative the previous period. A plan counts only while the mean utilisation is below
+//! 90 %. The early trigger of the paper is compiled out of the program, and left out here.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Observed, Trigger, TriggerOptions};
+use migsim_base::error::{Error, Problem};
+use migsim_base::units::Seconds;
+
+/// The options.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct MetaBalancerOptions {
+    /// From this utilisation (avg/max of the last superstep) on nothing is planned.
+    pub utilisation: f64,
+}
+
+impl Default for MetaBalancerOptions {
+    fn default() -> Self {
+        Self { utilisation: 0.9 }
+    }
+}
+
+impl TriggerOptions for MetaBalancerOptions {
+    fn trigger(self) -> Result<Box<dyn Trigger>, Error> {
+        if !(self.utilisation > 0.0 && self.utilisation.is_finite()) {
+            let value = self.utilisation;
+            let message = format!("`utilisation` is {value}; it must be finite and positive");
+            return Err(Problem::new(message).key("utilisation").into());
+        }
+        Ok(Box::new(MetaBalancer {
+            options: self,
+            samples: Vec::new(),
+            period: NO_PERIOD,
+        }))
+    }
+}
+
+/// The period of the original before there is one.
+const NO_PERIOD: i32 = i32::MAX;
+
+/// A plan needs more samples than that.
+const FEW_SAMPLES: usize = 4;
+
+/// The maximum and the average of a superstep.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sample {
+    /// The largest time of a host, background included.
+    pub max: Seconds,
+    /// The mean over the hosts.
+    pub avg: Seconds,
+}
+
+/// The result of the plan.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Plan {
+    /// Balance after so many supersteps since the last balancing.
+    pub period: i32,
+    /// Maximum over scaled average then.
+    pub ratio: f64,
+}
+
+/// The plan for these samples since the last balancing; `None` if they are too few.
+///
+/// `price` is what a balancing takes with its migrations, `previous` the period in force, `first_ratio` max/avg of the first superstep.
+pub fn plan(samples: &[Sample], price: Seconds, previous: i32, first_ratio: f64) -> Option<Plan> {
+    if samples.len() <= FEW_SAMPLES {
+        return None;
+    }
+    let sum = |value: fn(&Sample) -> f64| {
+        samples
+            .iter()
+            .map(value)
+            .fold(0.0, |sum, value| sum + value)
+    };
+    let (max, avg) = (
+        sum(|sample| sample.max.get()),
+        sum(|sample| sample.avg.get()),
+    );
+    let lines = (max / avg > first_ratio)
+        .then(|| Lines::new(samples, first_ratio).plan(price.get()))
+        .flatten();
+    lines.or_else(|| {
+        let count = samples.len() as f64;
+        let scaled = samples.iter().map(|sample| sample.avg.get() * first_ratio);
+        let (max, avg) = (
+            max / count,
+            scaled.fold(0.0, |sum, value| sum + value) / count,
+        );
+        let period = truncated(price.get() / (max - avg));
+        Some(Plan {
+            period: if period < 0 { previous } else { period },
+            ratio: max / avg,
+        })
+    })
+}
+
+/// A number without its fraction; what no 32 bit hold becomes the least of them, as on the processors of the original.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the range is checked before"
+)]
+fn truncated(value: f64) -> i32 {
+    if value > -2_147_483_649.0 && value < 2_147_483_648.0 {
+        value as i32
+    } else {
+        i32::MIN
+    }
+}
+
+/// The lines of maximum and scaled average, over supersteps counted from 0.
+#[derive(Clone, Copy, Debug)]
+struct Lines {
+    max_slope: f64,
+    max_start: f64,
+    avg_slope: f64,
+    avg_start: f64,
+}
+
+impl Lines {
+    fn new(samples: &[Sample], ratio: f64) -> Self {
+        let count = samples.len() as f64;
+        let (first, second) = samples.split_at(samples.len() / 2);
+        let mean = |half: &[Sample], value: fn(&Sample) -> f64, scale: f64| {
+            let sum = half.iter().map(value).fold(0.0, |sum, value| sum + value);
+            sum * scale / half.len() as f64
+        };
+        let line = |value: fn(&Sample) -> f64, scale: f64| {
+            let (first, second) = (mean(first, value, scale), mean(second, value, scale));
+            let slope = 2.0 * (second - first) / count;
+            (slope, first - slope * count / 4.0)
+        };
+        let (max_slope, max_start) = line(|sample| sample.max.get(), 1.0);
+        let (avg_slope, avg_start) = line(|sample| sample.avg.get(), ratio);
+        Self {
+            max_slope,
+            max_start,
+            avg_slope,
+            avg_start,
+        }
+    }
+
+    /// The period whose area between the lines pays `price`, unless the lines end before.
+    fn plan(&self, price: f64) -> Option<Plan> {
+        let square = (self.max_slope - self.avg_slope) / 2.0;
+        let linear = self.max_start - self.avg_start;
+        let period = if square == 0.0 {
+            truncated(price / linear)
+        } else {
+            let root = linear * linear + 4.0 * square * price;
+            if root < 0.0 {
+                return None;
+            }
+            truncated((-linear + root.sqrt()) / (2.0 * square))
+        };
+        let end = f64::from(period);
+        let ends_before = |slope: f64, start: f64| slope < 0.0 && end > -start / slope;
+        let crossing = truncated(linear / (self.avg_slope - self.max_slope));
+        let is_refused = period < 0
+            || ends_before(self.max_slope, self.max_start)
+            || ends_before(self.avg_slope, self.avg_start)
+            || crossing > 0 && period > crossing;
+        (!is_refused).then(|| Plan {
+            period,
+            ratio: (self.max_slope * end + self.max_start)
+                / (self.avg_slope * end + self.avg_start),
+        })
+    }
+}
+
+/// The state: what was measured since the last balancing, and the period in force.
+#[derive(Clone, Debug)]
+struct MetaBalancer {
+    options: MetaBalancerOptions,
+    samples: Vec<Sample>,
+    period: i32,
+}
+
+impl Trigger for MetaBalancer {
+    fn is_due(&mut self, observed: &Observed) -> bool {
+        self.samples.push(Sample {
+            max: observed.max,
+            avg: observed.avg,
+        });
+        let since = i32::try_from(self.samples.len()).unwrap_or(i32::MAX);
+        let ratio = |sample: &Sample| sample.avg.get() / sample.max.get();
+        let utilisation = self.samples.last().map_or(1.0, ratio);
+        if utilisation < self.options.utilisation {
+            let first = 1.0 / ratio(&self.samples[0]);
+            let plan = plan(&self.samples, observed.price, self.period, first);
+            // A period that has passed cannot be kept any more.
+            if let Some(plan) = plan.filter(|plan| plan.period >= since) {
+                self.period = plan.period;
+            }
+        }
+        let is_due = since >= self.period;
+        if is_due {
+            self.samples.clear();
+            self.period = NO_PERIOD;
+        }
+        is_due
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{dues, observed};
+    use super::*;
+
+    #[test]
+    fn a_constant_imbalance_is_balanced_when_it_has_paid() {
+        // Perfect at first, then 1 s lost per superstep: lines from 7 samples on.
+        let mut steps = vec![observed(1.0, 1.0, 8.0)];
+        steps.extend([observed(2.0, 1.0, 8.0); 20]);
+        let found = dues(MetaBalancerOptions::default(), &steps);
+        let yes = found.iter().position(|is_due| *is_due);
+        assert!(yes.is_some_and(|at| (5..15).contains(&at)), "{yes:?}");
+        let busy = [observed(1.05, 1.0, 0.0); 20];
+        assert!(
+            dues(MetaBalancerOptions::default(), &busy)
+                .iter()
+                .all(|is_due| !is_due)
+        );
+    }
+
+    #[test]
+    fn what_no_32_bits_hold_is_the_least_number() {
+        assert_eq!(
+            [2.9, -2.9, 1e10, f64::NAN].map(truncated),
+            [2, -2, i32::MIN, i32::MIN]
+        );
+    }
+}

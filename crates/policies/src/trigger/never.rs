@@ -1,0 +1,26 @@
+//! No balancing at all.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Observed, Trigger, TriggerOptions};
+use migsim_base::error::Error;
+
+/// The trigger, which has no options.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct NeverOptions {}
+
+impl TriggerOptions for NeverOptions {
+    const ORIGINAL: &'static str = "Static";
+
+    fn trigger(self) -> Result<Box<dyn Trigger>, Error> {
+        Ok(Box::new(self))
+    }
+}
+
+impl Trigger for NeverOptions {
+    fn is_due(&mut self, _: &Observed) -> bool {
+        false
+    }
+}

@@ -1,0 +1,83 @@
+//! Predicted speed-up: balance if the next superstep with a balancing is that much shorter than the last one (Procassini et al. 2004).
+//!
+//! `e = avg/max`; E, what a balancing restores, is the mean of e over all supersteps; yes if `T·e/E + C < f·T`, T the largest time of a
+//! host.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Observed, Trigger, TriggerOptions};
+use migsim_base::error::{Error, Problem};
+
+/// The options.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ProcassiniOptions {
+    /// f: the part of the last superstep that the next one may take; above 0, at most 1.
+    pub f: f64,
+}
+
+impl Default for ProcassiniOptions {
+    fn default() -> Self {
+        Self { f: 0.9 }
+    }
+}
+
+impl TriggerOptions for ProcassiniOptions {
+    const MAIN: &'static str = "f";
+    const ORIGINAL: &'static str = "Procassini0.9";
+
+    fn trigger(self) -> Result<Box<dyn Trigger>, Error> {
+        if !(self.f > 0.0 && self.f <= 1.0) {
+            let message = format!("`f` is {}; it must be above 0 and at most 1", self.f);
+            return Err(Problem::new(message).key("f").into());
+        }
+        Ok(Box::new(Procassini {
+            f: self.f,
+            sum: 0.0,
+            count: 0,
+        }))
+    }
+}
+
+/// The state: the sum of e and how many.
+#[derive(Clone, Copy, Debug)]
+struct Procassini {
+    f: f64,
+    sum: f64,
+    count: u32,
+}
+
+impl Trigger for Procassini {
+    fn is_due(&mut self, observed: &Observed) -> bool {
+        let time = observed.max.get();
+        if time <= 0.0 {
+            return false; // nobody computes: nothing to balance
+        }
+        let efficiency = observed.avg.get() / time;
+        self.sum += efficiency;
+        self.count += 1;
+        let restored = self.sum / f64::from(self.count);
+        time * (efficiency / restored) + observed.price.get() < self.f * time
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{dues, observed};
+    use super::*;
+
+    #[test]
+    fn a_fall_below_the_usual_efficiency_is_due_if_the_price_allows() {
+        // e: 1, 0.5; E = 0.75: 4·(0.5/0.75) = 2.67, and 0.9·4 = 3.6.
+        let cheap = [observed(2.0, 2.0, 0.5), observed(4.0, 2.0, 0.5)];
+        assert_eq!(dues(ProcassiniOptions::default(), &cheap), [false, true]);
+        let dear = [observed(2.0, 2.0, 1.0), observed(4.0, 2.0, 1.0)];
+        assert_eq!(dues(ProcassiniOptions::default(), &dear), [false, false]);
+        assert_eq!(
+            dues(ProcassiniOptions::default(), &[Observed::default()]),
+            [false]
+        );
+        assert!(ProcassiniOptions { f: 1.5 }.trigger().is_err());
+    }
+}

@@ -1,0 +1,92 @@
+//! The triggers that come with the program: one row each.
+
+use super::entry::{Table, row};
+use super::{
+    BoulmierOptions, EveryOptions, ImprovedMenonOptions, MarquezOptions, MenonOfflineOptions,
+    MenonOptions, MetaBalancerOptions, NeverOptions, ProcassiniOptions, ZhaiOptions,
+};
+use crate::migbsp::AdaptiveOptions;
+
+/// The triggers that come with the program.
+pub fn standard() -> Table {
+    let rows = vec![
+        row::<NeverOptions>("never", "baseline: no balancing", "-"),
+        row::<EveryOptions>("every", "a fixed period", "-"),
+        row::<AdaptiveOptions>(
+            "migbsp",
+            "MigBSP's adaptive interval: longer while the times of hosts are alike, shorter otherwise",
+            "da Rosa Righi et al., LU paper, section 2",
+        ),
+        row::<MenonOptions>(
+            "menon",
+            "once the time lost to imbalance pays for a balancing",
+            "Menon et al. 2012",
+        ),
+        row::<ImprovedMenonOptions>(
+            "improved-menon",
+            "the same, less what the balancer leaves",
+            "Boulmier et al. 2021",
+        ),
+        row::<MenonOfflineOptions>(
+            "menon-offline",
+            "a period from the growth of the imbalance: the square root law",
+            "Menon et al. 2012",
+        ),
+        row::<BoulmierOptions>(
+            "boulmier",
+            "the condition of optimality for a growing imbalance",
+            "Boulmier et al. 2021",
+        ),
+        row::<ZhaiOptions>(
+            "zhai",
+            "degradation of the last supersteps against the mean",
+            "Zhai et al. 2018",
+        ),
+        row::<ProcassiniOptions>(
+            "procassini",
+            "if the predicted speed-up is worth the price",
+            "Procassini et al. 2004",
+        ),
+        row::<MarquezOptions>(
+            "marquez",
+            "a host leaves a tolerance around the average",
+            "Marquez et al. 2013",
+        ),
+        row::<MetaBalancerOptions>(
+            "meta-balancer",
+            "a period from lines fitted to maximum and average",
+            "Charm++ MetaBalancer, Menon et al. 2012",
+        ),
+    ];
+    Table::new(["trigger", "triggers", "policy.trigger"], rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::testing::observed;
+    use super::*;
+    use crate::strategy::Variant;
+    use crate::trigger::Observed;
+
+    #[test]
+    fn every_trigger_answers_at_every_edge() {
+        for entry in &standard() {
+            let variants = entry.variants().iter().map(Variant::value);
+            for options in std::iter::once(json!({})).chain(variants) {
+                for step in [
+                    Observed::default(),
+                    observed(1e90, 1e-90, 0.0),
+                    observed(1.0, 1.0, 1e90),
+                ] {
+                    let mut trigger = entry.build(&options).unwrap();
+                    for superstep in 0..50 {
+                        trigger.is_due(&Observed { superstep, ..step });
+                    }
+                }
+            }
+            assert!(entry.build(&json!({ "nonsense": 1 })).is_err());
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Degradation against the mean: how much the last supersteps exceed the mean since the last balancing (Zhai et al. 2018).
+//!
+//! `U += median(last 3 max) − mean(max since the last balancing)`; yes if `U ≥ C`. The median of k values is the one at `⌊k/2⌋` of the
+//! sorted ones.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Observed, Trigger, TriggerOptions};
+use migsim_base::error::Error;
+
+/// The trigger, which has no options.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ZhaiOptions {}
+
+impl TriggerOptions for ZhaiOptions {
+    const ORIGINAL: &'static str = "ZhaiMenon";
+
+    fn trigger(self) -> Result<Box<dyn Trigger>, Error> {
+        Ok(Box::<Zhai>::default())
+    }
+}
+
+/// The state: U and what was measured since the last balancing.
+#[derive(Clone, Debug, Default)]
+struct Zhai {
+    lost: f64,
+    /// The last three maxima, the newest last.
+    last: Vec<f64>,
+    sum: f64,
+    count: u32,
+}
+
+/// The median is taken of this many supersteps.
+const WINDOW: usize = 3;
+
+impl Trigger for Zhai {
+    fn is_due(&mut self, observed: &Observed) -> bool {
+        let max = observed.max.get();
+        if self.last.len() == WINDOW {
+            self.last.remove(0);
+        }
+        self.last.push(max);
+        self.sum += max;
+        self.count += 1;
+        let mut sorted = self.last.clone();
+        sorted.sort_by(f64::total_cmp);
+        self.lost += sorted[sorted.len() / 2] - self.sum / f64::from(self.count);
+        let is_due = self.lost >= observed.price.get();
+        if is_due {
+            *self = Self::default();
+        }
+        is_due
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{dues, observed};
+    use super::*;
+
+    #[test]
+    fn the_median_of_three_is_held_against_the_mean() {
+        // max 1, 2, 6: 1 - 1 = 0, 2 - 1.5 = 0.5, 2 - 3 = -1; then 6: 6 - 3.75 = 2.25.
+        let steps: Vec<Observed> = [1.0, 2.0, 6.0, 6.0]
+            .map(|max| observed(max, 1.0, 1.75))
+            .to_vec();
+        assert_eq!(dues(ZhaiOptions {}, &steps), [false, false, false, true]);
+    }
+}

@@ -1,0 +1,87 @@
+//! Refuses a plan in which a parameter changes nothing: its rows would show equal results under labels that differ.
+//!
+//! A parameter is tried in one setting after the other: with another of its values there, is that another run? One setting in which it is
+//! suffices, so that a key that means nothing to one of several policies, applications or loads may vary. Runs are compared by their
+//! identity, and nothing is simulated.
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+
+use super::config::{Parameter, Sweep};
+use super::plan::Plan;
+use super::setting::runs_of;
+use super::settings::MOST_NAMED;
+use super::spec::label;
+use super::values::Values;
+use migsim_base::error::{Error, Problem};
+use migsim_experiment::{Limits, Shared};
+
+/// Every parameter with several values changes something.
+///
+/// # Errors
+/// One does not.
+pub(super) fn check(sweep: &Sweep, plan: &Plan, with: (Limits, &Shared)) -> Result<(), Error> {
+    let seeds = plan.seeds.len();
+    for (index, parameter) in sweep.parameters.iter().enumerate() {
+        let values = Values::of(plan, index);
+        if values.count() < 2 {
+            continue;
+        }
+        let changes = |setting: usize| {
+            let Some(rank) = values.ranks[setting] else {
+                return false;
+            };
+            let mut other = plan.settings[setting].clone();
+            other[index] = Some(values.distinct[(rank + 1) % values.count()].clone());
+            // Settings that cannot be loaded differ from those that can.
+            let other = runs_of(sweep, &other, &plan.seeds[..1], with);
+            other.map_or(true, |other| other[0] != plan.runs[setting * seeds])
+        };
+        if !(0..plan.settings.len()).into_par_iter().any(changes) {
+            let shown: Vec<String> = values.distinct.iter().map(|value| label(value)).collect();
+            return Err(changes_nothing(parameter, &shown).into());
+        }
+    }
+    Ok(())
+}
+
+fn changes_nothing(parameter: &Parameter, values: &[String]) -> Problem {
+    let more = if values.len() > MOST_NAMED {
+        ", ..."
+    } else {
+        ""
+    };
+    let first = values[..values.len().min(MOST_NAMED)].join("`, `");
+    let message = format!(
+        "`{}` changes nothing: all settings are the same for `{first}`{more}",
+        parameter.name
+    );
+    let problem = Problem::new(message).source(&parameter.source);
+    problem.hint("leave it out: nothing here depends on it, or its values mean the same")
+}
+
+/// The note about settings that are the same run as an earlier one; they are run once.
+pub(super) fn note_of_equal(plan: &Plan) -> Option<String> {
+    let seeds = plan.seeds.len();
+    let (mut first, mut equal) = (BTreeMap::new(), Vec::new());
+    for (setting, run) in plan.runs.iter().step_by(seeds).enumerate() {
+        let before = *first.entry(run).or_insert(setting);
+        if before != setting {
+            equal.push(format!("{} as {}", setting + 1, before + 1));
+        }
+    }
+    if equal.is_empty() {
+        return None;
+    }
+    let more = if equal.len() > MOST_NAMED {
+        ", ..."
+    } else {
+        ""
+    };
+    Some(format!(
+        "of {} settings these are the same run as an earlier one, since their values mean the same there: {}{more}",
+        plan.settings.len(),
+        equal[..equal.len().min(MOST_NAMED)].join(", ")
+    ))
+}

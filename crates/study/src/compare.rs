@@ -1,0 +1,468 @@
+//! Policies on one application, from best to worst: makespans over seeds, differences in pairs, and the distance from what no policy can beat.
+//!
+//! All policies face the same seeds, so that differences are taken seed by seed and what the seeds do to both does not count.
+//! *Gain* is that of scenario iii over scenario i. *Above bound* is `T / bound - 1`, with the lower bound of
+//! [`Experiment::lower_bound`](migsim_experiment::Experiment::lower_bound): an upper limit of the regret. *Regret* is `T / best - 1` against
+//! the best that is known of the seed: the fastest policy, or what [`hindsight`](migsim_experiment::Experiment::hindsight) found.
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+use serde_json::{Value, json};
+
+use super::config::Sweep;
+use super::plan::Plan;
+use super::row::Row;
+use super::run::Common;
+use super::static_standing::{StaticStanding, static_standing};
+use super::stats::Sample;
+use migsim_base::error::Error;
+use migsim_bsp::Scenario;
+use migsim_experiment::{Limits, MovePlan, Progress, StaticStart};
+use migsim_platform::Rule;
+use migsim_policies::explain::definitions;
+
+/// A policy among those that are compared.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Standing {
+    /// As it was named.
+    pub policy: String,
+    /// Which setting of the plan it is.
+    pub setting: usize,
+    /// The makespan of scenario iii \[s\].
+    pub makespan: Sample,
+    /// Makespan less that of the best policy with the same seed \[s\]; none of the best itself.
+    pub behind: Option<Sample>,
+    /// The gain of scenario iii over i \[%\].
+    pub gain: Option<Sample>,
+    /// Calls, and migrations, means over the seeds.
+    pub calls: f64,
+    /// Likewise.
+    pub moves: f64,
+    /// What calls and migrations cost \[s\], means over the seeds.
+    pub costs: [f64; 2],
+    /// `T / bound - 1` \[%\], the mean over the seeds.
+    pub above_bound: Option<f64>,
+    /// `T / best known - 1` \[%\].
+    pub regret: Sample,
+    /// `T / best - 1` \[%\] against the best supersteps to call the same policy at, if they were searched for.
+    pub trigger_regret: Option<Sample>,
+    /// Whether the 95 % interval of [`Self::behind`] contains 0 (with one seed: whether the makespans are equal).
+    pub ties_with_best: bool,
+    /// Moves that take a process straight back, the mean over the seeds.
+    pub straight_returns: f64,
+}
+
+/// Policies, the best first.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Comparison {
+    /// Those that ran with all seeds; of equals the one that was named first.
+    pub standings: Vec<Standing>,
+    /// How many seeds.
+    pub seeds: usize,
+    /// The makespan of scenario i \[s\].
+    pub alone: Option<Sample>,
+    /// What was found in hindsight \[s\], if it was searched for.
+    pub hindsight: Option<Sample>,
+    /// The best static start, if static starts were simulated.
+    pub static_start: Option<StaticStanding>,
+}
+
+/// What is known of the seeds beside the runs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Known {
+    /// The lower bound of each seed \[s\].
+    pub bounds: Vec<f64>,
+    /// The best plan in hindsight of each seed \[s\]; empty if it was not searched for.
+    pub hindsight: Vec<f64>,
+    /// The makespan with the best calls by setting, and by seed \[s\]; empty if they were not searched for.
+    pub best_calls: Vec<Vec<Option<f64>>>,
+    /// Scenario i from the starts of the built-in rules, by seed; empty if they were not simulated.
+    pub static_starts: Vec<Vec<StaticStart>>,
+    /// The reason why no static starts were simulated, for the user.
+    pub note: Option<String>,
+}
+
+impl Known {
+    /// The best makespan that is known of each seed, given the fastest policy of each \[s\].
+    fn best(&self, fastest: Vec<f64>) -> Vec<f64> {
+        let mut best_known = fastest;
+        for (best, found) in best_known.iter_mut().zip(&self.hindsight) {
+            *best = best.min(*found);
+        }
+        for own in &self.best_calls {
+            for (best, found) in best_known.iter_mut().zip(own) {
+                *best = best.min(found.unwrap_or(f64::INFINITY));
+            }
+        }
+        best_known
+    }
+}
+
+/// The searches and simulations beside the runs.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wanted {
+    /// The runs of the search for the best plan of each seed in hindsight; 0 for no search.
+    pub hindsight: usize,
+    /// Whether static starts are simulated.
+    pub static_starts: bool,
+}
+
+impl Comparison {
+    /// The comparison of the settings of `plan`, whose only parameter is the policy.
+    pub fn of(plan: &Plan, rows: &BTreeMap<String, Row>, known: &Known) -> Self {
+        let seeds = plan.seeds.len();
+        let of_setting = |setting: usize| -> Option<Vec<&Row>> {
+            let ids = &plan.runs[setting * seeds..(setting + 1) * seeds];
+            ids.iter().map(|id| rows.get(id)).collect()
+        };
+        let makespans = |rows: &[&Row]| -> Option<Vec<f64>> {
+            rows.iter().map(|row| row.makespan(Scenario::Iii)).collect()
+        };
+        let mut found: Vec<(usize, Vec<&Row>, Vec<f64>)> = Vec::new();
+        for setting in 0..plan.settings.len() {
+            if let Some(own) = of_setting(setting)
+                && let Some(times) = makespans(&own)
+            {
+                found.push((setting, own, times));
+            }
+        }
+        let mean = |times: &[f64]| Sample::of(times).map_or(f64::INFINITY, |sample| sample.mean);
+        found.sort_by(|a, b| mean(&a.2).total_cmp(&mean(&b.2)));
+        let of_seed = |seed: usize| found.iter().map(move |one| one.2[seed]);
+        let fastest = (0..seeds).map(|seed| of_seed(seed).fold(f64::INFINITY, f64::min));
+        let best_known = known.best(fastest.collect());
+        let alone = found.first().and_then(|one| {
+            let times = one.1.iter().map(|row| row.makespan(Scenario::I));
+            times.collect::<Option<Vec<f64>>>()
+        });
+        let best = found.first().map(|one| &*one.2);
+        let static_start =
+            best.and_then(|best| static_standing(&known.static_starts, best, alone.as_deref()));
+        let others = Others {
+            first: found.first().map(|one| one.2.clone()).unwrap_or_default(),
+            best_known,
+            known,
+        };
+        let standings = found
+            .iter()
+            .enumerate()
+            .filter_map(|(place, (setting, rows, times))| {
+                let policy = plan.settings[*setting].iter().flatten();
+                let policy: Vec<String> = policy.map(super::spec::label).collect();
+                others.standing((policy.join(" "), *setting), (place, rows, times))
+            });
+        Self {
+            standings: standings.collect(),
+            seeds,
+            alone: alone.and_then(|times| Sample::of(&times)),
+            hindsight: Sample::of(&known.hindsight),
+            static_start,
+        }
+    }
+
+    /// For programs.
+    pub fn to_json(&self) -> Value {
+        let sample = |sample: Option<Sample>| match sample {
+            None => Value::Null,
+            Some(sample) => json!({
+                "mean": sample.mean,
+                "deviation": sample.deviation,
+                "ci95": sample.half_width(),
+            }),
+        };
+        let of_policy = |one: &Standing| {
+            json!({
+                "policy": one.policy,
+                "makespan_s": sample(Some(one.makespan)),
+                "behind_best_s": sample(one.behind),
+                "gain_percent": sample(one.gain),
+                "calls": one.calls,
+                "moves": one.moves,
+                "calls_cost_s": one.costs[0],
+                "moves_cost_s": one.costs[1],
+                "above_bound_percent": one.above_bound,
+                "regret_percent": one.regret.mean,
+                "regret_ci95_percent": one.regret.half_width(),
+                "trigger_regret_percent": one.trigger_regret.map(|regret| regret.mean),
+                "ties_with_best": one.ties_with_best,
+                "straight_returns": one.straight_returns,
+            })
+        };
+        let verdict = self.sentence();
+        let mut all = json!({
+            "seeds": self.seeds,
+            "verdict": verdict.text(),
+            "quantities": verdict.to_json(),
+            "definitions": definitions([&verdict]),
+            "alone_s": sample(self.alone),
+            "hindsight_s": sample(self.hindsight),
+            "policies": self.standings.iter().map(of_policy).collect::<Vec<_>>(),
+        });
+        if let Some(start) = &self.static_start {
+            let of_rule = |(rule, makespan): &(Rule, Sample)| json!({ "rule": rule.name(), "makespan_s": sample(Some(*makespan)) });
+            all["static_starts"] = start.all.iter().map(of_rule).collect();
+            all["best_static_start"] = json!({
+                "rule": start.rule.name(),
+                "makespan_s": sample(Some(start.makespan)),
+                "own": start.is_own,
+                "behind_best_s": sample(Some(start.behind)),
+                "gain_percent": sample(start.gain),
+            });
+        }
+        all
+    }
+}
+
+/// The lower bound of each seed, and with a budget the best plan in hindsight, no worse than the policies of the plan.
+///
+/// # Errors
+/// A run that the policies could do cannot be repeated.
+pub fn known(
+    (sweep, plan): (&Sweep, &Plan),
+    (limits, common): (Limits, &Common),
+    wanted: Wanted,
+) -> Result<Known, Error> {
+    let settings = plan.settings.len();
+    let of_seed = |seed: &u64| -> Result<OfSeed, Error> {
+        let experiment =
+            |setting| plan.experiment(sweep, (setting, *seed), (limits, &common.files));
+        let first = (0..settings).find_map(|setting| experiment(setting).ok());
+        let Some(first) = first else {
+            return Ok(OfSeed::default()); // its rows say why
+        };
+        let mut known = OfSeed {
+            bound: first.lower_bound().get(),
+            ..OfSeed::default()
+        };
+        if wanted.static_starts {
+            let starts = first.starts()?;
+            known.static_starts = first.run_starts(&starts, None, &Progress::default())?;
+            known.note = starts.note().map(str::to_owned);
+        }
+        if wanted.hindsight == 0 {
+            return Ok(known);
+        }
+        let (progress, memo) = (Progress::default(), first.memory());
+        let mut starts = Vec::new();
+        let mut fastest = f64::INFINITY;
+        for setting in 0..settings {
+            let Ok(experiment) = experiment(setting) else {
+                continue;
+            };
+            let run = experiment.run_scenario(Scenario::Iii, &progress, &mut (), memo.as_ref());
+            if let Ok(run) = run {
+                let makespan = run.outcome.makespan.get();
+                if makespan < fastest {
+                    fastest = makespan;
+                    starts.insert(0, MovePlan::of(&run.outcome));
+                }
+            }
+        }
+        starts.truncate(3);
+        let found = first.hindsight(&starts, wanted.hindsight, &progress)?;
+        known.hindsight = Some(found.makespan.get().min(fastest));
+        Ok(known)
+    };
+    let all: Vec<OfSeed> = plan
+        .seeds
+        .par_iter()
+        .map(of_seed)
+        .collect::<Result<_, _>>()?;
+    Ok(Known {
+        bounds: all.iter().map(|one| one.bound).collect(),
+        hindsight: all.iter().filter_map(|one| one.hindsight).collect(),
+        best_calls: Vec::new(),
+        note: all.iter().find_map(|one| one.note.clone()),
+        static_starts: all.into_iter().map(|one| one.static_starts).collect(),
+    })
+}
+
+/// The numbers of a seed beside its runs.
+#[derive(Debug, Default)]
+struct OfSeed {
+    /// The lower bound \[s\].
+    bound: f64,
+    /// The best plan in hindsight \[s\].
+    hindsight: Option<f64>,
+    static_starts: Vec<StaticStart>,
+    note: Option<String>,
+}
+
+/// The makespans with the best calls that [`best_calls`](migsim_experiment::Experiment::best_calls) finds, by setting and by seed \[s\]; none where a run fails.
+pub fn best_calls(
+    (sweep, plan): (&Sweep, &Plan),
+    (limits, common): (Limits, &Common),
+    barriers: usize,
+) -> Vec<Vec<Option<f64>>> {
+    let seeds = plan.seeds.len();
+    let runs = (0..plan.settings.len() * seeds).into_par_iter();
+    let of_run = |run: usize| {
+        let experiment = plan.experiment(sweep, plan.run(run), (limits, &common.files));
+        let found = experiment.ok()?.best_calls(barriers, &Progress::default());
+        Some(found.ok()?.makespan.get())
+    };
+    let all: Vec<Option<f64>> = runs.map(of_run).collect();
+    all.chunks(seeds).map(<[_]>::to_vec).collect()
+}
+
+/// What a policy is compared with, seed by seed.
+struct Others<'a> {
+    /// The makespans of the best policy \[s\].
+    first: Vec<f64>,
+    /// The best that is known \[s\].
+    best_known: Vec<f64>,
+    known: &'a Known,
+}
+
+impl Others<'_> {
+    /// The standing of a policy, from its place, its rows and its makespans.
+    fn standing(
+        &self,
+        (policy, setting): (String, usize),
+        (place, rows, times): (usize, &[&Row], &[f64]),
+    ) -> Option<Standing> {
+        let numbers = |of: &dyn Fn(&Row) -> Option<f64>| -> Vec<f64> {
+            rows.iter().filter_map(|row| of(row)).collect()
+        };
+        let average = |numbers: &[f64]| Sample::of(numbers).map_or(0.0, |sample| sample.mean);
+        let above = |base: &[f64]| {
+            let each = times.iter().zip(base);
+            let each: Vec<f64> = each
+                .map(|(time, base)| 100.0 * (time / base - 1.0))
+                .collect();
+            Sample::of(&each)
+        };
+        let bounds = &self.known.bounds;
+        let has_bounds = bounds.len() == times.len() && bounds.iter().all(|bound| *bound > 0.0);
+        // What the policy did itself is one of the choices.
+        let own_best: Option<Vec<f64>> = self.known.best_calls.get(setting).and_then(|best| {
+            let pairs = best.iter().zip(times);
+            pairs
+                .map(|(best, time)| Some(best.as_ref()?.min(*time)))
+                .collect()
+        });
+        let behind = times.iter().zip(&self.first);
+        let behind: Vec<f64> = behind.map(|(own, best)| own - best).collect();
+        let behind = Sample::of(&behind).filter(|_| place > 0);
+        let is_no_worse = |behind: Sample| behind.mean <= behind.half_width().unwrap_or(0.0);
+        Some(Standing {
+            policy,
+            setting,
+            makespan: Sample::of(times)?,
+            behind,
+            gain: Sample::of(&numbers(&|row| row.gain_percent())),
+            calls: average(&numbers(&|row| row.calls[1].map(|calls| calls as f64))),
+            moves: average(&numbers(&|row| row.migrations.map(|moves| moves as f64))),
+            costs: [0, 1].map(|which| average(&numbers(&|row| row.cost_s[which]))),
+            above_bound: has_bounds.then(|| above(bounds).map_or(0.0, |above| above.mean)),
+            regret: above(&self.best_known)?,
+            trigger_regret: own_best.and_then(|best| above(&best)),
+            ties_with_best: behind.is_none_or(is_no_worse),
+            straight_returns: average(&numbers(&|row| {
+                row.straight_returns.map(|count| count as f64)
+            })),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(policies: &[&str], seeds: u64) -> Plan {
+        serde_json::from_value(json!({
+            "schema": "migsim-plan-1",
+            "version": "0",
+            "sweep": { "schema": "migsim-sweep-1" },
+            "names": ["policy"],
+            "settings": policies.iter().map(|name| json!([name])).collect::<Vec<_>>(),
+            "seeds": (1..=seeds).collect::<Vec<_>>(),
+            "runs": policies.iter().flat_map(|name| (1..=seeds).map(move |seed| format!("{name}{seed}"))).collect::<Vec<_>>(),
+        }))
+        .unwrap()
+    }
+
+    fn rows(times: &[(&str, &[f64])]) -> BTreeMap<String, Row> {
+        let mut rows = BTreeMap::new();
+        for (name, times) in times {
+            for (index, time) in times.iter().enumerate() {
+                let row = Row {
+                    makespan_s: [Some(10.0 + index as f64), None, Some(*time)],
+                    ..Row::default()
+                };
+                rows.insert(format!("{name}{}", index + 1), row);
+            }
+        }
+        rows
+    }
+
+    #[test]
+    fn differences_are_taken_seed_by_seed() {
+        let plan = plan(&["a", "b", "c"], 3);
+        // b is 1 s behind a with every seed, whatever the seed; c is as often faster as slower.
+        let rows = rows(&[
+            ("a", &[5.0, 6.0, 7.0]),
+            ("b", &[6.0, 7.0, 8.0]),
+            ("c", &[5.1, 5.9, 7.1]),
+        ]);
+        let known = Known {
+            bounds: vec![4.0, 5.0, 7.0],
+            hindsight: vec![5.0, 5.0, 7.0],
+            best_calls: vec![vec![Some(5.0), Some(5.0), Some(9.0)]],
+            ..Known::default()
+        };
+        let comparison = Comparison::of(&plan, &rows, &known);
+        let names: Vec<&str> = comparison
+            .standings
+            .iter()
+            .map(|one| &*one.policy)
+            .collect();
+        assert_eq!(names, ["a", "c", "b"]);
+        let [a, c, b] = &comparison.standings[..] else {
+            panic!()
+        };
+        assert_eq!(b.behind.unwrap().mean, 1.0);
+        assert!(a.ties_with_best && c.ties_with_best && !b.ties_with_best);
+        // 25, 20 and 0 % above the bounds; 0, 20 and 0 % above what is known.
+        assert!((a.above_bound.unwrap() - 15.0).abs() < 1e-9);
+        assert!((a.regret.mean - 20.0 / 3.0).abs() < 1e-9);
+        // 0, 20 and 0 % above its own best calls; nobody searched for those of the others.
+        assert!((a.trigger_regret.unwrap().mean - 20.0 / 3.0).abs() < 1e-9);
+        assert!(b.trigger_regret.is_none());
+        let verdict = comparison.verdict();
+        assert!(
+            verdict.starts_with(
+                "`a` and `c` are not separated (95 %, 3 seeds): the least mean is 6.00 s."
+            ),
+            "{verdict}"
+        );
+        assert!(
+            verdict.contains("`b`, takes 1.00 ± 0 s longer"),
+            "{verdict}"
+        );
+    }
+
+    #[test]
+    fn one_seed_says_nothing_of_chance_and_a_policy_without_results_is_left_out() {
+        let plan = plan(&["a", "b", "c"], 1);
+        let rows = rows(&[("a", &[12.0]), ("b", &[11.0])]);
+        let comparison = Comparison::of(&plan, &rows, &Known::default());
+        assert_eq!(comparison.standings.len(), 2);
+        let verdict = comparison.verdict();
+        assert!(
+            verdict.starts_with("`b` is best: 11.00 s (one seed"),
+            "{verdict}"
+        );
+        assert!(verdict.contains("Without any rescheduling"), "{verdict}");
+        assert!(comparison.standings[0].above_bound.is_none());
+    }
+
+    #[test]
+    fn nothing_to_compare_is_said_so() {
+        let comparison = Comparison::of(&plan(&["a"], 2), &BTreeMap::new(), &Known::default());
+        assert_eq!(comparison.verdict(), "No policy ran with all seeds.");
+    }
+}

@@ -1,0 +1,537 @@
+//! `index.html` of a comparison: the verdict, the table, makespans with their intervals, and one run of each policy side by side.
+//!
+//! The runs are those of the first seed: strips of phases on one axis of time, the processes of each cluster after any superstep, the terms of
+//! the differences to scenario i.
+
+use std::fmt::Write as _;
+
+use serde_json::json;
+
+use super::compare::Comparison;
+use super::page::SHOWN;
+use super::stats::{Sample, short};
+use migsim_base::units::{HostId, Time};
+use migsim_base::words::counted;
+use migsim_bsp::Outcome;
+use migsim_experiment::{Ledger, Term};
+use migsim_output::figure::{Dot, Figure, Group, Key, Row, Rows, SCENARIOS, Style, round_ticks};
+use migsim_output::frame::{Page, prose, script, section};
+use migsim_output::{Cell, Table, escaped, numbers, words};
+use migsim_platform::Platform;
+
+/// A run of a policy that the page shows.
+#[derive(Clone, Debug)]
+pub struct Example {
+    /// The policy.
+    pub policy: String,
+    /// Its makespan \[s\].
+    pub makespan: f64,
+    /// When each superstep began, when its last process had computed, when it ended \[s\].
+    pub supersteps: Vec<[f64; 3]>,
+    /// When each call was waited for from, until when, and until when its moves held the run up \[s\].
+    pub calls: Vec<[f64; 3]>,
+    /// The moves in their order: after so many supersteps, from which cluster to which.
+    pub moves: Vec<(usize, usize, usize)>,
+    /// Its difference to scenario i by term, and their sum \[s\].
+    pub terms: Option<(Vec<(Term, f64)>, f64)>,
+}
+
+impl Example {
+    /// A run that has been done here.
+    pub fn of(
+        policy: &str,
+        outcome: &Outcome,
+        ledger: Option<&Ledger>,
+        platform: &Platform,
+    ) -> Self {
+        let dates = |start: Time, computed: Time, end: Time| [start, computed, end].map(Time::get);
+        let supersteps = outcome.supersteps.iter();
+        let calls = outcome.calls.iter();
+        let cluster = |host: HostId| platform.cluster_of(host).index();
+        let moves = outcome.migrations.iter();
+        let mut moves: Vec<_> = moves
+            .map(|one| (one.superstep + 1, cluster(one.from), cluster(one.to)))
+            .collect();
+        moves.sort_by_key(|one| one.0);
+        Self {
+            policy: policy.to_owned(),
+            makespan: outcome.makespan.get(),
+            supersteps: supersteps
+                .map(|one| dates(one.start, one.computed, one.end))
+                .collect(),
+            calls: calls
+                .map(|one| dates(one.wait.from, one.wait.until, one.held_until))
+                .collect(),
+            moves,
+            terms: ledger.map(|ledger| (ledger.terms().collect(), ledger.difference_s())),
+        }
+    }
+}
+
+/// What the page shows beside the comparison.
+#[derive(Debug)]
+pub struct Examples {
+    /// Which runs these are, as headings say it.
+    pub which: String,
+    /// The clusters, and how many processes start in each; none if that is not known.
+    pub clusters: Vec<(String, u32)>,
+    /// The runs, the best policy first.
+    pub runs: Vec<Example>,
+}
+
+/// The clusters of a machine, and how many processes start in each.
+pub fn clusters(platform: &Platform, placement: &[HostId]) -> Vec<(String, u32)> {
+    let names = platform.clusters.iter().map(|one| (one.name.clone(), 0));
+    let mut clusters: Vec<(String, u32)> = names.collect();
+    for host in placement {
+        clusters[platform.cluster_of(*host).index()].1 += 1;
+    }
+    clusters
+}
+
+/// The page.
+pub fn page(
+    title: &str,
+    comparison: &Comparison,
+    table: &Table,
+    examples: Option<&Examples>,
+) -> String {
+    let verdict = format!(
+        "<p class=\"verdict\">{}</p>\n{}",
+        prose(&comparison.verdict()),
+        table.html(SHOWN)
+    );
+    let mut body = section("ranking", "Ranking: from best to worst", &verdict);
+    if !comparison.standings.is_empty() {
+        body += &section(
+            "makespans",
+            "Makespans: scenario iii",
+            &makespans(comparison),
+        );
+    }
+    if let Some(examples) = examples.filter(|examples| !examples.runs.is_empty()) {
+        let which = &examples.which;
+        body += &section(
+            "time",
+            &format!("Runs: {which}, on one axis of time"),
+            &strips(&examples.runs),
+        );
+        if !examples.clusters.is_empty() {
+            body += &section(
+                "places",
+                &format!("Places: processes by cluster, {which}"),
+                &places(examples),
+            );
+        }
+        body += &section(
+            "terms",
+            &format!("Terms: scenario iii less scenario i, {which}"),
+            &terms(&examples.runs),
+        );
+    }
+    Page {
+        title,
+        lead: &format!(
+            "<p>{}, {}.</p>\n",
+            counted(comparison.standings.len(), "policy"),
+            counted(comparison.seeds, "seed")
+        ),
+        body: &body,
+        code: &[PLACES],
+        ..Page::default()
+    }
+    .html()
+}
+
+/// Makespans as dots with intervals.
+fn makespans(comparison: &Comparison) -> String {
+    let row = |label: String, makespan: Sample| {
+        let mean = makespan.mean;
+        let half = makespan.half_width();
+        Row {
+            label,
+            dots: vec![Dot {
+                key: 0,
+                value: mean,
+                interval: half.map(|half| (mean - half, mean + half)),
+            }],
+        }
+    };
+    let policies = comparison.standings.iter();
+    let policies = policies.map(|one| row(one.policy.clone(), one.makespan));
+    let start = comparison.static_start.iter().filter(|one| !one.is_own);
+    let rows = policies.chain(start.map(|one| row(one.label(), one.makespan)));
+    let (colour, mark) = SCENARIOS[2];
+    let axis = match comparison.seeds {
+        0 | 1 => "makespan [s]",
+        _ => "makespan [s], mean and 95 % interval",
+    };
+    let chart = Rows {
+        name: "Makespans of the policies".into(),
+        axis: axis.into(),
+        keys: vec![Key {
+            name: "scenario iii".into(),
+            colour,
+            mark,
+            is_filled: true,
+        }],
+        groups: vec![Group {
+            heading: String::new(),
+            rows: rows.collect(),
+        }],
+        is_joined: false,
+        has_zero: false,
+        is_log: false,
+    };
+    let svg = Figure::new("makespans", chart.draw(&Style::default())).svg();
+    let begin = "<svg role=\"img\" aria-label=\"Makespans of the policies, from best to worst\" style=\"min-width:300px;max-width:480px;width:100%;height:auto\" ";
+    let svg = svg
+        .split_once("<svg ")
+        .map_or(String::new(), |(_, rest)| format!("{begin}{rest}"));
+    format!(
+        "<figure class=\"picture\" data-name=\"makespans\"><div class=\"wide\" aria-label=\"Makespans\"><div class=\"sheet\">{svg}</div></div></figure>\n"
+    )
+}
+
+/// So many columns a strip has.
+const COLUMNS: usize = 480;
+/// The height of a strip, of its label, and of the axis (pixels).
+const STRIP: f64 = 34.0;
+const LABEL: f64 = 18.0;
+const AXIS: f64 = 26.0;
+const WIDTH: f64 = 960.0;
+
+/// Phases: their names and colours, dark and light in turn.
+const PHASES: [(&str, &str); 4] = [
+    ("computation", "#1f5a99"),
+    ("communication, barrier", "#e6b93c"),
+    ("calls", "#7a2a8c"),
+    ("moves", "#c8442a"),
+];
+
+/// A strip for each run: what the time of each column was spent on.
+fn strips(runs: &[Example]) -> String {
+    let longest = runs.iter().map(|run| run.makespan).fold(0.0, f64::max);
+    let height = AXIS + runs.len() as f64 * (STRIP + LABEL);
+    let mut svg = format!(
+        "<svg role=\"img\" aria-label=\"Phases of the runs on one axis of time\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\" style=\"min-width:600px;max-width:100%;height:auto\" font-family=\"sans-serif\" font-size=\"12\" fill=\"currentColor\">\n"
+    );
+    for (place, run) in runs.iter().enumerate() {
+        let top = place as f64 * (STRIP + LABEL);
+        let _ = writeln!(
+            svg,
+            "<text x=\"0\" y=\"{:.0}\">{} · {} s · {} · {}</text>",
+            top + LABEL - 5.0,
+            escaped(&run.policy),
+            short(run.makespan),
+            counted(run.calls.len(), "call"),
+            counted(run.moves.len(), "move")
+        );
+        svg += &strip(run, longest, top + LABEL);
+    }
+    for (date, label) in round_ticks(longest, 9) {
+        let x = WIDTH * date / longest.max(f64::MIN_POSITIVE);
+        let anchor = match x {
+            x if x < 20.0 => "start",
+            x if x > WIDTH - 20.0 => "end",
+            _ => "middle",
+        };
+        let (top, base) = (height - AXIS + 1.0, height - 6.0);
+        let _ = writeln!(
+            svg,
+            "<path d=\"M{x:.1} {top}v5\" stroke=\"currentColor\"/><text x=\"{x:.1}\" y=\"{base}\" text-anchor=\"{anchor}\">{label} s</text>",
+        );
+    }
+    svg += "</svg>";
+    let key = |(name, colour): &(&str, &str)| {
+        format!(
+            "<span style=\"white-space:nowrap\"><span aria-hidden=\"true\" style=\"display:inline-block;width:.9em;height:.9em;background:{colour}\"></span> {name}</span> "
+        )
+    };
+    let legend: String = PHASES.iter().map(key).collect();
+    format!(
+        "<p>{legend}</p>\n<figure class=\"picture\" data-name=\"runs\"><div class=\"wide\" aria-label=\"Runs\">{svg}</div></figure>\n<p class=\"note\">The height of a colour is the share of the time of its column.</p>\n"
+    )
+}
+
+/// The columns of a run, neighbours that look alike as one.
+fn strip(run: &Example, longest: f64, top: f64) -> String {
+    let mut spent = vec![[0.0_f64; PHASES.len()]; COLUMNS];
+    let column = if longest > 0.0 {
+        longest / COLUMNS as f64
+    } else {
+        1.0
+    };
+    let mut add = |phase: usize, from: f64, until: f64| {
+        let mut now = from;
+        while now < until {
+            let mut index = whole(now / column);
+            if (index + 1) as f64 * column <= now {
+                // The end of a column, which rounding takes for a part of it.
+                index += 1;
+            }
+            let end = if index + 1 < COLUMNS {
+                until.min((index + 1) as f64 * column)
+            } else {
+                until
+            };
+            spent[index.min(COLUMNS - 1)][phase] += end - now;
+            now = end;
+        }
+    };
+    for &[start, computed, end] in &run.supersteps {
+        let computed = computed.clamp(start, end.max(start));
+        add(0, start, computed);
+        add(1, computed, end);
+    }
+    for &[from, until, held] in &run.calls {
+        add(2, from, until);
+        add(3, until, held);
+    }
+    let shares: Vec<[u32; PHASES.len()]> = spent
+        .iter()
+        .map(|spent| {
+            let all: f64 = spent.iter().sum();
+            spent.map(|time| {
+                if all > 0.0 {
+                    rounded(40.0 * time / all)
+                } else {
+                    0
+                }
+            })
+        })
+        .collect();
+    let mut svg = String::new();
+    let mut at = 0;
+    while at < COLUMNS {
+        let same = shares[at..]
+            .iter()
+            .take_while(|one| **one == shares[at])
+            .count();
+        let all: u32 = shares[at].iter().sum();
+        let mut below = top + STRIP;
+        for (share, (_, colour)) in shares[at].iter().zip(PHASES) {
+            if *share > 0 {
+                let height = STRIP * f64::from(*share) / f64::from(all);
+                below -= height;
+                let _ = writeln!(
+                    svg,
+                    "<rect x=\"{:.0}\" y=\"{below:.1}\" width=\"{}\" height=\"{height:.1}\" fill=\"{colour}\"/>",
+                    at as f64 * WIDTH / COLUMNS as f64,
+                    same as f64 * WIDTH / COLUMNS as f64
+                );
+            }
+        }
+        at += same;
+    }
+    svg
+}
+
+/// The whole part of a number that is not negative and small.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a column of a strip"
+)]
+fn whole(number: f64) -> usize {
+    number.max(0.0) as usize
+}
+
+/// The nearest whole number of a number that is not negative and small.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a share of 40"
+)]
+fn rounded(number: f64) -> u32 {
+    number.max(0.0).round() as u32
+}
+
+/// The processes of each cluster: a table that a slider moves through the supersteps.
+fn places(examples: &Examples) -> String {
+    let clusters = examples.clusters.len();
+    let mut columns = vec![words("cluster", "cluster")];
+    columns.extend(
+        examples
+            .runs
+            .iter()
+            .map(|run| numbers(&run.policy, "processes")),
+    );
+    let mut table = Table::new("places", "", &columns);
+    let histories: Vec<Vec<(usize, Vec<u32>)>> = examples
+        .runs
+        .iter()
+        .map(|run| history(run, &examples.clusters))
+        .collect();
+    for (index, (cluster, _)) in examples.clusters.iter().enumerate() {
+        let mut row = vec![Cell::text(cluster)];
+        for history in &histories {
+            let count = history.last().map_or(0, |last| last.1[index]);
+            row.push(Cell::count(count as usize));
+        }
+        table.push(row);
+    }
+    let supersteps = examples.runs[0].supersteps.len();
+    let data = json!({ "histories": histories, "clusters": clusters });
+    // `<` cannot end the element: the data are numbers.
+    format!(
+        "<p><label for=\"barrier\">After superstep <output id=\"barrier-shown\" for=\"barrier\">{supersteps}</output></label> \
+         <input id=\"barrier\" type=\"range\" min=\"0\" max=\"{supersteps}\" value=\"{supersteps}\" style=\"width:min(40em,90%)\"></p>\n{}\
+         <script type=\"application/json\" id=\"place-data\">{data}</script>\n{}\n",
+        table.html(usize::MAX),
+        script(PLACES)
+    )
+}
+
+/// Moves the table of places to the superstep of the slider.
+const PLACES: &str = "\"use strict\";
+{
+  const data = JSON.parse(document.getElementById('place-data').textContent);
+  const slider = document.getElementById('barrier');
+  const show = () => {
+    const superstep = Number(slider.value);
+    document.getElementById('barrier-shown').textContent = superstep;
+    const rows = slider.closest('section').querySelectorAll('tbody tr');
+    rows.forEach((row, cluster) => data.histories.forEach((history, run) => {
+      let last = history[0];
+      for (const one of history) if (one[0] <= superstep) last = one;
+      const cell = row.cells[run + 1];
+      if (cell && cell.textContent !== String(last[1][cluster])) cell.textContent = last[1][cluster];
+    }));
+  };
+  slider.addEventListener('input', show);
+}
+";
+
+/// The processes of each cluster from the start on, after each superstep with moves.
+fn history(run: &Example, clusters: &[(String, u32)]) -> Vec<(usize, Vec<u32>)> {
+    let mut counts: Vec<u32> = clusters.iter().map(|one| one.1).collect();
+    let mut history = vec![(0, counts.clone())];
+    for &(after, from, to) in &run.moves {
+        counts[from] = counts[from].saturating_sub(1);
+        counts[to] += 1;
+        match history.last_mut() {
+            Some(last) if last.0 == after => last.1.clone_from(&counts),
+            _ => history.push((after, counts.clone())),
+        }
+    }
+    history
+}
+
+/// The ledgers side by side.
+fn terms(runs: &[Example]) -> String {
+    let known = || {
+        runs.iter()
+            .filter_map(|run| Some((run, run.terms.as_ref()?)))
+    };
+    let mut columns = vec![words("term [s]", "term")];
+    columns.extend(known().map(|(run, _)| numbers(&run.policy, "seconds")));
+    let mut table = Table::new("terms", "", &columns);
+    let Some((_, (first, _))) = known().next() else {
+        return "<p>There is no scenario i to compare with.</p>\n".to_owned();
+    };
+    let cell = |seconds: f64| {
+        Cell::value(
+            seconds,
+            format!("{}{}", if seconds > 0.0 { "+" } else { "" }, short(seconds)),
+        )
+    };
+    for (at, (term, _)) in first.iter().enumerate() {
+        let mut row = vec![Cell::text(term.name())];
+        row.extend(known().map(|(_, (terms, _))| cell(terms.get(at).map_or(0.0, |one| one.1))));
+        table.push(row);
+    }
+    let mut sum = vec![Cell::text("sum")];
+    sum.extend(known().map(|(_, (_, sum))| cell(*sum)));
+    table.push(sum);
+    table.html(SHOWN)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+    use crate::compare::Known;
+    use crate::{Plan, Row};
+    use migsim_bsp::Scenario;
+    use migsim_experiment::{Experiment, Layers, Limits, Progress};
+
+    #[test]
+    fn the_strips_share_one_axis_and_places_count_all_processes() {
+        let settings = Layers::of([
+            ("workload.app", "sw".into()),
+            ("workload.n", 25.into()),
+            ("policy.name", "refine/every=10".into()),
+        ]);
+        let experiment = Experiment::load(&settings, Limits::default()).unwrap();
+        let results = experiment.run(&Progress::default()).unwrap();
+        let run = results.get(Scenario::Iii).unwrap();
+        let platform = &experiment.platform.platform;
+        let ledger = results.ledger(run);
+        let examples = Examples {
+            which: "seed 1".into(),
+            clusters: clusters(platform, &experiment.placement),
+            runs: vec![Example::of(
+                "refine/every=10",
+                &run.outcome,
+                ledger.as_ref(),
+                platform,
+            )],
+        };
+        let labels = |longest: f64| -> Vec<String> {
+            let ticks = round_ticks(longest, 9).into_iter();
+            ticks.map(|(_, label)| label).collect()
+        };
+        assert_eq!(labels(126.1), ["0", "20", "40", "60", "80", "100", "120"]);
+        assert_eq!(
+            labels(0.41),
+            [
+                "0", "0.05", "0.1", "0.15", "0.2", "0.25", "0.3", "0.35", "0.4"
+            ]
+        );
+        // No column is left empty, wherever rounding puts the ends of columns.
+        for part in 1..=40 {
+            let longest = run.outcome.makespan.get() * (1.0 + f64::from(part) / 97.0);
+            let svg = strip(&examples.runs[0], longest, 0.0);
+            let mut filled = BTreeMap::new();
+            for rectangle in svg.lines() {
+                let number = |key: &str| -> f64 {
+                    let (_, rest) = rectangle.split_once(&format!(" {key}=\"")).unwrap();
+                    rest.split('"').next().unwrap().parse().unwrap()
+                };
+                filled.insert(rounded(number("x")), rounded(number("width")));
+            }
+            let end = filled.into_iter().fold(0, |end, (x, width)| {
+                assert_eq!(end, x, "{part}");
+                x + width
+            });
+            assert!(f64::from(end) >= WIDTH * run.outcome.makespan.get() / longest - 1.0);
+        }
+        for (_, counts) in history(&examples.runs[0], &examples.clusters) {
+            assert_eq!(counts.iter().sum::<u32>(), 25);
+        }
+        let plan: Plan = serde_json::from_value(json!({
+            "schema": "migsim-plan-1", "version": "0", "sweep": { "schema": "migsim-sweep-1" },
+            "names": ["policy"], "settings": [["refine/every=10"]], "seeds": [1], "runs": ["a"],
+        }))
+        .unwrap();
+        let row = Row {
+            makespan_s: [Some(40.0), None, Some(30.0)],
+            ..Row::default()
+        };
+        let rows = [("a".to_owned(), row)].into();
+        let comparison = Comparison::of(&plan, &rows, &Known::default());
+        let table = Table::new("policies", "", &[words("policy", "policy")]);
+        let html = page("Comparison", &comparison, &table, Some(&examples));
+        for part in [
+            "<p class=\"verdict\">",
+            "id=\"barrier\"",
+            "computation",
+            "sum",
+        ] {
+            assert!(html.contains(part), "{part}");
+        }
+        assert!(html.len() < 1_000_000, "{}", html.len());
+    }
+}

@@ -1,0 +1,350 @@
+//! Runs that exist compared as policies: what their folders hold makes rows and pictures, and nothing is run.
+//!
+//! Runs of one application on one machine can be compared. Other settings may differ; they are named, since they are a part of the
+//! difference. Runs that differ in nothing but their seed are one policy, and each policy needs the same seeds. Input files count by their
+//! SHA-256 in the manifest, never by their names.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+
+use super::compare::{Comparison, Known};
+use super::compare_page::{Example, Examples};
+use super::plan::Plan;
+use super::row::Row;
+use migsim_base::error::{Error, Problem};
+use migsim_bsp::Scenario;
+use migsim_experiment::Registry;
+use migsim_experiment::{StaticStart, file_pointers, policy_label};
+use migsim_output::{Run, RunOfScenario};
+
+/// What makes no difference between runs.
+const ASIDE: [&str; 9] = [
+    "$schema",
+    "schema",
+    "extends",
+    "calibrated_for",
+    "basis",
+    "description",
+    "origins",
+    "scenarios",
+    "seed",
+];
+
+/// A run folder.
+#[derive(Debug)]
+pub struct Folder {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What it holds.
+    pub run: Run,
+}
+
+/// What its folder says of a run beside its numbers.
+#[derive(Debug)]
+pub struct Judged {
+    /// The lower bound \[s\], and the clusters with the processes that start in each; none if its experiment cannot be read again.
+    pub known: Option<(f64, Vec<(String, u32)>)>,
+    /// Scenario i from the starts of the built-in rules; empty if they were not simulated.
+    pub static_starts: Vec<StaticStart>,
+}
+
+/// Folders that can be compared.
+#[derive(Debug)]
+pub struct Runs {
+    plan: Plan,
+    rows: BTreeMap<String, Row>,
+    /// Of each run of the plan the index of its folder.
+    folders: Vec<usize>,
+    /// What differs beside the policy.
+    pub notes: Vec<String>,
+}
+
+impl Runs {
+    /// Puts folders together.
+    ///
+    /// # Errors
+    /// They hold another application or machine, a scenario is missing, or a policy lacks a seed.
+    pub fn of(registry: &Registry, folders: &[Folder]) -> Result<Self, Error> {
+        let of_folders: Vec<Value> = folders
+            .iter()
+            .map(|folder| identity(registry, folder))
+            .collect();
+        check(folders, &of_folders)?;
+        // Runs that differ in their seed only, in the order of the folders.
+        let mut settings: Vec<(Value, Vec<usize>)> = Vec::new();
+        for (index, own) in of_folders.iter().enumerate() {
+            match settings.iter_mut().find(|one| one.0 == *own) {
+                Some(known) => known.1.push(index),
+                None => settings.push((own.clone(), vec![index])),
+            }
+        }
+        let labels = labels(registry, folders, &settings);
+        let seed = |index: usize| folders[index].run.experiment["seed"].as_u64().unwrap_or(0);
+        let seeds: BTreeSet<u64> = (0..folders.len()).map(seed).collect();
+        let (mut rows, mut runs, mut places) = (BTreeMap::new(), Vec::new(), Vec::new());
+        for (label, (_, own)) in labels.iter().zip(&settings) {
+            for wanted in &seeds {
+                let with: Vec<usize> = own
+                    .iter()
+                    .copied()
+                    .filter(|one| seed(*one) == *wanted)
+                    .collect();
+                let index = match with[..] {
+                    [index] => index,
+                    [first, second, ..] => return Err(same(&folders[first], &folders[second])),
+                    [] => return Err(lacking((label, *wanted), &folders[own[0]])),
+                };
+                let id = format!("{label} {wanted}");
+                rows.insert(id.clone(), row(&folders[index].run));
+                runs.push(id);
+                places.push(index);
+            }
+        }
+        let plan = Plan {
+            names: vec!["policy".into()],
+            settings: labels
+                .iter()
+                .map(|label| vec![Some(json!(label))])
+                .collect(),
+            seeds: seeds.into_iter().collect(),
+            runs,
+            ..Plan::default()
+        };
+        Ok(Self {
+            plan,
+            rows,
+            folders: places,
+            notes: differences(&of_folders),
+        })
+    }
+
+    /// The comparison; `judged` is asked for each folder of the first policy.
+    pub fn comparison(&self, judged: impl Fn(usize) -> Judged) -> Comparison {
+        let seeds = self.plan.seeds.len();
+        let first: Vec<Judged> = self
+            .folders
+            .iter()
+            .take(seeds)
+            .map(|one| judged(*one))
+            .collect();
+        let bounds = first.iter().map(|one| Some(one.known.as_ref()?.0));
+        let bounds: Option<Vec<f64>> = bounds.collect();
+        let known = Known {
+            bounds: bounds.unwrap_or_default(),
+            static_starts: first.into_iter().map(|one| one.static_starts).collect(),
+            ..Known::default()
+        };
+        Comparison::of(&self.plan, &self.rows, &known)
+    }
+
+    /// The runs with the first seed, as the page shows them.
+    pub fn examples(
+        &self,
+        folders: &[Folder],
+        comparison: &Comparison,
+        judged: impl Fn(usize) -> Judged,
+    ) -> Examples {
+        let index = |setting: usize| self.folders[setting * self.plan.seeds.len()];
+        let first = comparison.standings.first().map(|one| index(one.setting));
+        let known = first.and_then(|first| judged(first).known);
+        let clusters = known.map_or_else(Vec::new, |known| known.1);
+        let runs = comparison.standings.iter().filter_map(|one| {
+            let run = folders[index(one.setting)].run.get(Scenario::Iii)?;
+            Some(example(&one.policy, run, &clusters))
+        });
+        Examples {
+            which: format!("seed {}", self.plan.seeds[0]),
+            runs: runs.collect(),
+            clusters,
+        }
+    }
+}
+
+/// Two folders of one run.
+fn same(first: &Folder, second: &Folder) -> Error {
+    let both = [first, second].map(|one| one.path.display().to_string());
+    let problem = Problem::new("the folders hold the same run").source(both.join(", "));
+    problem.hint("name one of them").into()
+}
+
+/// A policy without a run with a seed that others have.
+fn lacking((label, seed): (&str, u64), folder: &Folder) -> Error {
+    let problem = Problem::new(format!("`{label}` has no run with seed {seed}"));
+    let problem = problem.source(folder.path.display().to_string());
+    let hint = "name runs of every policy with the same seeds";
+    problem.hint(hint).into()
+}
+
+/// Refuses runs that cannot be compared; `settings` are the identities of the folders.
+fn check(folders: &[Folder], settings: &[Value]) -> Result<(), Error> {
+    let (Some(first), Some(of_first)) = (folders.first(), settings.first()) else {
+        return Err(Problem::new("no run folder is named").into());
+    };
+    for (folder, own) in folders.iter().zip(settings) {
+        let source = folder.path.display().to_string();
+        if folder.run.get(Scenario::Iii).is_none() {
+            let problem = Problem::new("the run has no scenario iii, in which processes move");
+            let hint = "run it again without `--scenario`, or with `--scenario i,iii`";
+            return Err(problem.source(source).hint(hint).into());
+        }
+        let what = if own["workload"] != of_first["workload"] {
+            "application or of other settings of it"
+        } else if own["platform"] != of_first["platform"] {
+            "platform"
+        } else {
+            continue;
+        };
+        let problem = Problem::new(format!(
+            "the run is one of another {what} than `{}`",
+            first.path.display()
+        ));
+        let hint = "compare runs with the same settings of `workload` and the same input files; `run.json` has both, each file with its SHA-256";
+        return Err(problem.source(source).hint(hint).into());
+    }
+    Ok(())
+}
+
+/// All settings that make a difference, the seed aside. The SHA-256 of a file stands for its name.
+fn identity(registry: &Registry, folder: &Folder) -> Value {
+    let mut settings = folder.run.experiment.clone();
+    for pointer in file_pointers(registry, &settings) {
+        let named = settings.pointer_mut(&pointer);
+        if let Some(named) = named.filter(|named| named.is_string()) {
+            let file = folder.run.inputs.iter().find(|one| *named == *one.source);
+            *named = file.map_or_else(|| named.take(), |file| json!(file.sha256));
+        }
+    }
+    if let Some(settings) = settings.as_object_mut() {
+        settings.retain(|key, _| !ASIDE.contains(&key.as_str()));
+        settings.insert("platform".to_owned(), platform(folder));
+    }
+    settings
+}
+
+/// The SHA-256 of the platform of a run and of the profiles that its file names.
+fn platform(folder: &Folder) -> Value {
+    let inputs = folder.run.inputs.iter();
+    let own = inputs.filter(|input| matches!(&*input.role, "platform" | "profile"));
+    own.map(|input| json!(input.sha256)).collect()
+}
+
+/// The name of each policy, with its folder where several have the same one.
+fn labels(
+    registry: &Registry,
+    folders: &[Folder],
+    settings: &[(Value, Vec<usize>)],
+) -> Vec<String> {
+    let named: Vec<String> = settings
+        .iter()
+        .map(|one| policy(registry, &one.0["policy"]))
+        .collect();
+    let is_unique = |name: &str| named.iter().filter(|one| *one == name).count() == 1;
+    let pairs = named.iter().zip(settings);
+    pairs
+        .map(|(name, (_, own))| {
+            if is_unique(name) {
+                name.clone()
+            } else {
+                format!("{name} ({})", folders[own[0]].path.display())
+            }
+        })
+        .collect()
+}
+
+/// The policy as `--policy` takes it: `refine/every=10`.
+fn policy(registry: &Registry, settings: &Value) -> String {
+    let label = policy_label(settings);
+    let Some(named) = settings["trigger"]["name"].as_str() else {
+        return label;
+    };
+    let main = registry
+        .triggers()
+        .find(named)
+        .ok()
+        .map(|entry| entry.main());
+    let value = main.filter(|main| !main.is_empty());
+    let value = value.map(|main| &settings["trigger"][named][main]);
+    match value {
+        Some(value) if !value.is_null() => format!("{label}={value}"),
+        _ => label,
+    }
+}
+
+/// Describes the differences between runs besides the policy and the seed.
+fn differences(settings: &[Value]) -> Vec<String> {
+    let keys: BTreeSet<&String> = settings
+        .iter()
+        .filter_map(Value::as_object)
+        .flat_map(|map| map.keys())
+        .collect();
+    let differs = |key: &&String| {
+        let key = key.as_str();
+        key != "policy" && settings.iter().any(|one| one[key] != settings[0][key])
+    };
+    let keys: Vec<String> = keys
+        .into_iter()
+        .filter(differs)
+        .map(|key| format!("`{key}`"))
+        .collect();
+    if keys.is_empty() {
+        return Vec::new();
+    }
+    vec![format!(
+        "the runs differ in {}, too: the differences of makespans are not those of policies alone",
+        keys.join(", ")
+    )]
+}
+
+/// The numbers of a run.
+fn row(run: &Run) -> Row {
+    let mut row = Row::default();
+    for one in &run.scenarios {
+        row.makespan_s[one.scenario as usize] = Some(one.makespan_s);
+        if one.scenario != Scenario::I {
+            row.calls[one.scenario as usize - 1] = Some(one.calls.len() as u64);
+        }
+        if one.scenario == Scenario::Iii {
+            let moved = one.migrations.iter().filter(|one| one.cause == "policy");
+            row.migrations = Some(moved.count() as u64);
+            row.straight_returns = Some(one.straight_returns as u64);
+            row.cost_s = [Some(one.scheduling_s), Some(one.migration_s)];
+        }
+    }
+    row
+}
+
+/// A run as the page shows it.
+fn example(policy: &str, run: &RunOfScenario, clusters: &[(String, u32)]) -> Example {
+    let supersteps: Vec<[f64; 3]> = run
+        .supersteps
+        .iter()
+        .map(|one| [one.start_s, one.computed_s, one.end_s])
+        .collect();
+    let call = |call: &migsim_output::Call| {
+        let index = usize::try_from(call.superstep).unwrap_or(usize::MAX);
+        let ended = supersteps
+            .get(index.wrapping_sub(1))
+            .map_or(call.start_s, |one| one[2]);
+        let next = supersteps.get(index).map_or(run.makespan_s, |one| one[0]);
+        let until = (call.start_s + call.cost_s).clamp(ended, next.max(ended));
+        [ended, until, until + call.migration_s]
+    };
+    let place = |name: &str| clusters.iter().position(|one| one.0 == name).unwrap_or(0);
+    let moved = run.migrations.iter().map(|one| {
+        let after = usize::try_from(one.superstep).unwrap_or(usize::MAX);
+        (after, place(&one.from_cluster), place(&one.to_cluster))
+    });
+    Example {
+        policy: policy.to_owned(),
+        makespan: run.makespan_s,
+        calls: run.calls.iter().map(call).collect(),
+        moves: moved.collect(),
+        terms: run
+            .ledger
+            .as_ref()
+            .map(|one| (one.terms.clone(), one.sum_s)),
+        supersteps,
+    }
+}

@@ -1,0 +1,288 @@
+//! The definition of a sweep: an experiment, the varied parameters, their combination, the seeds. A sweep file holds it as JSON, and flags
+//! define the same.
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::spec::Spec;
+use super::{keys, whole};
+use migsim_base::document::Document;
+use migsim_base::error::{Error, Problem};
+use migsim_experiment::Registry;
+use migsim_experiment::{Flag, Layers};
+use migsim_policies as policy;
+
+/// The version of the format.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
+pub enum SweepVersion {
+    /// The only version so far.
+    #[default]
+    #[serde(rename = "migsim-sweep-1")]
+    One,
+}
+
+/// The combination of the values of parameters to settings.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Combine {
+    /// Every value with every other; the last parameter changes fastest.
+    #[default]
+    Grid,
+    /// The first values of all parameters, then the second ones, and so on.
+    Zip,
+    /// So many different settings of the grid, drawn.
+    Random(u64),
+    /// So many settings drawn such that the values of each parameter are spread evenly (a Latin hypercube).
+    Latin(u64),
+}
+
+impl fmt::Display for Combine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Grid => f.write_str("grid"),
+            Self::Zip => f.write_str("zip"),
+            Self::Random(count) => write!(f, "random {count}"),
+            Self::Latin(count) => write!(f, "latin {count}"),
+        }
+    }
+}
+
+/// A sweep file.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SweepFile {
+    /// The schema for editors; has no meaning for the sweep.
+    #[serde(rename = "$schema", default, skip_serializing_if = "Option::is_none")]
+    pub editor_schema: Option<String>,
+    /// The version of the format.
+    pub schema: SweepVersion,
+    /// A description of the sweep for people.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The experiment that is varied: the keys of an experiment file (see `migsim schema experiment`).
+    #[serde(default)]
+    pub experiment: Map<String, Value>,
+    /// The varied keys and their values. A key is a dotted path (`policy.NAME.OPTION`) or a short name: `n`, `procs`, `policy`, `platform`
+    /// and every other flag of an application or policy. Its values are a list, or a text as on the command line (`0.1..0.9:0.1`). Whole
+    /// loads (`load`) and applications (`workload`) are texts, too: `none`, `walk,step=0.1`; `lu,n=500`.
+    #[serde(default)]
+    pub vary: Map<String, Value>,
+    /// Settings that win over those of `experiment`: dotted paths and their values, as `--set` gives them. What stands here holds for each
+    /// value of what varies, where a varied network or load replaces what stands in `experiment`.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
+    pub set: Map<String, Value>,
+    /// The seeds of each setting: a list, or a text such as `1..20`. Default: the seed of the experiment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seeds: Option<Value>,
+    /// The combination of the values. Default `grid`.
+    #[serde(default)]
+    pub combine: Combine,
+    /// The seed of `random` and `latin`. Default 1.
+    #[serde(default = "first")]
+    pub draw_seed: u64,
+}
+
+fn first() -> u64 {
+    1
+}
+
+/// The JSON Schema of sweep files.
+pub fn schema() -> String {
+    format!("{:#}\n", schemars::schema_for!(SweepFile).to_value())
+}
+
+/// A parameter that varies.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameter {
+    /// Its name in tables: the short one, or the key as given.
+    pub name: String,
+    /// Its values.
+    pub spec: Spec,
+    /// Its origin for messages (`--alpha 2,4`).
+    pub source: String,
+}
+
+/// A sweep as it was asked for.
+#[derive(Clone, Debug)]
+pub struct Sweep {
+    /// The meaning of its names.
+    pub registry: Registry,
+    /// The experiment file, if there is one.
+    pub base: Layers,
+    /// The settings that flags fix.
+    pub fixed: Vec<Flag>,
+    /// The varied parameters, the slowest first.
+    pub parameters: Vec<Parameter>,
+    /// The seeds; none: the one of the experiment.
+    pub seeds: Option<Spec>,
+    /// The combination of values.
+    pub combine: Combine,
+    /// Seeds what `combine` draws.
+    pub draw_seed: u64,
+}
+
+impl Parameter {
+    /// The parameter `name`, which may be a whole key, with the values `spec` given by `source`.
+    pub fn new(registry: &Registry, name: &str, spec: Spec, source: impl Into<String>) -> Self {
+        Self {
+            name: keys::short_of(registry, name).to_owned(),
+            spec,
+            source: source.into(),
+        }
+    }
+
+    /// The same with values as they are written on the command line.
+    ///
+    /// # Errors
+    /// What is wrong with them, in a sentence.
+    pub fn parse(
+        registry: &Registry,
+        name: &str,
+        values: &str,
+        source: impl Into<String>,
+    ) -> Result<Self, String> {
+        let spec = if whole::is_whole(name) {
+            whole::spec(name, values)
+        } else {
+            Spec::parse(values)
+        };
+        spec.map(|spec| Self::new(registry, name, spec, source))
+    }
+
+    /// The same with values as they stand in a sweep file.
+    ///
+    /// # Errors
+    /// As [`Self::parse`].
+    pub fn from_json(
+        registry: &Registry,
+        name: &str,
+        values: &Value,
+        source: impl Into<String>,
+    ) -> Result<Self, String> {
+        match values {
+            Value::String(text) => Self::parse(registry, name, text, source),
+            _ if whole::is_whole(name) => {
+                let spec = Spec::from_json(values)?;
+                let values: Result<Vec<Value>, String> = spec
+                    .values()
+                    .map(|one| whole::checked(name, &one))
+                    .collect();
+                let spec = Spec::list(values?, spec.text());
+                Ok(Self::new(registry, name, spec, source))
+            }
+            _ => Spec::from_json(values).map(|spec| Self::new(registry, name, spec, source)),
+        }
+    }
+}
+
+impl Sweep {
+    /// The sweep of a sweep file.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the file, but for its experiment.
+    pub fn of_file(registry: &Registry, document: &Document) -> Result<Self, Error> {
+        let source = &*document.source;
+        let file: SweepFile = document.deserialize()?;
+        let mut base = Layers::default();
+        if !file.experiment.is_empty() {
+            let text = format!("{:#}", Value::Object(file.experiment.clone()));
+            base.push_file(Document::parse(format!("{source}, experiment"), text)?);
+        }
+        let set = file.set.iter().map(|(key, value)| Flag {
+            key: key.clone(),
+            flag: format!("{source}, set.{key}"),
+            value: value.clone(),
+        });
+        Ok(Self {
+            registry: registry.clone(),
+            base,
+            fixed: set.collect(),
+            parameters: file.parameters(registry, source)?,
+            seeds: file.seeds(source)?,
+            combine: file.combine,
+            draw_seed: file.draw_seed,
+        })
+    }
+
+    /// All that does not vary.
+    pub fn layers(&self) -> Layers {
+        let mut layers = self.base.clone();
+        layers.push_flags(self.fixed.clone());
+        layers
+    }
+
+    /// The same as a file.
+    ///
+    /// # Errors
+    /// The settings do not fit together.
+    pub fn to_file(&self) -> Result<SweepFile, Error> {
+        let vary = self.parameters.iter();
+        // What a varied key would replace if it stood in the experiment.
+        let replaced = |one: &Parameter| match &*one.name {
+            "load.kind" => "load".to_owned(),
+            "network" => one.name.clone(),
+            name => keys::key_under(&self.registry, name, policy::USUAL)
+                .unwrap_or_else(|| name.to_owned()),
+        };
+        let replaced: Vec<String> = self.parameters.iter().map(replaced).collect();
+        let is_lost = |flag: &&Flag| replaced.iter().any(|key| flag.is_inside(key));
+        let (set, merged): (Vec<&Flag>, Vec<&Flag>) = self.fixed.iter().partition(is_lost);
+        let mut layers = self.base.clone();
+        layers.push_flags(merged.into_iter().cloned().collect());
+        Ok(SweepFile {
+            experiment: match layers.merged()? {
+                Value::Object(experiment) => experiment,
+                _ => Map::new(),
+            },
+            set: (set.into_iter())
+                .map(|flag| (flag.key.clone(), flag.value.clone()))
+                .collect(),
+            vary: vary
+                .map(|parameter| (parameter.name.clone(), parameter.spec.to_json()))
+                .collect(),
+            seeds: self.seeds.as_ref().map(Spec::to_json),
+            combine: self.combine,
+            draw_seed: self.draw_seed,
+            ..SweepFile::default()
+        })
+    }
+}
+
+impl SweepFile {
+    /// The varied parameters of the file; `source` names it in messages.
+    ///
+    /// # Errors
+    /// All values that cannot be read.
+    pub fn parameters(&self, registry: &Registry, source: &str) -> Result<Vec<Parameter>, Error> {
+        let (mut parameters, mut problems) = (Vec::new(), Vec::new());
+        for (name, value) in &self.vary {
+            match Parameter::from_json(registry, name, value, source) {
+                Ok(parameter) => parameters.push(parameter),
+                Err(message) => problems.push(
+                    Problem::new(message)
+                        .source(source)
+                        .key(format!("vary.{name}")),
+                ),
+            }
+        }
+        if problems.is_empty() {
+            Ok(parameters)
+        } else {
+            Err(Error::Input(problems))
+        }
+    }
+
+    /// The seeds according to the file.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    pub fn seeds(&self, source: &str) -> Result<Option<Spec>, Error> {
+        let seeds = self.seeds.as_ref().map(Spec::from_json).transpose();
+        seeds.map_err(|message| Problem::new(message).source(source).key("seeds").into())
+    }
+}

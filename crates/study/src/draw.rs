@@ -1,0 +1,135 @@
+//! The selection of settings from a grid: all, pairs of equal rank, or a seeded sample ([`Purpose::Sweep`]).
+
+use std::collections::BTreeSet;
+
+use super::config::Combine;
+use migsim_base::random::{Purpose, Stream};
+
+/// The values of each setting, as one index per parameter; `counts` are the numbers of values. All parameters have one at least, the
+/// plan fits in memory, and for `zip` the counts are equal, which the caller has checked.
+pub(super) fn settings(combine: Combine, counts: &[u64], seed: u64) -> Vec<Vec<u64>> {
+    match combine {
+        Combine::Grid => (0..size(counts))
+            .map(|index| digits(index, counts))
+            .collect(),
+        Combine::Zip => {
+            let length = counts.iter().copied().max().unwrap_or(1);
+            let one = |index: u64| {
+                counts
+                    .iter()
+                    .map(|&n| if n == 1 { 0 } else { index })
+                    .collect()
+            };
+            (0..length).map(one).collect()
+        }
+        Combine::Random(wanted) => random(wanted, counts, &mut Stream::new(seed, Purpose::Sweep)),
+        Combine::Latin(wanted) => latin(wanted, counts, seed),
+    }
+}
+
+/// The number of settings of a grid; at most `u64::MAX`.
+pub(super) fn size(counts: &[u64]) -> u64 {
+    counts.iter().copied().fold(1, u64::saturating_mul)
+}
+
+/// The setting `index` of a grid: the last parameter changes fastest.
+fn digits(mut index: u64, counts: &[u64]) -> Vec<u64> {
+    let mut digits = vec![0; counts.len()];
+    for (digit, count) in digits.iter_mut().zip(counts).rev() {
+        *digit = index % count;
+        index /= count;
+    }
+    digits
+}
+
+/// Different settings, all equally likely; the whole grid if it is not larger than that.
+pub(super) fn random(wanted: u64, counts: &[u64], stream: &mut Stream) -> Vec<Vec<u64>> {
+    if wanted >= size(counts) {
+        return settings(Combine::Grid, counts, 0);
+    }
+    let (mut drawn, mut all) = (BTreeSet::new(), Vec::new());
+    while (all.len() as u64) < wanted {
+        let setting: Vec<u64> = counts
+            .iter()
+            .map(|&count| stream.below_u64(count))
+            .collect();
+        if drawn.insert(setting.clone()) {
+            all.push(setting);
+        }
+    }
+    all
+}
+
+/// A Latin hypercube: each parameter is cut into `wanted` strata, and each stratum is taken once.
+fn latin(wanted: u64, counts: &[u64], seed: u64) -> Vec<Vec<u64>> {
+    let mut stream = Stream::new(seed, Purpose::Sweep);
+    let mut columns = Vec::new();
+    for &count in counts {
+        let mut strata: Vec<u64> = (0..wanted).collect();
+        // Fisher and Yates.
+        for last in (1..wanted).rev() {
+            let other = stream.below_u64(last + 1);
+            strata.swap(index(last), index(other));
+        }
+        let within = |stratum: u64| {
+            // (stratum + u) / wanted of the values, u in [0, 1) as a multiple of 2^-32.
+            let place = (u128::from(stratum) << 32) + u128::from(stream.below_u64(1 << 32));
+            let value = place * u128::from(count) / (u128::from(wanted) << 32);
+            u64::try_from(value).expect("below the count")
+        };
+        columns.push(strata.into_iter().map(within).collect::<Vec<u64>>());
+    }
+    let row = |setting: u64| {
+        columns
+            .iter()
+            .map(|column| column[index(setting)])
+            .collect()
+    };
+    (0..wanted).map(row).collect()
+}
+
+fn index(number: u64) -> usize {
+    usize::try_from(number).expect("plans fit in memory")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn in_a_grid_the_last_parameter_changes_fastest() {
+        let all = settings(Combine::Grid, &[2, 3], 1);
+        assert_eq!(all, [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]]);
+        // Without a parameter there is one setting.
+        assert_eq!(settings(Combine::Grid, &[], 1), [[0; 0]]);
+    }
+
+    #[test]
+    fn zip_takes_values_of_equal_rank() {
+        assert_eq!(
+            settings(Combine::Zip, &[2, 2, 1], 1),
+            [[0, 0, 0], [1, 1, 0]]
+        );
+    }
+
+    #[test]
+    fn random_settings_differ_and_follow_the_seed() {
+        let drawn = settings(Combine::Random(10), &[5, 5], 7);
+        let different: BTreeSet<_> = drawn.iter().collect();
+        assert_eq!((drawn.len(), different.len()), (10, 10));
+        assert_eq!(drawn, settings(Combine::Random(10), &[5, 5], 7));
+        assert_ne!(drawn, settings(Combine::Random(10), &[5, 5], 8));
+        assert_eq!(settings(Combine::Random(99), &[5, 5], 7).len(), 25);
+    }
+
+    #[test]
+    fn a_latin_hypercube_takes_each_value_equally_often() {
+        let drawn = settings(Combine::Latin(12), &[4, 12], 3);
+        for value in 0..4 {
+            assert_eq!(drawn.iter().filter(|s| s[0] == value).count(), 3);
+        }
+        for value in 0..12 {
+            assert_eq!(drawn.iter().filter(|s| s[1] == value).count(), 1);
+        }
+    }
+}

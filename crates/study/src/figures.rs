@@ -1,0 +1,191 @@
+//! Figures of a sweep: how the results follow each parameter, and heat maps of two.
+//!
+//! *Lines* (`lines.svg`): a row per value of each parameter, the mean over all other parameters with its 95 % confidence interval over the
+//! seeds. Many values (drawn ones) are put together in ranges.
+//! *Heat maps* (`heat.svg`): two parameters at a time (`heat.rs`).
+
+use std::collections::BTreeMap;
+
+use super::heat::Maps;
+use super::plan::Plan;
+use super::row::Row;
+use super::spec::label;
+use super::stats::{Sample, mean};
+use super::summary::Summary;
+use super::values::{MOST_VALUES, Values};
+use migsim_bsp::Scenario;
+use migsim_output::figure::{
+    self, Dot, Drawing, Figure, Group, Key, Rows, SCENARIOS, Style, scenario,
+};
+
+/// The ranges of a parameter with more values.
+const RANGES: usize = 12;
+
+/// The name of the figure of results by parameter, and a sentence about it.
+const LINES: (&str, &str) = (
+    "lines",
+    "the mean for each value of each parameter, with the 95 % interval over the seeds",
+);
+
+/// The name of the heat maps, and a sentence about them.
+const HEAT: (&str, &str) = ("heat", "maps of the two parameters that matter most");
+
+/// The sentence about a figure of a sweep.
+pub(super) fn about(name: &str) -> (&'static str, &'static str) {
+    if name == HEAT.0 { HEAT } else { LINES }
+}
+
+/// The figures `lines` and `heat`, if there are any: none where nothing varies.
+pub fn figures(
+    plan: &Plan,
+    rows: &BTreeMap<String, Row>,
+    summary: &Summary,
+    style: &Style,
+) -> Vec<Figure> {
+    if summary.best.is_empty() || summary.effects.is_empty() {
+        return Vec::new();
+    }
+    let mut figures = vec![Figure::new(LINES.0, draw_lines(plan, rows, summary, style))];
+    if let Some(maps) = Maps::of(plan, summary) {
+        figures.push(Figure::new(HEAT.0, maps.draw(style)));
+    }
+    figures
+}
+
+/// A number of a row that has dots.
+type Number = Box<dyn Fn(&Row) -> Option<f64>>;
+
+fn series(
+    plan: &Plan,
+    rows: &BTreeMap<String, Row>,
+    summary: &Summary,
+    style: &Style,
+) -> Vec<(Key, Number)> {
+    let key = |name: String, place: usize| {
+        let (colour, mark) = SCENARIOS[place];
+        Key {
+            name,
+            colour,
+            mark,
+            is_filled: true,
+        }
+    };
+    if summary.goal.is_gain() {
+        let goal = summary.goal;
+        let number: Number = Box::new(move |row| goal.of(row));
+        return vec![(key(goal.name().to_owned(), 2), number)];
+    }
+    let own = || plan.runs.iter().filter_map(|id| rows.get(id));
+    let is_there = |scenario: Scenario| own().any(|row| row.makespan(scenario).is_some());
+    let all = Scenario::ALL.into_iter().enumerate();
+    all.filter(|(_, one)| is_there(*one))
+        .map(|(place, one)| {
+            let number: Number = Box::new(move |row: &Row| row.makespan(one));
+            (key(scenario(style, one.name()), place), number)
+        })
+        .collect()
+}
+
+/// The mean of a number over some settings, seed by seed, as a sample over the seeds.
+fn over_seeds(
+    plan: &Plan,
+    rows: &BTreeMap<String, Row>,
+    settings: &[usize],
+    number: &dyn Fn(&Row) -> Option<f64>,
+) -> Option<Sample> {
+    let seeds = plan.seeds.len();
+    let of_seed = |seed: usize| {
+        let numbers: Vec<f64> = settings
+            .iter()
+            .filter_map(|setting| number(rows.get(&plan.runs[setting * seeds + seed])?))
+            .collect();
+        (!numbers.is_empty()).then(|| mean(&numbers))
+    };
+    Sample::of(&(0..seeds).filter_map(of_seed).collect::<Vec<_>>())
+}
+
+fn draw_lines(
+    plan: &Plan,
+    rows: &BTreeMap<String, Row>,
+    summary: &Summary,
+    style: &Style,
+) -> Drawing {
+    let (keys, numbers): (Vec<Key>, Vec<Number>) =
+        series(plan, rows, summary, style).into_iter().unzip();
+    let groups = summary.effects.iter().map(|effect| {
+        let values = ranges(&Values::of(plan, effect.parameter));
+        let row = |(label, settings): (String, Vec<usize>)| {
+            let dots = numbers.iter().enumerate().filter_map(|(key, number)| {
+                let sample = over_seeds(plan, rows, &settings, number)?;
+                let half = sample.half_width().filter(|half| *half > 0.0);
+                let interval = half.map(|half| (sample.mean - half, sample.mean + half));
+                Some(Dot {
+                    key,
+                    value: sample.mean,
+                    interval,
+                })
+            });
+            figure::Row {
+                label,
+                dots: dots.collect(),
+            }
+        };
+        Group {
+            heading: plan.names[effect.parameter].clone(),
+            rows: values.into_iter().map(row).collect(),
+        }
+    });
+    let what = if summary.goal.is_gain() {
+        summary.goal.name()
+    } else {
+        style.say("makespan [s]", "makespan [s]")
+    };
+    let chart = Rows {
+        name: format!("{what} by parameter"),
+        axis: match (
+            plan.seeds.len(),
+            style.say("mean and 95 % interval", "média e intervalo de 95 %"),
+        ) {
+            (0 | 1, _) => what.to_owned(),
+            (_, interval) => format!("{what}, {interval}"),
+        },
+        groups: groups.collect(),
+        keys,
+        is_joined: false,
+        has_zero: false,
+        is_log: false,
+    };
+    chart.draw(style)
+}
+
+/// The values of a parameter, or ranges of them, with the settings that have them.
+fn ranges(values: &Values<'_>) -> Vec<(String, Vec<usize>)> {
+    let text = |rank: usize| label(values.distinct[rank]);
+    let settings = values.settings();
+    if values.count() <= MOST_VALUES {
+        return settings
+            .into_iter()
+            .enumerate()
+            .map(|(rank, with)| (text(rank), with))
+            .collect();
+    }
+    let mut ranks: Vec<usize> = (0..values.count()).collect();
+    let number = |rank: usize| values.distinct[rank].as_f64().unwrap_or(0.0);
+    ranks.sort_by(|a, b| number(*a).total_cmp(&number(*b)));
+    let together = |ranks: &[usize]| {
+        let [first, .., last] = ranks else {
+            return (text(ranks[0]), settings[ranks[0]].clone());
+        };
+        let with = ranks
+            .iter()
+            .flat_map(|rank| settings[*rank].iter().copied());
+        (
+            format!("{} … {}", text(*first), text(*last)),
+            with.collect(),
+        )
+    };
+    ranks
+        .chunks(values.count().div_ceil(RANGES))
+        .map(together)
+        .collect()
+}

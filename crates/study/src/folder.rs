@@ -1,0 +1,314 @@
+//! The folder of a sweep: `plan.json`, the rows, and the files made of them. Files are written whole and renamed; only `runs.jsonl` grows.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::figures::{about, figures};
+use super::page::page;
+use super::plan::Plan;
+use super::row::Row;
+use super::run::Shard;
+use super::store::{self, Store};
+use super::summary::Summary;
+use super::table::runs_csv;
+use migsim_base::document::{Document, read_text};
+use migsim_base::error::{Error, Problem};
+use migsim_base::words::counted;
+use migsim_output::figure::{Figure, Style, chosen};
+use migsim_output::{Form, cannot_write, read_inside, write_file};
+
+/// The name of the plan.
+const PLAN: &str = "plan.json";
+
+/// The report of a sweep that has ended.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Report {
+    /// The result, for people.
+    pub text: String,
+    /// The number of failed runs and the reason, if any failed.
+    pub failures: Option<String>,
+}
+
+/// Writes the plan of a folder.
+///
+/// # Errors
+/// It cannot be written.
+pub fn write_plan(folder: &Path, plan: &Plan) -> Result<(), Error> {
+    let mut bytes = serde_json::to_vec(plan).expect("a plan is JSON");
+    bytes.push(b'\n');
+    write_file(&folder.join(PLAN), &bytes)
+}
+
+/// Writes the tables and pictures of the rows that are there; the report of a whole sweep is in `form`.
+///
+/// # Errors
+/// Something cannot be written.
+pub fn write(
+    folder: &Path,
+    plan: &Plan,
+    shard: Shard,
+    rows: &BTreeMap<String, Row>,
+    form: Form,
+) -> Result<Report, Error> {
+    let path = folder.join("runs.csv");
+    let table = runs_csv(plan, shard, rows)
+        .map_err(|error| cannot_write(&path.display().to_string(), &error))?;
+    write_file(&path, &table)?;
+    let own = shard.runs(plan).filter_map(|(_, id)| rows.get(id));
+    let own: Vec<&Row> = own.collect();
+    let failures = failures(&own, &path);
+    let place = folder.display().to_string();
+    if shard != Shard::WHOLE {
+        let runs = counted(own.len(), "run");
+        let text = format!("{runs} in {place}: part of a sweep, for `migsim sweep merge`\n");
+        return Ok(Report { text, failures });
+    }
+    let summary = Summary::of(plan, rows);
+    let path = folder.join("summary.csv");
+    let table = summary
+        .csv(plan)
+        .map_err(|error| cannot_write(&path.display().to_string(), &error))?;
+    write_file(&path, &table)?;
+    let figures = pictures(plan, rows, &summary);
+    for (name, svg) in &figures {
+        write_file(&folder.join(name), svg.as_bytes())?;
+    }
+    let remarks = Vec::from_iter(failures.clone());
+    let page = page(plan, &summary, &figures, &remarks);
+    write_file(&folder.join("index.html"), page.as_bytes())?;
+    let text = summary.printed(plan, (own.len(), &place), form);
+    let text = text.map_err(|error| cannot_write(&place, &error))?;
+    Ok(Report { text, failures })
+}
+
+/// The figures as the folder and its page have them.
+fn pictures(
+    plan: &Plan,
+    rows: &BTreeMap<String, Row>,
+    summary: &Summary,
+) -> Vec<(&'static str, String)> {
+    let figures = figures(plan, rows, summary, &Style::default());
+    let file = |figure: &Figure| match figure.name.as_str() {
+        "heat" => ("heat.svg", figure.svg()),
+        _ => ("lines.svg", figure.svg()),
+    };
+    figures.iter().map(file).collect()
+}
+
+/// The figure `wanted` of a sweep folder, or `all`.
+///
+/// # Errors
+/// The folder cannot be read, or it has no such figure.
+pub fn figures_of(folder: &Path, wanted: &str, style: &Style) -> Result<Vec<Figure>, Error> {
+    let figures = all_figures(folder, style)?;
+    let known: Vec<&str> = figures.iter().map(|figure| figure.name.as_str()).collect();
+    let wanted: Vec<String> = chosen(wanted, &known)?
+        .into_iter()
+        .map(str::to_owned)
+        .collect();
+    Ok(figures
+        .into_iter()
+        .filter(|figure| wanted.contains(&figure.name))
+        .collect())
+}
+
+/// The names of the figures of a sweep folder, and a sentence about each.
+///
+/// # Errors
+/// The folder cannot be read, or it has no figure.
+pub fn figure_list(folder: &Path) -> Result<Vec<(&'static str, &'static str)>, Error> {
+    let figures = all_figures(folder, &Style::default())?;
+    Ok(figures.iter().map(|figure| about(&figure.name)).collect())
+}
+
+fn all_figures(folder: &Path, style: &Style) -> Result<Vec<Figure>, Error> {
+    let plan = read_plan(folder)?;
+    let rows = store::rows(folder)?;
+    let figures = figures(&plan, &rows, &Summary::of(&plan, &rows), style);
+    if figures.is_empty() {
+        let problem =
+            Problem::new("nothing varies in the sweep, or no run has a result: it has no figure");
+        return Err(problem.source(folder.display().to_string()).into());
+    }
+    Ok(figures)
+}
+
+/// The number of failed runs, the first reason, and the table that has all of them.
+fn failures(rows: &[&Row], table: &Path) -> Option<String> {
+    let errors: Vec<&str> = rows.iter().filter_map(|row| row.error.as_deref()).collect();
+    let first = errors.first()?;
+    Some(format!(
+        "{} of {} runs failed, the first: {first}\n  hint: `{}` has the error of each",
+        errors.len(),
+        rows.len(),
+        table.display()
+    ))
+}
+
+/// The page of a sweep, made anew from its plan and its rows; at half-time also what is to be said of that.
+///
+/// # Errors
+/// The folder cannot be read.
+pub fn page_of(folder: &Path) -> Result<(String, Option<String>), Error> {
+    let plan = read_plan(folder)?;
+    let rows = store::rows(folder)?;
+    let own = Shard::WHOLE.runs(&plan).filter_map(|(_, id)| rows.get(id));
+    let own: Vec<&Row> = own.collect();
+    let half_time = (own.len() < plan.runs.len()).then(|| {
+        format!(
+            "{} of {} runs are there: settings and means may change; the command that began the sweep goes on",
+            own.len(),
+            plan.runs.len()
+        )
+    });
+    let failures = failures(&own, &folder.join("runs.csv"));
+    let remarks: Vec<String> = half_time.iter().cloned().chain(failures).collect();
+    let summary = Summary::of(&plan, &rows);
+    let figures = pictures(&plan, &rows, &summary);
+    Ok((page(&plan, &summary, &figures, &remarks), half_time))
+}
+
+/// Joins the folders of the parts of a plan into the folder `out`.
+///
+/// # Errors
+/// A folder has no plan or another one, two rows of a run differ, runs are missing, or something cannot be written.
+pub fn merge(folders: &[PathBuf], out: &Path, form: Form) -> Result<Report, Error> {
+    let mut whole: Option<(&Path, Plan)> = None;
+    let mut rows: BTreeMap<String, (Row, &Path)> = BTreeMap::new();
+    for folder in folders {
+        let plan = read_plan(folder)?;
+        match &whole {
+            None => whole = Some((folder, plan)),
+            Some((first, other)) => check_same(other, first, &plan, folder)?,
+        }
+        for (id, row) in store::rows(folder)? {
+            add(&mut rows, id, (row, folder))?;
+        }
+    }
+    let Some((_, plan)) = whole else {
+        return Err(Problem::new("there is no folder to merge").into());
+    };
+    let absent = plan
+        .runs
+        .iter()
+        .filter(|id| !rows.contains_key(*id))
+        .count();
+    let mut store = Store::open(out)?;
+    let known: Vec<(&String, &Row)> = plan
+        .runs
+        .iter()
+        .filter_map(|id| Some((id, &rows.get(id)?.0)))
+        .collect();
+    for (id, row) in known {
+        if store.get(id) != Some(row) {
+            store.add(id, row.clone())?;
+        }
+    }
+    store.sync()?;
+    write_plan(out, &plan)?;
+    if absent > 0 {
+        let message = format!(
+            "{absent} of {} runs are in none of the folders",
+            plan.runs.len()
+        );
+        let hint = format!(
+            "run the missing parts and merge again; the finished ones are kept in `{}`",
+            out.display()
+        );
+        return Err(Problem::new(message).hint(hint).into());
+    }
+    write(out, &plan, Shard::WHOLE, store.rows(), form)
+}
+
+/// Adds a row of a folder; of equal runs the first one is kept, and one that failed because of its input makes way.
+fn add<'f>(
+    rows: &mut BTreeMap<String, (Row, &'f Path)>,
+    id: String,
+    (row, folder): (Row, &'f Path),
+) -> Result<(), Error> {
+    let Some((known, first)) = rows.get(&id) else {
+        rows.insert(id, (row, folder));
+        return Ok(());
+    };
+    // What failed because of its input may have been mended since.
+    if known.is_input && !row.is_input {
+        rows.insert(id, (row, folder));
+    } else if *known != row && !row.is_input {
+        let first = first.display();
+        let message = format!("run {id} has other results here than in `{first}`");
+        let problem = Problem::new(message).source(folder.display().to_string());
+        let hint = "one of them was made by another program or is damaged: do it again";
+        return Err(problem.hint(hint).into());
+    }
+    Ok(())
+}
+
+pub(super) fn read_plan(folder: &Path) -> Result<Plan, Error> {
+    let path = folder.join(PLAN);
+    let name = path.display().to_string();
+    let hint = "name folders that `migsim sweep`, `tune --out` or `compare --out` has written";
+    let text = read_inside(&path, read_text).map_err(|problem| problem.hint(hint))?;
+    let document = Document::parse(name, text)?;
+    let plan: Plan = document.deserialize()?;
+    check_plan(&plan, &document)?;
+    Ok(plan)
+}
+
+/// A plan has a value of each parameter for each setting, and a run for each setting and seed.
+fn check_plan(plan: &Plan, document: &Document) -> Result<(), Error> {
+    let wrong = |key: &str, message: String| {
+        let problem = document.problem(key, message);
+        Err(problem
+            .hint("run the command that began the sweep: it writes the plan again")
+            .into())
+    };
+    for (key, count) in [
+        ("settings", plan.settings.len()),
+        ("seeds", plan.seeds.len()),
+    ] {
+        if count == 0 {
+            return wrong(key, format!("a plan without {key}"));
+        }
+    }
+    let parameters = plan.names.len();
+    let values = plan.settings.iter().map(Vec::len);
+    if let Some((index, count)) = values.enumerate().find(|(_, count)| *count != parameters) {
+        let message = format!("{count} values of {parameters} parameters");
+        return wrong(&format!("settings[{index}]"), message);
+    }
+    let expected = plan.settings.len().saturating_mul(plan.seeds.len());
+    if plan.runs.len() != expected {
+        let message = format!("{} runs instead of {expected}", plan.runs.len());
+        return wrong("runs", message);
+    }
+    Ok(())
+}
+
+fn check_same(first: &Plan, first_folder: &Path, plan: &Plan, folder: &Path) -> Result<(), Error> {
+    let difference = if first.version != plan.version {
+        format!("version {} instead of {}", plan.version, first.version)
+    } else if first.names != plan.names {
+        format!(
+            "it varies {} instead of {}",
+            plan.names.join(", "),
+            first.names.join(", ")
+        )
+    } else if first.settings != plan.settings {
+        "other values".into()
+    } else if first.seeds != plan.seeds {
+        "other seeds".into()
+    } else if first.runs != plan.runs {
+        "other settings or input files".into()
+    } else {
+        return Ok(());
+    };
+    let message = format!(
+        "the plan is not the one of `{}`: {difference}",
+        first_folder.display()
+    );
+    Err(Problem::new(message)
+        .source(folder.display().to_string())
+        .hint("merge parts of one sweep only")
+        .into())
+}

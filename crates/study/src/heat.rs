@@ -1,0 +1,143 @@
+//! Heat maps of a sweep: the goal over the two most important parameters, with a panel per combination of the others. Parameters beyond
+//! [`MOST_PANELS`] panels are averaged, and the title says so.
+
+use std::collections::BTreeMap;
+
+use super::plan::Plan;
+use super::spec::label;
+use super::stats::{mean, short};
+use super::summary::Summary;
+use super::values::{MOST_VALUES, Values};
+use migsim_output::figure::{Drawing, Heat, Panel, Style};
+
+/// The most heat maps of a picture.
+const MOST_PANELS: usize = 24;
+
+/// Something by column and row.
+type Cells<T> = BTreeMap<(usize, usize), T>;
+
+/// Heat maps over two parameters.
+pub(super) struct Maps {
+    title: String,
+    axes: [(String, Vec<String>); 2],
+    /// The name of each panel, and the goal of its cells by column and row.
+    panels: Vec<(String, Cells<f64>)>,
+}
+
+impl Maps {
+    /// The maps over the two parameters with the largest effect; none if there are not two or they have too many values.
+    pub(super) fn of(plan: &Plan, summary: &Summary) -> Option<Self> {
+        let parameters = by_effect(summary);
+        let [x, y, rest @ ..] = &parameters[..] else {
+            return None;
+        };
+        let values = Values::of_all(plan);
+        let is_long = |axis: &&usize| values[**axis].count() > MOST_VALUES;
+        if [x, y].iter().any(is_long) {
+            return None;
+        }
+        let apart = with_panels(rest, &values);
+        let panels = cells(summary, &values, (*x, *y), &apart);
+        if panels.is_empty() {
+            return None; // no setting has both parameters, or none could be run
+        }
+        let panel_name = |ranks: &[usize]| {
+            let pairs = apart.iter().zip(ranks);
+            let given = pairs.filter_map(|(parameter, rank)| {
+                let value = values[*parameter].distinct.get(*rank)?;
+                Some(format!("{} = {}", plan.names[*parameter], label(value)))
+            });
+            given.collect::<Vec<_>>().join(", ")
+        };
+        let axis = |parameter: usize| {
+            let labels = values[parameter].distinct.iter();
+            let labels = labels.map(|value| label(value)).collect();
+            (plan.names[parameter].clone(), labels)
+        };
+        let is_averaged = |parameter: &&usize| !apart.contains(parameter);
+        let averaged = rest.iter().filter(is_averaged);
+        let averaged: Vec<&str> = averaged.map(|one| plan.names[*one].as_str()).collect();
+        let over = match averaged[..] {
+            [] => String::new(),
+            _ => format!(", mean over {}", averaged.join(", ")),
+        };
+        Some(Self {
+            title: format!("{}{over}", summary.goal.name()),
+            axes: [axis(*x), axis(*y)],
+            panels: panels
+                .into_iter()
+                .map(|(ranks, cells)| (panel_name(&ranks), cells))
+                .collect(),
+        })
+    }
+
+    pub(super) fn draw(self, style: &Style) -> Drawing {
+        let panels = self.panels.into_iter().map(|(name, cells)| Panel {
+            name,
+            cells: cells
+                .into_iter()
+                .map(|((column, row), goal)| (column, row, goal))
+                .collect(),
+        });
+        let heat = Heat {
+            name: format!(
+                "{} by {} and {}",
+                self.title, self.axes[0].0, self.axes[1].0
+            ),
+            quantity: self.title,
+            axes: self.axes,
+            panels: panels.collect(),
+            label: short,
+        };
+        heat.draw(style)
+    }
+}
+
+/// The parameters, the one with the largest effect first.
+fn by_effect(summary: &Summary) -> Vec<usize> {
+    let effects = summary.effects.iter();
+    let mut by_share: Vec<(usize, f64)> = effects
+        .map(|effect| (effect.parameter, effect.share.unwrap_or(0.0)))
+        .collect();
+    by_share.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let parameters = by_share.into_iter().map(|(parameter, _)| parameter);
+    parameters.collect()
+}
+
+/// As many of the parameters `rest` as have their own panels.
+fn with_panels(rest: &[usize], values: &[Values<'_>]) -> Vec<usize> {
+    let (mut apart, mut panels) = (Vec::new(), 1);
+    for &parameter in rest {
+        if panels * values[parameter].count() <= MOST_PANELS {
+            panels *= values[parameter].count();
+            apart.push(parameter);
+        }
+    }
+    apart.sort_unstable();
+    apart
+}
+
+/// The mean of the goal by the ranks of the parameters `apart`, then by column and row.
+fn cells(
+    summary: &Summary,
+    values: &[Values<'_>],
+    (x, y): (usize, usize),
+    apart: &[usize],
+) -> BTreeMap<Vec<usize>, Cells<f64>> {
+    let mut goals: BTreeMap<Vec<usize>, Cells<Vec<f64>>> = BTreeMap::new();
+    for (setting, summed) in summary.settings.iter().enumerate() {
+        let rank = |parameter: usize| values[parameter].ranks[setting];
+        let (Some(column), Some(row), Some(goal)) = (rank(x), rank(y), summed.goal) else {
+            continue;
+        };
+        let panel = apart.iter().map(|one| rank(*one).unwrap_or(usize::MAX));
+        let cells = goals.entry(panel.collect()).or_default();
+        cells.entry((column, row)).or_default().push(goal.mean);
+    }
+    let means = |cells: Cells<Vec<f64>>| {
+        let cells = cells.into_iter();
+        cells.map(|(at, goals)| (at, mean(&goals))).collect()
+    };
+    let panels = goals.into_iter();
+    panels.map(|(ranks, cells)| (ranks, means(cells))).collect()
+}

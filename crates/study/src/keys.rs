@@ -1,0 +1,141 @@
+//! The keys of parameters: short names and their full keys.
+
+use serde_json::Value;
+
+use migsim_experiment::Layers;
+use migsim_experiment::Registry;
+use migsim_policies as policy;
+
+/// Short names of keys that belong to no plug-in.
+const SHORT: [(&str, &str); 6] = [
+    ("app", "workload.app"),
+    ("mapping", "mapping"),
+    ("network", "network.model"),
+    ("platform", "platform"),
+    ("policy", "policy.name"),
+    ("trigger", "policy.trigger"),
+];
+
+/// The key that a parameter's name stands for under `policy`; `None` if that policy has no such option.
+///
+/// Flags of policies stand for their options: `alpha` is `policy.migbsp.alpha` for `migbsp`.
+pub fn key_under(registry: &Registry, name: &str, policy: &str) -> Option<String> {
+    let policies = registry.policies();
+    if registry.is_policy_flag(name) {
+        let flag = policies.find(policy).ok()?.flag(name)?;
+        return Some(format!("policy.{policy}.{}", flag.key));
+    }
+    if let Some((_, key)) = SHORT.iter().find(|(short, _)| *short == name) {
+        return Some((*key).to_owned());
+    }
+    if let Some(flag) = registry
+        .workload_flags()
+        .into_iter()
+        .find(|flag| flag.name == name)
+    {
+        return Some(format!("workload.{}", flag.key));
+    }
+    match name
+        .strip_prefix("policy.")
+        .and_then(|rest| rest.split_once('.'))
+    {
+        Some((owner, _)) if owner != policy && policies.find(owner).is_ok() => None,
+        _ => Some(name.to_owned()),
+    }
+}
+
+/// The keys that a name stands for under each policy, in their order.
+pub fn keys_under_all(registry: &Registry, name: &str) -> Vec<Option<String>> {
+    let policies = registry.policies().names();
+    policies
+        .map(|policy| key_under(registry, name, policy))
+        .collect()
+}
+
+/// The short name of a key, if it has one.
+pub fn short_of<'n>(registry: &Registry, name: &'n str) -> &'n str {
+    if let Some((short, _)) = SHORT.iter().find(|(_, key)| *key == name) {
+        return short;
+    }
+    let of_workload = name.strip_prefix("workload.").and_then(|key| {
+        let flags = registry.workload_flags();
+        Some(flags.into_iter().find(|flag| flag.key == key)?.name)
+    });
+    of_workload.unwrap_or(name)
+}
+
+/// Whether a parameter changes what is to be done or where, and not how well.
+pub(super) fn is_work(registry: &Registry, name: &str) -> bool {
+    let flags = registry.workload_flags();
+    let own = [
+        "app", "clusters", "extends", "library", "load", "network", "platform", "workload",
+    ];
+    let inside = ["load.", "load[", "workload."];
+    own.contains(&name)
+        || inside.iter().any(|start| name.starts_with(start))
+        || flags.iter().any(|flag| flag.name == name)
+}
+
+/// The policy that settings name, before any experiment below them is looked at.
+pub fn policy_of(layers: &Layers) -> String {
+    let named = layers.get("policy.name");
+    let named = named.as_ref().and_then(Value::as_str);
+    without_parts(named.unwrap_or(policy::USUAL)).to_owned()
+}
+
+/// The policy of a name with parts: `greedy` of `greedy/charm-8/menon`.
+pub fn without_parts(name: &str) -> &str {
+    name.split('/').next().unwrap_or(name)
+}
+
+/// All names that may vary, given the complete settings of one run.
+pub(super) fn known(registry: &Registry, resolved: &Value) -> Vec<String> {
+    let leaves = leaves(resolved, "").into_iter();
+    let mut keys: Vec<String> = leaves.map(|(key, _)| key).collect();
+    let flags = [registry.workload_flags(), registry.policy_flags()].concat();
+    let short = SHORT.iter().map(|(short, _)| *short);
+    let short = short.chain(flags.into_iter().map(|flag| flag.name));
+    keys.extend(short.map(str::to_owned));
+    let is_told = |key: &String| {
+        let of_people = ["origins", "basis", "extends", "schema", "calibrated_for"];
+        !of_people
+            .iter()
+            .any(|own| key.split('.').next() == Some(own))
+    };
+    keys.retain(is_told);
+    keys
+}
+
+/// The values inside objects, each with its path, which begins with `path`; of a list the whole, of an object without keys nothing.
+pub fn leaves<'v>(value: &'v Value, path: &str) -> Vec<(String, &'v Value)> {
+    let Value::Object(map) = value else {
+        return vec![(path.to_owned(), value)];
+    };
+    let inside = |(key, value): (&String, &'v Value)| {
+        let dot = if path.is_empty() { "" } else { "." };
+        leaves(value, &format!("{path}{dot}{key}"))
+    };
+    map.iter().flat_map(inside).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_names_of_options_follow_the_policy() {
+        let registry = Registry::standard();
+        let key = |name: &str, policy: &str| key_under(&registry, name, policy);
+        let some = |key: &str| Some(key.to_owned());
+        assert_eq!(key("alpha", "migbsp"), some("policy.migbsp.alpha"));
+        let older = some("policy.migbsp-2007.alpha");
+        assert_eq!(key("alpha", "migbsp-2007"), older);
+        assert_eq!(key("omega", "migbsp-2007"), None);
+        assert_eq!(key("alpha", "never"), None);
+        assert_eq!(key("decisions", "replay"), some("policy.replay.file"));
+        assert_eq!(key("policy.migbsp.x", "never"), None);
+        assert_eq!(key("n", "never"), some("workload.n"));
+        assert_eq!(key("a.b", "never"), some("a.b"));
+        assert_eq!(short_of(&registry, "workload.n"), "n");
+    }
+}

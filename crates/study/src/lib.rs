@@ -1,0 +1,53 @@
+//! Sweeps: many runs of one experiment over varied keys, on all cores; each result is kept at once.
+//!
+//! ```text
+//! flags, sweep file ─> Sweep ─> Plan ─> run ─> Store (runs.jsonl) ─> runs.csv, summary.csv, figures, page
+//! ```
+//! A run has an identity ([`plan`]): what has a row in the [`store`] is not run again, whichever plan asked for it. Only rows and the
+//! plan are kept; all tables and pictures are made from them.
+
+mod change;
+pub mod compare;
+pub mod compare_page;
+pub mod compare_runs;
+mod compare_verdict;
+pub mod config;
+mod draw;
+pub mod effects;
+pub mod figures;
+pub mod folder;
+pub mod goal;
+mod heat;
+mod identity;
+pub mod keys;
+pub mod page;
+pub mod plan;
+mod planning;
+mod printed;
+mod ready;
+mod row;
+pub mod run;
+pub mod setting;
+mod settings;
+pub mod slurm;
+pub mod spec;
+mod static_standing;
+pub mod stats;
+pub mod store;
+pub mod summary;
+pub mod table;
+pub mod tune;
+pub mod tune_report;
+mod values;
+pub mod whole;
+pub mod winners;
+
+pub use config::{Combine, Parameter, Sweep, SweepFile, schema};
+pub use plan::Plan;
+pub use row::Row;
+pub use run::{Common, Done, Shard};
+pub use settings::MOST_RUNS;
+pub use spec::Spec;
+pub use static_standing::StaticStanding;
+pub use store::Store;
+pub use summary::Summary;

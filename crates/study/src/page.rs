@@ -1,0 +1,163 @@
+//! `index.html`: the results of a sweep on one self-contained page.
+
+use std::fmt::Write as _;
+
+use super::effects::ends;
+use super::plan::Plan;
+use super::spec::label;
+use super::summary::Summary;
+use migsim_base::words::counted;
+use migsim_output::frame::{Page, list, prose, section, settings};
+use migsim_output::{Cell, Table, numbers, words};
+
+/// The most settings that the page lists; `summary.csv` has all.
+const MOST_SETTINGS: usize = 1000;
+
+/// So many rows of a table are shown at first.
+pub const SHOWN: usize = 25;
+
+/// The page: best setting, sensitivities, pictures, the best settings, the sweep itself.
+pub fn page(
+    plan: &Plan,
+    summary: &Summary,
+    figures: &[(&str, String)],
+    remarks: &[String],
+) -> String {
+    let mut lead = format!(
+        "<p>{}, {}, {}.</p>\n",
+        counted(plan.settings.len(), "setting"),
+        counted(plan.seeds.len(), "seed"),
+        counted(plan.runs.len(), "run"),
+    );
+    for note in plan.notes.iter().chain(remarks) {
+        writeln!(lead, "<p>{}</p>", prose(note)).expect("a string can be written to");
+    }
+    let sweep = serde_json::to_value(&plan.sweep).expect("a sweep is JSON");
+    let body = [
+        section("best", "Best setting", &list(&best(plan, summary))),
+        sensitivity(plan, summary),
+        pictures(figures),
+        section(
+            "settings",
+            "Settings: the best first",
+            &ranking(plan, summary),
+        ),
+        section(
+            "sweep",
+            "The sweep: what was run",
+            &settings("All keys of the sweep, as its file has them", &sweep),
+        ),
+    ];
+    Page {
+        title: &heading(plan),
+        lead: &lead,
+        body: &body.concat(),
+        ..Page::default()
+    }
+    .html()
+}
+
+fn heading(plan: &Plan) -> String {
+    let app = plan
+        .sweep
+        .experiment
+        .get("workload")
+        .and_then(|workload| workload.get("app"));
+    let app = app.map(label).unwrap_or_default();
+    format!("Sweep of {app} over {}", plan.names.join(", "))
+}
+
+fn best(plan: &Plan, summary: &Summary) -> Vec<String> {
+    let mut lines = summary.best_lines(plan);
+    lines.retain(|line| !line.is_empty());
+    if lines.is_empty() {
+        lines.push("No run has a result yet.".to_owned());
+    }
+    lines
+}
+
+/// The effect of each parameter, as bars; empty if one setting alone was run.
+fn sensitivity(plan: &Plan, summary: &Summary) -> String {
+    if summary.effects.is_empty() {
+        return String::new();
+    }
+    let columns = [
+        words("parameter", "parameter"),
+        numbers("share of the variance [%]", "share"),
+        words("mean by value, from best to worst", "values"),
+    ];
+    let mut table = Table::new("sensitivity", "", &columns);
+    for effect in &summary.effects {
+        let share = match effect.share {
+            Some(share) => {
+                Cell::value(100.0 * share, format!("{:.1}", 100.0 * share)).with_bar(share)
+            }
+            None => Cell::text("none"),
+        };
+        table.push([
+            Cell::text(&plan.names[effect.parameter]),
+            share,
+            Cell::text(ends(&effect.values)),
+        ]);
+    }
+    section(
+        "sensitivity",
+        "Sensitivity: how much each parameter matters",
+        &table.html(SHOWN),
+    )
+}
+
+/// The figures as they are, each on paper, in an area that scrolls.
+fn pictures(figures: &[(&str, String)]) -> String {
+    if figures.is_empty() {
+        return String::new();
+    }
+    let mut html = String::new();
+    for (file, svg) in figures {
+        let name = file.trim_end_matches(".svg");
+        let what = match name {
+            "heat" => "Heat maps of the two parameters that matter most",
+            _ => "Results by parameter",
+        };
+        // Smaller than that it would not be legible.
+        let least = width(svg) * 4 / 5;
+        let begin = format!(
+            "<svg role=\"img\" aria-label=\"{what}\" style=\"min-width:{least}px;max-width:{}px\" ",
+            2 * least
+        );
+        let svg = svg.replacen("<svg ", &begin, 1);
+        writeln!(
+            html,
+            "<h3>{what}</h3>\n<figure class=\"picture\" data-name=\"{name}\"><div class=\"wide\" aria-label=\"{what}\"><div class=\"sheet\">{svg}</div></div></figure>"
+        )
+        .expect("a string can be written to");
+    }
+    section("figures", "Figures", &html)
+}
+
+/// The width of a drawing \[pixels\].
+fn width(svg: &str) -> u32 {
+    let rest = svg.split_once("width=\"").map(|(_, rest)| rest);
+    let digits = rest.and_then(|rest| rest.split(|letter: char| !letter.is_ascii_digit()).next());
+    digits.and_then(|digits| digits.parse().ok()).unwrap_or(0)
+}
+
+/// The settings with their ranks; equals have the same.
+pub fn ranking(plan: &Plan, summary: &Summary) -> String {
+    let ranked = summary.ranked();
+    if ranked.is_empty() {
+        return "<p>No run has a result yet.</p>\n".to_owned();
+    }
+    let shown = &ranked[..ranked.len().min(MOST_SETTINGS)];
+    let mut html = summary.ranking(plan, shown).html(SHOWN);
+    if ranked.len() > MOST_SETTINGS {
+        writeln!(
+            html,
+            "<p>{} more in summary.csv.</p>",
+            ranked.len() - MOST_SETTINGS
+        )
+        .expect("a string can be written to");
+    }
+    html.push_str("<p class=\"note\">Equal means have the same rank. Bars: the mean between the best (none) and the worst (full) that is shown. A difference is coloured where its 95 % interval holds no 0. A click on a heading sorts.</p>\n");
+    html
+}

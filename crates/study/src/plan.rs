@@ -1,0 +1,221 @@
+//! The plan of a sweep, made before any run: the settings, the seeds, and the identity of each run.
+//!
+//! A plan counts before it allocates, loads each setting once to see whether it is one, and says in [`Plan::notes`] what it left out.
+//! Runs are numbered setting by setting, seed by seed; every table follows that order.
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::config::{Sweep, SweepFile};
+use super::keys;
+use super::ready::Ready;
+use super::setting::{Known, known, load, runs_of};
+use super::spec::Spec;
+use migsim_base::error::{Error, Problem, Unknown, did_you_mean};
+use migsim_base::words::nearest;
+use migsim_experiment::{Experiment, Limits, Shared};
+
+/// The version of the format of `plan.json`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub enum PlanVersion {
+    /// The only version so far.
+    #[default]
+    #[serde(rename = "migsim-plan-1")]
+    One,
+}
+
+/// The runs to be done; as `plan.json` it makes a folder of results complete without the files it came from.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Plan {
+    /// The version of the format.
+    pub schema: PlanVersion,
+    /// The version of the program.
+    pub version: String,
+    /// The sweep it was made from.
+    pub sweep: SweepFile,
+    /// The names of the parameters, the slowest first.
+    pub names: Vec<String>,
+    /// The settings that change the work or its place, and not its quality.
+    #[serde(default)]
+    pub work: Vec<String>,
+    /// The values of each setting, parameter by parameter; `null` where the parameter does not apply (α of a policy without calls).
+    pub settings: Vec<Vec<Option<Value>>>,
+    /// The seeds of each setting.
+    pub seeds: Vec<u64>,
+    /// The identity of each run: setting by setting, seed by seed.
+    pub runs: Vec<String>,
+    /// The combinations that were left out, and why.
+    #[serde(default)]
+    pub notes: Vec<String>,
+}
+
+impl Plan {
+    /// The plan of some settings of `sweep`, each with all `seeds`, of which there is one at least. Experiments are kept in `ready`.
+    ///
+    /// # Errors
+    /// A key is unknown, or no setting can be run.
+    pub(super) fn of(
+        sweep: &Sweep,
+        settings: Vec<Vec<Option<Value>>>,
+        seeds: Vec<u64>,
+        with: (Limits, &Shared),
+        ready: Option<&Ready>,
+    ) -> Result<Self, Error> {
+        let mut known = all_known(sweep, &settings, &seeds, with, ready)?;
+        let remarks = known.iter_mut().filter_map(|one| one.remark.take());
+        let mut notes = migsim_experiment::notes(remarks);
+        for note in known.iter().flat_map(|one| &one.said) {
+            if !notes.contains(note) {
+                notes.push(note.clone());
+            }
+        }
+        let mut seeds = seeds;
+        if !known.iter().any(|one| one.uses_seed) {
+            notes.extend(note_of_seeds(sweep, &seeds));
+            seeds.truncate(1);
+        }
+        let names = sweep.parameters.iter().map(|one| one.name.clone());
+        let names: Vec<String> = names.collect();
+        // A setting that draws nothing knows its run with the first seed alone.
+        let with_seeds = |(known, values): (Known, &Vec<Option<Value>>)| {
+            let mut runs = known.runs;
+            if runs.len() < seeds.len() {
+                runs = runs_of(sweep, values, &seeds, with)?;
+            }
+            runs.truncate(seeds.len());
+            Ok(runs)
+        };
+        let known = known.into_par_iter().zip(&settings);
+        let runs: Vec<Vec<String>> = known.map(with_seeds).collect::<Result<_, Error>>()?;
+        let runs = runs.into_iter().flatten().collect();
+        Ok(Self {
+            schema: PlanVersion::One,
+            version: env!("CARGO_PKG_VERSION").into(),
+            sweep: sweep.to_file()?,
+            work: names
+                .iter()
+                .filter(|name| keys::is_work(&sweep.registry, name))
+                .cloned()
+                .collect(),
+            names,
+            settings,
+            seeds,
+            runs,
+            notes,
+        })
+    }
+
+    /// The setting and the seed of a run.
+    pub fn run(&self, run: usize) -> (usize, u64) {
+        (run / self.seeds.len(), self.seeds[run % self.seeds.len()])
+    }
+
+    /// The experiment of a setting with a seed.
+    ///
+    /// # Errors
+    /// The settings cannot be run.
+    pub fn experiment(
+        &self,
+        sweep: &Sweep,
+        (setting, seed): (usize, u64),
+        (limits, shared): (Limits, &Shared),
+    ) -> Result<Experiment, Error> {
+        load(sweep, &self.settings[setting], seed, (limits, shared))
+    }
+}
+
+/// The note about seeds that change nothing; none about one that nobody chose.
+fn note_of_seeds(sweep: &Sweep, seeds: &[u64]) -> Option<String> {
+    let first = seeds.first()?;
+    let is_chosen = || {
+        let given = sweep.seeds.as_ref().map(Spec::count);
+        given.map_or_else(|| sweep.layers().is_chosen("seed"), |count| count == 1)
+    };
+    match seeds {
+        [_, _, ..] => Some(format!(
+            "seeds change nothing here: no setting draws anything at random; only seed {first} is run"
+        )),
+        _ => is_chosen().then(|| {
+            format!("seed {first} changes nothing here: no setting draws anything at random")
+        }),
+    }
+}
+
+/// The knowledge of each setting.
+fn all_known(
+    sweep: &Sweep,
+    settings: &[Vec<Option<Value>>],
+    seeds: &[u64],
+    with: (Limits, &Shared),
+    ready: Option<&Ready>,
+) -> Result<Vec<Known>, Error> {
+    let of_one = |values: &Vec<Option<Value>>| known(sweep, values, seeds, with, ready);
+    let loaded: Vec<_> = settings.par_iter().map(of_one).collect();
+    let all_fail = loaded.iter().all(Result::is_err);
+    let mut all = Vec::with_capacity(loaded.len());
+    for (values, loaded) in settings.iter().zip(loaded) {
+        all.push(match loaded {
+            Ok(known) => known,
+            Err(error) if all_fail || is_misspelt(&error) => {
+                return Err(with_nearest(error, sweep, seeds[0], with));
+            }
+            // It becomes a row with its error.
+            Err(_) => Known::broken(sweep, values, seeds)?,
+        });
+    }
+    Ok(all)
+}
+
+/// Whether a name is wrong, which no setting can have meant.
+fn is_misspelt(error: &Error) -> bool {
+    matches!(error, Error::Input(problems) if problems.iter().any(|problem| problem.unknown.is_some()))
+}
+
+/// Hints at the known key that is nearest to an unknown one that varies.
+fn with_nearest(error: Error, sweep: &Sweep, seed: u64, with: (Limits, &Shared)) -> Error {
+    let Error::Input(problems) = error else {
+        return error;
+    };
+    // The same without what is unknown: all that varies left out.
+    let alone = Sweep {
+        parameters: Vec::new(),
+        ..sweep.clone()
+    };
+    let known = load(&alone, &[], seed, with)
+        .map(|experiment| keys::known(&sweep.registry, &experiment.resolved));
+    let hinted = |problem: Problem| {
+        let source = problem.location.source.clone().unwrap_or_default();
+        let varied = sweep
+            .parameters
+            .iter()
+            .find(|one| source.starts_with(&format!("{} ", one.name)));
+        let (Some(one), Ok(known)) = (varied, &known) else {
+            return problem;
+        };
+        let problem = Problem {
+            location: migsim_base::error::Location {
+                source: Some(one.source.clone()),
+                ..problem.location
+            },
+            ..problem
+        };
+        // A list of the known ones says less than the nearest of all keys; any other hint says more.
+        let is_open = problem
+            .hint
+            .as_ref()
+            .is_none_or(|hint| hint.starts_with("known ") || hint.starts_with("did you mean "));
+        match nearest(&one.name, known.iter().map(String::as_str)) {
+            Some(nearest)
+                if is_open && matches!(problem.unknown.as_deref(), Some(Unknown::Key(_))) =>
+            {
+                problem.hint(did_you_mean(nearest))
+            }
+            _ => problem,
+        }
+    };
+    Error::Input(problems.into_iter().map(hinted).collect())
+}

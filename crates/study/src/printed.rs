@@ -1,0 +1,233 @@
+//! The printed result of a sweep: the place of the files, the best settings, the effect of each parameter.
+//!
+//! People get the best ten settings; programs get all of them, as `summary.csv` or as JSON.
+
+use std::io;
+
+use serde_json::{Map, Value, json};
+
+use super::effects::ends;
+use super::plan::Plan;
+use super::spec::label;
+use super::stats::Sample;
+use super::stats::short;
+use super::summary::Summary;
+use migsim_base::words::counted;
+use migsim_output::{Cell, Column, Form, Sheet, Table, Tone, numbers, words};
+
+/// The most settings that people are shown.
+const MOST_SHOWN: usize = 10;
+
+impl Summary {
+    /// The whole in one of the forms; `runs` of the plan are in the folder `place`.
+    ///
+    /// # Errors
+    /// Memory cannot be written, which does not happen.
+    pub(super) fn printed(
+        &self,
+        plan: &Plan,
+        (runs, place): (usize, &str),
+        form: Form,
+    ) -> io::Result<String> {
+        Ok(match form {
+            Form::Csv => String::from_utf8_lossy(&self.csv(plan)?).into_owned(),
+            Form::Json => format!("{:#}\n", self.json(plan, (runs, place))),
+            form => self.sheet(plan, (runs, place)).render(form),
+        })
+    }
+
+    fn sheet(&self, plan: &Plan, (runs, place): (usize, &str)) -> Sheet {
+        let mut sheet = Sheet::default();
+        let runs = counted(runs, "run");
+        sheet.line(format!(
+            "{runs} in {place}: runs.csv, summary.csv, index.html"
+        ));
+        for line in self.best_lines(plan) {
+            sheet.line(line);
+        }
+        let ranked = self.ranked();
+        if ranked.len() > 1 {
+            sheet.line("");
+            sheet.table(self.table(plan, &ranked));
+            if ranked.len() > MOST_SHOWN {
+                let more = ranked.len() - MOST_SHOWN;
+                sheet.line(format!("{more} more in summary.csv"));
+            }
+        }
+        for line in self.sensitivity_lines(plan) {
+            sheet.line(line);
+        }
+        sheet
+    }
+
+    /// The best settings, a column per parameter.
+    fn table(&self, plan: &Plan, ranked: &[usize]) -> Table {
+        let mut table = Table::new("settings", "", &self.columns(plan, ranked));
+        for &index in ranked.iter().take(MOST_SHOWN) {
+            table.push(self.row(plan, ranked, index));
+        }
+        table
+    }
+
+    /// The same for pages: all of `ranked`, with ranks, and bars between the best mean and the worst.
+    pub(super) fn ranking(&self, plan: &Plan, ranked: &[usize]) -> Table {
+        let mut columns = vec![numbers("rank", "rank")];
+        columns.extend(self.columns(plan, ranked));
+        let count = |index: usize| self.settings[index].goal.map_or(0, |sample| sample.count);
+        let is_partial = ranked.iter().any(|&one| count(one) < plan.seeds.len());
+        if is_partial {
+            columns.push(numbers("seeds", "seeds"));
+        }
+        let mut table = Table::new("settings", "", &columns);
+        let mean = |index: usize| self.settings[index].goal.map_or(0.0, |sample| sample.mean);
+        let ends = [ranked.first(), ranked.last()].map(|end| end.map_or(0.0, |end| mean(*end)));
+        let mut rank = 0;
+        for (place, &index) in ranked.iter().enumerate() {
+            if place == 0 || mean(index) != mean(ranked[place - 1]) {
+                rank = place + 1;
+            }
+            let next = ranked.get(place + 1);
+            let is_tied = rank <= place || next.is_some_and(|next| mean(*next) == mean(index));
+            let tie = if is_tied { "=" } else { "" };
+            let mut row = vec![Cell::value(rank, format!("{rank}{tie}"))];
+            row.extend(self.row(plan, ranked, index));
+            let mean_at = 2 + plan.names.len();
+            let length = (mean(index) - ends[0]) / (ends[1] - ends[0]);
+            if length.is_finite() {
+                row[mean_at] = row[mean_at].clone().with_bar(length);
+            }
+            if is_partial {
+                row.push(Cell::count(count(index)));
+            }
+            table.push(row);
+        }
+        table
+    }
+
+    fn columns(&self, plan: &Plan, ranked: &[usize]) -> Vec<Column> {
+        let mut columns = vec![numbers("setting", "setting")];
+        columns.extend(plan.names.iter().enumerate().map(|(parameter, name)| {
+            let values = plan
+                .settings
+                .iter()
+                .filter_map(|one| one[parameter].as_ref());
+            if values.clone().all(Value::is_number) {
+                numbers(name, "parameter")
+            } else {
+                words(name, "parameter")
+            }
+        }));
+        columns.push(numbers(self.goal.heading(), "mean"));
+        if plan.seeds.len() > 1 {
+            columns.push(numbers("± 95 %", "ci95"));
+        }
+        if self.has_baseline(ranked) {
+            columns.push(numbers("less baseline", "difference"));
+        }
+        columns
+    }
+
+    fn has_baseline(&self, ranked: &[usize]) -> bool {
+        ranked.iter().any(|&one| self.settings[one].baseline != one)
+    }
+
+    fn row(&self, plan: &Plan, ranked: &[usize], index: usize) -> Vec<Cell> {
+        let setting = &self.settings[index];
+        let mut row = vec![Cell::count(index + 1)];
+        row.extend(plan.settings[index].iter().map(|value| match value {
+            Some(value) if value.is_number() => Cell::value(value.clone(), label(value)),
+            Some(value) => Cell::text(label(value)),
+            None => Cell::empty(),
+        }));
+        let of = |number: Option<f64>| {
+            number.map_or_else(Cell::empty, |number| Cell::value(number, short(number)))
+        };
+        row.push(of(setting.goal.map(|sample| sample.mean)));
+        if plan.seeds.len() > 1 {
+            row.push(of(setting.goal.and_then(|sample| sample.half_width())));
+        }
+        if self.has_baseline(ranked) {
+            let difference = setting.difference.filter(|_| setting.baseline != index);
+            row.push(self.difference(difference, plan.seeds.len() > 1));
+        }
+        row
+    }
+
+    /// A difference to the baseline: good or bad news where its interval holds no 0, or where nothing is random.
+    fn difference(&self, sample: Option<Sample>, has_seeds: bool) -> Cell {
+        let Some(sample) = sample else {
+            return Cell::empty();
+        };
+        // One of several seeds says nothing of the others.
+        let unknown = if has_seeds { f64::INFINITY } else { 0.0 };
+        let half = sample.half_width().unwrap_or(unknown);
+        let tone = match sample.mean {
+            mean if mean.abs() <= half => Tone::Plain,
+            mean if self.goal.is_better(mean, 0.0) => Tone::Good,
+            _ => Tone::Bad,
+        };
+        let sign = if sample.mean > 0.0 { "+" } else { "" };
+        let shown = match sample.half_width() {
+            Some(half) => format!("{sign}{} ± {}", short(sample.mean), short(half)),
+            None => format!("{sign}{}", short(sample.mean)),
+        };
+        Cell::value(sample.mean, shown).in_tone(tone)
+    }
+
+    fn json(&self, plan: &Plan, (runs, place): (usize, &str)) -> Value {
+        let values = |index: usize| -> Value {
+            let pairs = plan.names.iter().zip(&plan.settings[index]);
+            let given = pairs.filter_map(|(name, value)| Some((name.clone(), value.clone()?)));
+            given.collect::<Map<String, Value>>().into()
+        };
+        let settings = self.settings.iter().enumerate().map(|(index, setting)| {
+            let mut row = Map::new();
+            row.insert("setting".into(), (index + 1).into());
+            row.insert("values".into(), values(index));
+            row.extend(setting.numbers(self.goal));
+            Value::Object(row)
+        });
+        let sensitivity = self.effects.iter().map(|effect| {
+            let values = effect.values.iter();
+            json!({
+                "parameter": plan.names[effect.parameter],
+                "share": effect.share,
+                "values": values.map(|(value, mean)| json!({ "value": value, "mean": mean })).collect::<Vec<Value>>(),
+            })
+        });
+        let best = self.best.iter().map(|one| one + 1);
+        json!({
+            "folder": place,
+            "runs": runs,
+            "planned": plan.runs.len(),
+            "goal": self.goal.name(),
+            "tried": self.tried(),
+            "best": best.collect::<Vec<usize>>(),
+            "settings": settings.collect::<Vec<Value>>(),
+            "sensitivity": sensitivity.collect::<Vec<Value>>(),
+        })
+    }
+
+    /// The effect of each parameter, for people.
+    fn sensitivity_lines(&self, plan: &Plan) -> Vec<String> {
+        if self.effects.is_empty() {
+            return Vec::new();
+        }
+        let names = self
+            .effects
+            .iter()
+            .map(|effect| &plan.names[effect.parameter]);
+        let width = names.map(|name| name.chars().count()).max().unwrap_or(0);
+        let mut lines = vec![
+            String::new(),
+            "sensitivity: share of the variance between settings, values from best to worst".into(),
+        ];
+        lines.extend(self.effects.iter().map(|effect| {
+            let share = effect.share;
+            let share = share.map_or("none".to_owned(), |share| format!("{:.1} %", 100.0 * share));
+            let name = &plan.names[effect.parameter];
+            format!("  {name:<width$} {share:>8}  {}", ends(&effect.values))
+        }));
+        lines
+    }
+}

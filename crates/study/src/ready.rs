@@ -1,0 +1,64 @@
+//! Experiments that a plan has loaded and that are soon to run: they need not be loaded a second time.
+//!
+//! There is room for as many as fit into [`ROOM`]; the others are loaded again. Results are the same either way.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use migsim_experiment::Experiment;
+use migsim_platform::{LoadedPlatform, memory_of};
+
+/// The memory that they may take \[B\], as estimated.
+const ROOM: f64 = 16e6;
+/// The memory of the settings of an experiment, and of its lists per process \[B\].
+const SETTINGS: f64 = 16e3;
+const PROCESS: f64 = 64.0;
+
+/// Experiments by the identities of their runs, for any thread.
+#[derive(Debug, Default)]
+pub(super) struct Ready(Mutex<Kept>);
+
+#[derive(Debug, Default)]
+struct Kept {
+    experiments: BTreeMap<String, Experiment>,
+    /// Their memory \[B\].
+    taken: f64,
+    /// The platform of the last one: the next one often shares it.
+    platform: Option<Arc<LoadedPlatform>>,
+}
+
+impl Ready {
+    /// Keeps an experiment for its run, if there is room.
+    pub(super) fn keep(&self, run: &str, experiment: Experiment) {
+        let mut kept = self.kept();
+        let platform = &experiment.platform;
+        let is_shared = |last: &Arc<LoadedPlatform>| Arc::ptr_eq(last, platform);
+        let processes = PROCESS * experiment.workload.processes() as f64;
+        let own = SETTINGS + experiment.workload.extent().bytes + processes;
+        let needed = if kept.platform.as_ref().is_some_and(is_shared) {
+            own
+        } else {
+            own + memory_of(&platform.platform)
+        };
+        if kept.taken + needed > ROOM {
+            return;
+        }
+        kept.taken += needed;
+        kept.platform = Some(Arc::clone(platform));
+        kept.experiments.insert(run.to_owned(), experiment);
+    }
+
+    /// The experiment that was kept for a run; it is kept no longer.
+    pub(super) fn take(&self, run: &str) -> Option<Experiment> {
+        self.kept().experiments.remove(run)
+    }
+
+    /// Drops what was kept for runs that are not done.
+    pub(super) fn clear(&self) {
+        *self.kept() = Kept::default();
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,59 @@
+//! The row of a run: its numbers, or the reason of its failure.
+
+use serde::{Deserialize, Serialize};
+
+use migsim_bsp::Scenario;
+
+/// The results of one run, all scenarios; what was not run is empty.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Row {
+    /// The makespans of scenarios i, ii and iii \[s\].
+    pub makespan_s: [Option<f64>; 3],
+    /// Calls in scenarios ii and iii.
+    pub calls: [Option<u64>; 2],
+    /// Migrations in scenario iii.
+    pub migrations: Option<u64>,
+    /// The price of calls and of migrations in scenario iii \[s\].
+    pub cost_s: [Option<f64>; 2],
+    /// Migrations in scenario iii that take a process straight back.
+    #[serde(default)]
+    pub straight_returns: Option<u64>,
+    /// The reason why there are no results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Whether that is because of settings or files, which may be other ones the next time.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_input: bool,
+}
+
+impl Row {
+    /// The row of a run that failed.
+    pub fn failed(error: String, is_input: bool) -> Self {
+        Self {
+            error: Some(error),
+            is_input,
+            ..Self::default()
+        }
+    }
+
+    /// The makespan of a scenario \[s\].
+    pub fn makespan(&self, scenario: Scenario) -> Option<f64> {
+        self.makespan_s[scenario as usize]
+    }
+
+    /// The overhead of scenario ii: `100 (T_ii - T_i) / T_i` \[%\].
+    pub fn overhead_percent(&self) -> Option<f64> {
+        Some(0.0 - self.saved(Scenario::Ii)?)
+    }
+
+    /// The gain of scenario iii: `100 (T_i - T_iii) / T_i` \[%\].
+    pub fn gain_percent(&self) -> Option<f64> {
+        self.saved(Scenario::Iii)
+    }
+
+    fn saved(&self, scenario: Scenario) -> Option<f64> {
+        let (base, time) = (self.makespan(Scenario::I)?, self.makespan(scenario)?);
+        (base > 0.0).then(|| 100.0 * (base - time) / base)
+    }
+}

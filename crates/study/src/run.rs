@@ -1,0 +1,177 @@
+//! Executes the missing runs of a plan on all threads; each row is stored as soon as it is done.
+//!
+//! Work that runs have in common is done once: platforms and built-in experiments are read once; for all policies and their options
+//! scenario i, in which none is asked, is simulated once, and so are supersteps with equal placements ([`migsim_bsp::Memo`]). Rows
+//! do not depend on that, nor on the number of threads.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use rayon::prelude::*;
+
+use super::config::Sweep;
+use super::identity;
+use super::plan::Plan;
+use super::ready::Ready;
+use super::row::Row;
+use super::store::Store;
+use migsim_base::error::Error;
+use migsim_bsp::{Memo, MemoBudget, Outcome, Scenario};
+use migsim_experiment::{Experiment, Limits, Progress, Shared, remembered};
+
+/// The common data of the runs of a sweep.
+#[derive(Debug, Default)]
+pub struct Common {
+    /// Files that were read.
+    pub files: Shared,
+    /// Experiments that the plan has loaded.
+    pub(super) ready: Ready,
+    /// The shared data of runs that differ in nothing but their policies, by all else.
+    alike: Mutex<BTreeMap<String, Arc<Alike>>>,
+    room: MemoBudget,
+}
+
+/// Runs that differ in nothing but their policies.
+#[derive(Debug)]
+struct Alike {
+    /// The makespan of scenario i \[s\].
+    alone: OnceLock<f64>,
+    remembered: Memo,
+}
+
+/// Counts runs for a progress bar, from any thread.
+#[derive(Debug, Default)]
+pub struct Done(AtomicU64);
+
+impl Done {
+    /// Runs done so far.
+    pub fn runs(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// A part of a plan: every `of`-th run, from the one `index` (counted from 0) on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shard {
+    /// The index of the part, counted from 0.
+    pub index: usize,
+    /// The number of parts.
+    pub of: usize,
+}
+
+impl Shard {
+    /// The whole plan.
+    pub const WHOLE: Self = Self { index: 0, of: 1 };
+
+    /// The runs of `plan` that belong to it, each with its identity; those of others cost nothing.
+    pub fn runs(self, plan: &Plan) -> impl Iterator<Item = (usize, &str)> {
+        let own = plan.runs.iter().map(String::as_str).enumerate();
+        own.skip(self.index).step_by(self.of)
+    }
+}
+
+/// The runs of a part of `plan` that are to be done: those without a row. What failed because of its input is tried again, since that may
+/// have changed. Of runs with equal identity the first is done.
+pub fn missing_from(plan: &Plan, shard: Shard, rows: &BTreeMap<String, Row>) -> Vec<usize> {
+    let mut seen = BTreeSet::new();
+    let is_missing = |id: &str| rows.get(id).is_none_or(|row| row.is_input);
+    let own = shard.runs(plan);
+    own.filter(|(_, id)| is_missing(id) && seen.insert(*id))
+        .map(|(run, _)| run)
+        .collect()
+}
+
+/// Does `runs` of the plan and keeps their rows.
+///
+/// # Errors
+/// A row cannot be written. Runs that fail are rows.
+pub fn run(
+    (sweep, plan): (&Sweep, &Plan),
+    runs: &[usize],
+    (limits, common): (Limits, &Common),
+    store: &Mutex<Store>,
+    done: &Done,
+) -> Result<(), Error> {
+    let done_with = runs.par_iter().with_max_len(1).try_for_each(|&run| {
+        let row = row((sweep, plan), run, (limits, common));
+        let mut store = store.lock().unwrap_or_else(PoisonError::into_inner);
+        let id = &plan.runs[run];
+        if store.get(id) != Some(&row) {
+            store.add(id, row)?;
+        }
+        done.0.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    });
+    common.ready.clear();
+    done_with
+}
+
+/// The row of a run of the plan.
+pub fn row((sweep, plan): (&Sweep, &Plan), run: usize, (limits, common): (Limits, &Common)) -> Row {
+    let load = || match common.ready.take(&plan.runs[run]) {
+        Some(experiment) => Ok(experiment),
+        None => plan.experiment(sweep, plan.run(run), (limits, &common.files)),
+    };
+    let attempt = || match load() {
+        Ok(experiment) => {
+            simulated(&experiment, common).unwrap_or_else(|error| failed(&error, false))
+        }
+        Err(error) => failed(&error, true),
+    };
+    // A fault of the program (of a new policy, say) ends its own run only.
+    catch_unwind(AssertUnwindSafe(attempt))
+        .unwrap_or_else(|_| Row::failed("the program is at fault: the run panicked".into(), false))
+}
+
+/// An error as a row: in one line.
+fn failed(error: &Error, is_input: bool) -> Row {
+    let lines: Vec<String> = error
+        .to_string()
+        .lines()
+        .map(|line| line.trim().to_owned())
+        .collect();
+    let text = lines.join("; ");
+    Row::failed(text.trim_start_matches("error: ").to_owned(), is_input)
+}
+
+fn simulated(experiment: &Experiment, common: &Common) -> Result<Row, Error> {
+    let progress = Progress::default();
+    let key = identity::of_scenario_i(experiment);
+    let alike = remembered(&common.alike, key, || {
+        Ok(Arc::new(Alike {
+            alone: OnceLock::new(),
+            remembered: Memo::new(common.room.clone()),
+        }))
+    })?;
+    let outcome = |scenario: Scenario| -> Result<Outcome, Error> {
+        let known = Some(&alike.remembered);
+        let run = experiment.run_scenario(scenario, &progress, &mut (), known)?;
+        Ok(run.outcome)
+    };
+    let mut row = Row::default();
+    for &scenario in &experiment.config.scenarios {
+        if scenario == Scenario::I {
+            // Two threads may both simulate it: the values are equal.
+            let alone = match alike.alone.get() {
+                Some(&makespan) => makespan,
+                None => outcome(scenario)?.makespan.get(),
+            };
+            row.makespan_s[0] = Some(*alike.alone.get_or_init(|| alone));
+            continue;
+        }
+        let outcome = outcome(scenario)?;
+        row.makespan_s[scenario as usize] = Some(outcome.makespan.get());
+        row.calls[scenario as usize - 1] = Some(outcome.calls.len() as u64);
+        if scenario == Scenario::Iii {
+            row.migrations = Some(outcome.migrations.len() as u64);
+            row.straight_returns = Some(outcome.straight_returns() as u64);
+            row.cost_s = [
+                Some(outcome.scheduling.get()),
+                Some(outcome.migration.get()),
+            ];
+        }
+    }
+    Ok(row)
+}

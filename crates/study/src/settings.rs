@@ -1,0 +1,256 @@
+//! The settings of a plan: combines compatible parameters, counts them before any allocation, and leaves out duplicates.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::config::{Combine, Parameter, Sweep};
+use super::setting::policy_of;
+use super::spec::{Spec, label};
+use super::whole::value_of;
+use super::{draw, keys};
+use migsim_base::error::{Error, Problem};
+use migsim_base::memory::{self, Limits};
+use migsim_experiment::{Flag, lookup};
+
+/// The most runs of a plan: their names and rows must fit in memory.
+pub const MOST_RUNS: u64 = 1_000_000;
+
+/// The most settings or values that a message names.
+pub(super) const MOST_NAMED: usize = 5;
+
+/// Checks that nothing varies twice, and that nothing that varies is fixed by a flag, seeds included.
+pub(super) fn check_parameters(sweep: &Sweep) -> Result<(), Error> {
+    let mut problems = Vec::new();
+    let seed = sweep.fixed.iter().find(|flag| flag.key == "seed");
+    if let (Some(flag), Some(spec)) = (seed, &sweep.seeds) {
+        let message = format!(
+            "the seeds are {}, and `{}` fixes one",
+            spec.text(),
+            flag.flag
+        );
+        let problem = Problem::new(message).source(&flag.flag);
+        problems.push(problem.hint("leave one of the two out"));
+    }
+    for (index, one) in sweep.parameters.iter().enumerate() {
+        if one.name == "seed" {
+            let problem = Problem::new("seeds are not a parameter").source(&one.source);
+            problems.push(problem.hint("write `--seeds` (in a file, the key `seeds`)"));
+        }
+        let whole_keys = |name: &str| keys::keys_under_all(&sweep.registry, name);
+        let own = whole_keys(&one.name);
+        let is_own = |key: &Option<String>| key.is_some() && own.contains(key);
+        let is_same = |other: &Parameter| whole_keys(&other.name).iter().any(is_own);
+        if sweep.parameters[..index].iter().any(is_same) {
+            let problem = Problem::new(format!("`{}` varies twice", one.name));
+            problems.push(problem.source(&one.source).hint("leave one of the two out"));
+        }
+        let fixes = |flag: &&Flag| is_own(&Some(flag.key.clone()));
+        if let Some(flag) = sweep.fixed.iter().find(fixes) {
+            let message = format!("`{}` varies, and `{}` fixes it", one.name, flag.flag);
+            let problem = Problem::new(message).source(&one.source);
+            problems.push(problem.hint("leave one of the two out"));
+        }
+        if one.spec.is_fine() && matches!(sweep.combine, Combine::Grid | Combine::Zip) {
+            let message = format!("the range `{}` has no step", one.spec.text());
+            problems.push(
+                Problem::new(message).source(&one.source).hint(
+                    "add one, as in `0.1..0.9:0.1`, or draw with `--random N` or `--latin N`",
+                ),
+            );
+        }
+    }
+    problems.extend(check_parts(sweep));
+    if problems.is_empty() {
+        Ok(())
+    } else {
+        Err(Error::Input(problems))
+    }
+}
+
+/// A part of a whole object that varies is not given a second time: the rows would show a value that does not hold.
+fn check_parts(sweep: &Sweep) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let under = |name: &str| keys::keys_under_all(&sweep.registry, name);
+    let policies = sweep.registry.policies().iter().len();
+    let fixed = sweep.fixed.iter();
+    let fixed = fixed.map(|flag| (vec![Some(flag.key.clone()); policies], &flag.flag));
+    let varied = sweep.parameters.iter();
+    let varied = varied.map(|one| (under(&one.name), &one.source));
+    for (inner, source) in fixed.chain(varied) {
+        for outer in &sweep.parameters {
+            let mut pairs = inner.iter().zip(under(&outer.name));
+            let part = pairs.find_map(|(inner, outer)| {
+                let part = inner.as_ref()?.strip_prefix(&outer?)?;
+                part.starts_with(['.', '[']).then(|| part.to_owned())
+            });
+            let Some(part) = part else { continue };
+            let gives = |value: &Value| lookup(&value_of(&outer.name, value), &part).is_some();
+            if let Some(value) = outer.spec.ends().iter().find(|value| gives(value)) {
+                let message = format!(
+                    "`{}` varies, and `{source}` overrides a part of its value `{}`",
+                    outer.name,
+                    label(value)
+                );
+                let problem = Problem::new(message).source(&outer.source);
+                problems.push(problem.hint("leave that part out in one of the two"));
+            }
+        }
+    }
+    problems
+}
+
+/// Refuses what is too large before anything is allocated for it.
+pub(super) fn check_count(sweep: &Sweep, limits: Limits) -> Result<(), Error> {
+    let counts = counts(sweep);
+    let settings = match sweep.combine {
+        Combine::Grid => counts
+            .iter()
+            .map(|&n| u128::from(n))
+            .fold(1, u128::saturating_mul),
+        Combine::Zip => {
+            let longest = counts.iter().copied().max().unwrap_or(1);
+            let is_short = |one: &&Parameter| ![1, longest].contains(&one.spec.count());
+            if let Some(short) = sweep.parameters.iter().find(is_short) {
+                let message = format!(
+                    "`{}` has {} values, and another parameter {longest}",
+                    short.name,
+                    short.spec.count()
+                );
+                return Err(Problem::new(message)
+                    .source(&short.source)
+                    .hint(
+                        "`zip` takes the values of all parameters in step: give each the same number of values, or one",
+                    )
+                    .into());
+            }
+            u128::from(longest)
+        }
+        Combine::Random(0) | Combine::Latin(0) => {
+            return Err(Problem::new("a plan of no settings")
+                .source(format!("--{}", sweep.combine))
+                .hint("draw at least one")
+                .into());
+        }
+        Combine::Random(wanted) => u128::from(wanted.min(draw::size(&counts))),
+        Combine::Latin(wanted) => u128::from(wanted),
+    };
+    let seeds = sweep.seeds.as_ref().map_or(1, Spec::count);
+    let runs = settings.saturating_mul(u128::from(seeds));
+    let longest = sweep.parameters.iter().max_by_key(|one| one.spec.count());
+    let place = longest
+        .filter(|one| one.spec.count() >= seeds)
+        .map_or("--seeds", |one| &one.source);
+    if runs <= u128::from(MOST_RUNS) {
+        let needed = memory::plan(runs as f64);
+        let checked = limits.check("the plan", needed, format!("{runs} runs"));
+        return checked.map_err(|problem| problem.source(place).into());
+    }
+    let by = counts
+        .iter()
+        .map(u64::to_string)
+        .collect::<Vec<_>>()
+        .join(" x ");
+    let of_seeds = if seeds > 1 {
+        format!(" x {seeds} seeds")
+    } else {
+        String::new()
+    };
+    let how = match sweep.combine {
+        Combine::Grid => format!(" ({by}{of_seeds})"),
+        _ => format!(" ({settings} settings{of_seeds})"),
+    };
+    Err(Problem::new(format!(
+        "the plan has {runs} runs{how}, more than {MOST_RUNS}"
+    ))
+    .source(place)
+    .hint("take fewer values or larger steps, or draw settings with `--random N` or `--latin N`")
+    .into())
+}
+
+pub(super) fn counts(sweep: &Sweep) -> Vec<u64> {
+    sweep
+        .parameters
+        .iter()
+        .map(|one| one.spec.count())
+        .collect()
+}
+
+/// The values of all settings; of those that differ only in parameters that do not apply, the first.
+pub(super) fn settings(
+    sweep: &Sweep,
+    notes: &mut Vec<String>,
+) -> Result<Vec<Vec<Option<Value>>>, Error> {
+    let drawn = draw::settings(sweep.combine, &counts(sweep), sweep.draw_seed);
+    if let Combine::Random(wanted) = sweep.combine
+        && wanted > drawn.len() as u64
+    {
+        notes.push(format!(
+            "there are only {} settings to draw from: all are run",
+            drawn.len()
+        ));
+    }
+    let (mut seen, mut settings, planned) = (BTreeSet::new(), Vec::new(), drawn.len());
+    for ranks in drawn {
+        let applied = applied(sweep, &ranks);
+        if seen.insert(json!(applied).to_string()) {
+            settings.push(applied);
+        }
+    }
+    if settings.len() < planned {
+        notes.push(format!(
+            "{} of {planned} settings say the same as others and are left out",
+            planned - settings.len()
+        ));
+    }
+    check_options(sweep, &settings)?;
+    Ok(settings)
+}
+
+/// The values of a setting, given as one index per parameter; none where a parameter does not apply.
+pub(super) fn applied(sweep: &Sweep, ranks: &[u64]) -> Vec<Option<Value>> {
+    let specs = sweep.parameters.iter().zip(ranks);
+    let values = specs.map(|(one, rank)| Some(one.spec.get(*rank)));
+    let mut values: Vec<Option<Value>> = values.collect();
+    let policy = policy_of(sweep, &values);
+    // Where there is no load, its parameters do not apply.
+    let is_gone = |(one, value): (&Parameter, &Option<Value>)| {
+        let value = value.as_ref().map(|value| value_of(&one.name, value));
+        value
+            .is_some_and(|value| value.is_null())
+            .then(|| one.name.clone())
+    };
+    let gone: Vec<String> = (sweep.parameters.iter().zip(&values))
+        .filter_map(is_gone)
+        .collect();
+    for (one, value) in sweep.parameters.iter().zip(&mut values) {
+        let is_in = |around: &String| one.name.starts_with(&format!("{around}."));
+        if keys::key_under(&sweep.registry, &one.name, &policy).is_none() || gone.iter().any(is_in)
+        {
+            *value = None;
+        }
+    }
+    values
+}
+
+/// Each parameter applies to one setting at least.
+pub(super) fn check_options(sweep: &Sweep, settings: &[Vec<Option<Value>>]) -> Result<(), Error> {
+    for (index, one) in sweep.parameters.iter().enumerate() {
+        if settings.iter().all(|setting| setting[index].is_none()) {
+            let policies: BTreeSet<String> = (0..settings.len())
+                .map(|setting| policy_of(sweep, &settings[setting]))
+                .collect();
+            let policies: Vec<String> = policies.into_iter().collect();
+            let message = format!(
+                "`{}` is no option of the policy `{}`",
+                one.name,
+                policies.join("`, `")
+            );
+            return Err(Problem::new(message)
+                .source(&one.source)
+                .hint("leave it out, or choose another policy with `--policy`")
+                .into());
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,467 @@
+//! The notation of the values of a parameter: `2,4,8,16`, `0.1..0.9:0.1`, `1..5`, `ufrgs,mine.json`, `10..50:10 ms`.
+//!
+//! Ranges include both ends and are counted in decimal digits, so that the third value of `0.1..0.9:0.1` is 0.3 and not
+//! 0.30000000000000004. Whole numbers need no step; a range of decimals without a step is for plans that draw
+//! (it has [`FINE`] steps then). Nothing is allocated for a range: its values are computed when they are asked for.
+
+use serde_json::Value;
+
+use migsim_base::document::typed_value;
+use migsim_output::guarded;
+
+/// The steps of a range of decimals that has none of its own.
+pub const FINE: u64 = 10_000;
+
+/// The digits that numbers of ranges may have before the point, and those that they may have after it.
+const MOST_DIGITS: u32 = 15;
+
+/// The values of a parameter, in the order in which they are written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Spec {
+    parts: Vec<Part>,
+    text: String,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Part {
+    One(Value),
+    Range(Range),
+}
+
+/// `(start + i · step) / 10^digits` for i from 0 to `count` - 1.
+#[derive(Clone, Debug, PartialEq)]
+struct Range {
+    start: i128,
+    step: i128,
+    count: u64,
+    digits: u32,
+    unit: Option<String>,
+    is_fine: bool,
+}
+
+impl Spec {
+    /// Reads values as they are written on the command line.
+    ///
+    /// # Errors
+    /// What is wrong with them, in a sentence.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut parts = Vec::new();
+        for part in split(text) {
+            let part = part.trim();
+            if part.is_empty() {
+                return Err(if text.trim().is_empty() {
+                    "there is no value".to_owned()
+                } else {
+                    format!("`{text}` has an empty value between its commas")
+                });
+            }
+            parts.push(match range(part)? {
+                Some(range) => Part::Range(range),
+                None => Part::One(typed_value(part)),
+            });
+        }
+        Ok(Self {
+            parts,
+            text: text.to_owned(),
+        })
+    }
+
+    /// Values that were read elsewhere, written as `text`.
+    pub fn list(values: Vec<Value>, text: impl Into<String>) -> Self {
+        Self {
+            parts: values.into_iter().map(Part::One).collect(),
+            text: text.into(),
+        }
+    }
+
+    /// Reads values as they stand in a sweep file: a text as on the command line, a list of values, or one value.
+    ///
+    /// # Errors
+    /// As [`Self::parse`].
+    pub fn from_json(value: &Value) -> Result<Self, String> {
+        let parts = match value {
+            Value::String(text) => return Self::parse(text),
+            Value::Array(values) if values.is_empty() => return Err("there is no value".into()),
+            Value::Array(values) => values.clone(),
+            one => vec![one.clone()],
+        };
+        Ok(Self::list(parts, value.to_string()))
+    }
+
+    /// The values one by one, as they would stand in a list of a sweep file; a range stays a text.
+    pub fn to_json(&self) -> Value {
+        let one = |part: &Part| match part {
+            Part::One(value) => Some(value.clone()),
+            Part::Range(_) => None,
+        };
+        match self.parts.iter().map(one).collect::<Option<Vec<Value>>>() {
+            Some(values) => Value::Array(values),
+            None => Value::from(self.text.as_str()),
+        }
+    }
+
+    /// The same with other single values; ranges stay as they are.
+    #[must_use]
+    pub fn map_single(mut self, map: impl Fn(&Value) -> Value) -> Self {
+        for part in &mut self.parts {
+            if let Part::One(value) = part {
+                *value = map(value);
+            }
+        }
+        self
+    }
+
+    /// The number of values.
+    pub fn count(&self) -> u64 {
+        let counts = self.parts.iter().map(|part| match part {
+            Part::One(_) => 1,
+            Part::Range(range) => range.count,
+        });
+        counts.fold(0, u64::saturating_add)
+    }
+
+    /// Whether it has a range of decimals without a step.
+    pub fn is_fine(&self) -> bool {
+        self.parts
+            .iter()
+            .any(|part| matches!(part, Part::Range(range) if range.is_fine))
+    }
+
+    /// The value `index`, counted from 0.
+    ///
+    /// # Panics
+    /// There are not so many.
+    pub fn get(&self, index: u64) -> Value {
+        let mut rest = index;
+        for part in &self.parts {
+            match part {
+                Part::One(value) if rest == 0 => return value.clone(),
+                Part::One(_) => rest -= 1,
+                Part::Range(range) if rest < range.count => return range.get(rest),
+                Part::Range(range) => rest -= range.count,
+            }
+        }
+        unreachable!("the index is below the count")
+    }
+
+    /// The single values, and the first and last of each range.
+    pub fn ends(&self) -> Vec<Value> {
+        let ends = |part: &Part| match part {
+            Part::One(value) => vec![value.clone()],
+            Part::Range(range) => vec![range.get(0), range.get(range.count - 1)],
+        };
+        self.parts.iter().flat_map(ends).collect()
+    }
+
+    /// All values.
+    pub fn values(&self) -> impl Iterator<Item = Value> {
+        (0..self.count()).map(|index| self.get(index))
+    }
+
+    /// As it was written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+}
+
+impl Range {
+    fn get(&self, index: u64) -> Value {
+        let decimal = self.start + i128::from(index) * self.step;
+        let text = written(decimal, self.digits);
+        match &self.unit {
+            Some(unit) => Value::from(format!("{text} {unit}")),
+            None => serde_json::from_str(&text).expect("a decimal number is JSON"),
+        }
+    }
+}
+
+/// A decimal of `digits` digits after the point.
+fn written(decimal: i128, digits: u32) -> String {
+    if digits == 0 {
+        return decimal.to_string();
+    }
+    let scale = 10_u128.pow(digits);
+    let (whole, rest) = (
+        decimal.unsigned_abs() / scale,
+        decimal.unsigned_abs() % scale,
+    );
+    let sign = if decimal < 0 { "-" } else { "" };
+    let rest = format!("{rest:0width$}", width = digits as usize);
+    let rest = rest.trim_end_matches('0');
+    // At least one digit after the point: the values of a range are either all whole or all decimals.
+    let rest = if rest.is_empty() { "0" } else { rest };
+    format!("{sign}{whole}.{rest}")
+}
+
+/// `a..b`, `a..b:step` and both with a unit; `None` if it is something else.
+fn range(text: &str) -> Result<Option<Range>, String> {
+    let Some((start, rest)) = text.split_once("..") else {
+        return Ok(None);
+    };
+    let (rest, unit) = match rest.split_once(' ') {
+        Some((rest, unit)) => (rest, Some(unit.trim().to_owned())),
+        None => (rest, None),
+    };
+    let (stop, step) = match rest.split_once(':') {
+        Some((stop, step)) => (stop, Some(step)),
+        None => (rest, None),
+    };
+    let (Some(start), Some(stop)) = (decimal(start), decimal(stop)) else {
+        return Ok(None); // a range of hosts, say
+    };
+    let step = step
+        .map(|step| {
+            let wrong =
+                || format!("the step of `{text}` is not a number of at most {MOST_DIGITS} digits");
+            decimal(step).ok_or_else(wrong)
+        })
+        .transpose()?;
+    let digits = [Some(start), Some(stop), step]
+        .into_iter()
+        .flatten()
+        .map(|(_, digits)| digits)
+        .max()
+        .unwrap_or(0);
+    let at = |(mantissa, own): (i128, u32)| mantissa * 10_i128.pow(digits - own);
+    let (start, stop) = (at(start), at(stop));
+    let Some(step) = step else {
+        if start > stop {
+            return Err(format!(
+                "the range `{text}` is empty: it ends below its start (downwards it needs a negative step, as in `5..1:-1`)"
+            ));
+        }
+        return Ok(Some(if digits == 0 {
+            counted(start, stop, 1, 0, unit, false)
+        } else {
+            // Four more digits than needed: the steps are a ten-thousandth of the range.
+            let (start, stop) = (start * i128::from(FINE), stop * i128::from(FINE));
+            let step = ((stop - start) / i128::from(FINE)).max(1);
+            counted(start, stop, step, digits + 4, unit, true)
+        }));
+    };
+    let step = at(step);
+    if step == 0 {
+        return Err(format!("the step of `{text}` is 0"));
+    }
+    if (stop - start).signum() * step.signum() < 0 {
+        return Err(format!(
+            "the step of `{text}` has the wrong sign: it leads away from the end"
+        ));
+    }
+    Ok(Some(counted(start, stop, step, digits, unit, false)))
+}
+
+fn counted(
+    start: i128,
+    stop: i128,
+    step: i128,
+    digits: u32,
+    unit: Option<String>,
+    is_fine: bool,
+) -> Range {
+    let count = (stop - start) / step + 1;
+    Range {
+        start,
+        step,
+        count: u64::try_from(count).unwrap_or(u64::MAX),
+        digits,
+        unit,
+        is_fine,
+    }
+}
+
+/// A number as an integer and how many of its digits stand after the point.
+fn decimal(text: &str) -> Option<(i128, u32)> {
+    let text = text.trim();
+    let (number, exponent) = match text.split_once(['e', 'E']) {
+        Some((number, exponent)) => (number, exponent.parse::<i32>().ok()?),
+        None => (text, 0),
+    };
+    let (whole, rest) = number.split_once('.').unwrap_or((number, ""));
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let unsigned = whole.strip_prefix(['-', '+']).unwrap_or(whole);
+    if unsigned.is_empty() || !is_number(unsigned) || !is_number(rest) {
+        return None;
+    }
+    let most = MOST_DIGITS as usize;
+    if unsigned.len() > most || rest.len() > most || !(-15..=15).contains(&exponent) {
+        return None;
+    }
+    let mantissa: i128 = format!("{whole}{rest}").parse().ok()?;
+    let digits = i32::try_from(rest.len()).ok()? - exponent;
+    // Numbers of a range are brought to the same digits: there must be room for those of all of them.
+    let (mantissa, digits) = match u32::try_from(digits) {
+        Ok(digits) if digits <= MOST_DIGITS => (mantissa, digits),
+        Ok(_) => return None,
+        Err(_) => (mantissa * 10_i128.pow(digits.unsigned_abs()), 0),
+    };
+    let is_small = mantissa.unsigned_abs() < 10_u128.pow(MOST_DIGITS + digits);
+    is_small.then_some((mantissa, digits))
+}
+
+/// Splits at the commas that are in no bracket and no quotes.
+pub(super) fn split(text: &str) -> Vec<&str> {
+    let (mut parts, mut start, mut depth, mut is_quoted) = (Vec::new(), 0, 0_i32, false);
+    for (at, letter) in text.char_indices() {
+        match letter {
+            '"' => is_quoted = !is_quoted,
+            '[' | '{' if !is_quoted => depth += 1,
+            ']' | '}' if !is_quoted => depth -= 1,
+            ',' if !is_quoted && depth == 0 => {
+                parts.push(&text[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[start..]);
+    parts
+}
+
+/// A value as a table shows it: a text as it is, anything else as JSON; a float without a fraction as a whole number.
+pub fn label(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) if number.is_f64() => {
+            number.as_f64().map_or_else(String::new, |n| n.to_string())
+        }
+        other => other.to_string(),
+    }
+}
+
+/// The value as a cell of a table: a text is guarded, a number is as it is.
+pub fn cell(value: Option<&Value>) -> String {
+    match value {
+        Some(Value::String(text)) => guarded(text).into_owned(),
+        Some(other) => label(other),
+        None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn values(text: &str) -> Value {
+        Spec::parse(text).unwrap().values().collect()
+    }
+
+    #[test]
+    fn lists_hold_numbers_texts_and_json() {
+        assert_eq!(values("2, 4,16"), json!([2, 4, 16]));
+        assert_eq!(
+            values("ufrgs,a b.json,true"),
+            json!(["ufrgs", "a b.json", true])
+        );
+        assert_eq!(values("[10,5],[5,10]"), json!([[10, 5], [5, 10]]));
+        assert_eq!(values("1 s,20 ms"), json!(["1 s", "20 ms"]));
+    }
+
+    #[test]
+    fn ranges_count_in_decimal_digits() {
+        assert_eq!(
+            values("0.1..0.9:0.1"),
+            json!([0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9])
+        );
+        assert_eq!(values("1..5"), json!([1, 2, 3, 4, 5]));
+        assert_eq!(values("1..4:2"), json!([1, 3]));
+        assert_eq!(values("5..1:-2"), json!([5, 3, 1]));
+        assert_eq!(values("-0.1..0.1:0.1"), json!([-0.1, 0.0, 0.1]));
+        assert_eq!(values("1..2:0.5"), json!([1.0, 1.5, 2.0]));
+        assert_eq!(values("1e-3..3e-3:1e-3"), json!([0.001, 0.002, 0.003]));
+        assert_eq!(values("1,3..5,9"), json!([1, 3, 4, 5, 9]));
+        assert_eq!(values("7..7"), json!([7]));
+    }
+
+    #[test]
+    fn ranges_may_have_a_unit() {
+        assert_eq!(values("10..30:10 ms"), json!(["10 ms", "20 ms", "30 ms"]));
+    }
+
+    #[test]
+    fn a_range_of_hosts_is_a_text() {
+        assert_eq!(values("ICE-0..ICE-4"), json!(["ICE-0..ICE-4"]));
+    }
+
+    #[test]
+    fn a_range_without_a_step_is_fine() {
+        let spec = Spec::parse("0.5..1.0").unwrap();
+        assert!(spec.is_fine());
+        assert_eq!(spec.count(), FINE + 1);
+        assert_eq!(spec.get(0), json!(0.5));
+        assert_eq!(spec.get(1), json!(0.50005)); // 0.5 / 10 000
+        assert_eq!(spec.get(FINE), json!(1.0));
+    }
+
+    #[test]
+    fn a_huge_range_costs_nothing_to_count() {
+        assert_eq!(Spec::parse("1..1000000000").unwrap().count(), 1_000_000_000);
+        assert_eq!(
+            Spec::parse("0..1:1e-12").unwrap().count(),
+            1_000_000_000_001
+        );
+    }
+
+    #[test]
+    fn numbers_that_no_range_has_room_for_are_texts() {
+        // 1e29 with 15 more digits would be more than 38 digits.
+        let text = "100000000000000e15..0.000000000000001:-1";
+        assert_eq!(values(text), json!([text]));
+        assert_eq!(
+            Spec::parse("0.000000000000001..999999999999999.0:1")
+                .unwrap()
+                .count(),
+            999_999_999_999_999
+        );
+        assert!(
+            Spec::parse("-999999999999999..999999999999999.5")
+                .unwrap()
+                .is_fine()
+        );
+    }
+
+    #[test]
+    fn single_values_are_replaced_and_huge_ranges_stay() {
+        let spec = Spec::parse("a,1..1000000000000").unwrap();
+        let spec = spec.map_single(|value| json!([value]));
+        assert_eq!(spec.get(0), json!(["a"]));
+        assert_eq!(spec.count(), 1_000_000_000_001);
+    }
+
+    #[test]
+    fn wrong_ranges_say_what_is_wrong() {
+        let error = |text: &str| Spec::parse(text).unwrap_err();
+        assert!(error("5..1").contains("is empty"));
+        assert!(error("1..5:-1").contains("wrong sign"));
+        assert!(error("1..5:0").contains("is 0"));
+        assert!(error("1..5:x").contains("not a number"));
+        assert!(error("1,,2").contains("empty value"));
+        assert!(error("").contains("no value"));
+    }
+
+    #[test]
+    fn files_say_the_same() {
+        assert_eq!(
+            Spec::from_json(&json!("1..3"))
+                .unwrap()
+                .values()
+                .collect::<Value>(),
+            json!([1, 2, 3])
+        );
+        let list = Spec::from_json(&json!(["a,b", 2])).unwrap();
+        assert_eq!(list.to_json(), json!(["a,b", 2]));
+        assert_eq!(Spec::parse("1..3").unwrap().to_json(), json!("1..3"));
+        assert!(Spec::from_json(&json!([])).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_it_panic(text in "[-0-9.,:e \\[\\]\"a]{0,24}") {
+            if let Ok(spec) = Spec::parse(&text) {
+                let _ = (spec.get(0), spec.get(spec.count() - 1));
+            }
+        }
+    }
+}

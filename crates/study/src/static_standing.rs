@@ -1,0 +1,176 @@
+//! The best static start beside the policies of a comparison: its scenario i, seed by seed.
+//!
+//! Policies are compared from one start. What a better start has for free is no merit of a policy, so the comparison also names the built-in
+//! rule of placement with the least mean makespan of scenario i, in which nothing moves.
+
+use super::stats::{Sample, short};
+use migsim_experiment::StaticStart;
+use migsim_output::compared;
+use migsim_platform::Rule;
+use migsim_policies::explain::{Meaning, Sentence, Unit, say};
+
+/// The makespan of the best static start.
+const MAKESPAN: Meaning = Meaning::new(
+    "best_static_makespan_s",
+    Unit::Seconds,
+    "the mean makespan of scenario i from the best static start, over the seeds",
+);
+
+/// The best static start beside the policies.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct StaticStanding {
+    /// The rule that places the processes.
+    pub rule: Rule,
+    /// The makespan of scenario i from there \[s\].
+    pub makespan: Sample,
+    /// Whether the policies start there, too.
+    pub is_own: bool,
+    /// Its makespan less that of the best policy with the same seed \[s\].
+    pub behind: Sample,
+    /// Its gain over scenario i from the start of the policies \[%\].
+    pub gain: Option<Sample>,
+    /// The makespan of scenario i from the start of each rule \[s\].
+    pub all: Vec<(Rule, Sample)>,
+    /// The makespan of the best policy \[s\], the mean over the seeds.
+    best_policy: f64,
+    /// The start in words.
+    words: &'static str,
+}
+
+impl StaticStanding {
+    /// The label of its row.
+    pub fn label(&self) -> String {
+        format!("never from {}", self.rule.name())
+    }
+
+    /// The comparison of `policy`, the best one, with it, in a sentence that respects the interval.
+    pub(super) fn sentence(&self, policy: &str) -> Sentence {
+        if self.is_own {
+            return "No built-in start is faster without moves than the start of these runs."
+                .into();
+        }
+        let mean = self.makespan.mean;
+        let start = say!(
+            "{} that never migrates (`{}`, {})",
+            self.words,
+            self.label(),
+            MAKESPAN.of(mean).shown_as(format!("{} s", short(mean)))
+        );
+        // With one seed there is no interval, as for the policies.
+        let half = self.behind.half_width().unwrap_or(0.0);
+        if self.behind.mean.abs() <= half {
+            return say!(
+                "The difference between `{}` and {} is not significant.",
+                policy,
+                start
+            );
+        }
+        let (verb, joined) = compared(self.best_policy, mean);
+        say!("`{}` {} {} {}.", policy, verb, joined, start)
+    }
+}
+
+/// The standing of the best static start: `starts` by seed, the makespans of the best policy and of scenario i by seed \[s\].
+pub(super) fn static_standing(
+    starts: &[Vec<StaticStart>],
+    best_policy: &[f64],
+    alone: Option<&[f64]>,
+) -> Option<StaticStanding> {
+    let first = starts.first()?;
+    if starts.len() != best_policy.len() {
+        return None;
+    }
+    // A rule counts if it has a makespan with each seed.
+    let times = |rule: Rule| -> Option<Vec<f64>> {
+        let found = starts.iter().map(|seed| {
+            let start = seed.iter().find(|one| one.rule == rule)?;
+            Some(start.makespan_s)
+        });
+        found.collect()
+    };
+    let mut all = Vec::new();
+    let mut best: Option<(&StaticStart, Vec<f64>, Sample)> = None;
+    for start in first {
+        let Some(times) = times(start.rule) else {
+            continue;
+        };
+        let sample = Sample::of(&times)?;
+        all.push((start.rule, sample));
+        if best.as_ref().is_none_or(|best| sample.mean < best.2.mean) {
+            best = Some((start, times, sample));
+        }
+    }
+    let (start, times, makespan) = best?;
+    let behind = times.iter().zip(best_policy);
+    let behind: Vec<f64> = behind.map(|(own, best)| own - best).collect();
+    let gain = alone.filter(|alone| alone.iter().all(|time| *time > 0.0));
+    let gain = gain.map(|alone| {
+        let each = times.iter().zip(alone);
+        each.map(|(own, alone)| 100.0 * (alone - own) / alone)
+            .collect::<Vec<f64>>()
+    });
+    Some(StaticStanding {
+        rule: start.rule,
+        makespan,
+        is_own: start.is_own,
+        behind: Sample::of(&behind)?,
+        gain: gain.and_then(|gain| Sample::of(&gain)),
+        all,
+        best_policy: Sample::of(best_policy)?.mean,
+        words: start.words(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seed(contiguous: f64, by_core: f64) -> Vec<StaticStart> {
+        vec![
+            StaticStart::new(Rule::Contiguous, contiguous, true),
+            StaticStart::new(Rule::ByCore, by_core, false),
+        ]
+    }
+
+    #[test]
+    fn the_best_start_is_compared_seed_by_seed() {
+        let starts = [seed(30.0, 10.0), seed(32.0, 12.0), seed(34.0, 14.0)];
+        // The policy is 12 s behind with each seed: 24 s against 12 s in the mean.
+        let best =
+            static_standing(&starts, &[22.0, 24.0, 26.0], Some(&[40.0, 48.0, 56.0])).unwrap();
+        assert_eq!((best.rule, best.behind.mean), (Rule::ByCore, -12.0));
+        assert_eq!(best.gain.unwrap().mean, 75.0);
+        assert_eq!(
+            best.sentence("refine").text(),
+            "`refine` takes 2.0 times as long as a start by cores that never migrates (`never from by-core`, 12.00 s)."
+        );
+        let unclear = static_standing(&starts, &[9.0, 12.0, 15.1], None).unwrap();
+        assert!(
+            unclear
+                .sentence("refine")
+                .text()
+                .ends_with("is not significant.")
+        );
+        let one = static_standing(&starts[..1], &[8.0], None).unwrap();
+        assert!(
+            one.sentence("refine")
+                .text()
+                .starts_with("`refine` takes 20.0 % less time than a start by cores")
+        );
+    }
+
+    #[test]
+    fn the_own_start_may_be_the_best_and_there_may_be_none() {
+        let own = static_standing(&[seed(9.0, 10.0)], &[8.0], None).unwrap();
+        assert!(
+            own.is_own
+                && own
+                    .sentence("refine")
+                    .text()
+                    .starts_with("No built-in start is faster")
+        );
+        assert!(static_standing(&[], &[8.0], None).is_none());
+        assert!(static_standing(&[Vec::new()], &[8.0], None).is_none());
+    }
+}

@@ -1,0 +1,153 @@
+//! Mean, standard deviation and the 95 % confidence interval of a few numbers.
+
+/// A sample in short.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sample {
+    /// The number of numbers.
+    pub count: usize,
+    /// Their mean.
+    pub mean: f64,
+    /// The standard deviation of what they were drawn from, with n - 1; `None` for a single number.
+    pub deviation: Option<f64>,
+}
+
+impl Sample {
+    /// The sample of some numbers; `None` of none.
+    pub fn of(numbers: &[f64]) -> Option<Self> {
+        let count = numbers.len();
+        if count == 0 {
+            return None;
+        }
+        let mean = mean(numbers);
+        let deviation = (count > 1).then(|| {
+            let squares: f64 = numbers.iter().map(|number| (number - mean).powi(2)).sum();
+            (squares / (count - 1) as f64).sqrt()
+        });
+        Some(Self {
+            count,
+            mean,
+            deviation,
+        })
+    }
+
+    /// Half the width of the 95 % confidence interval of the mean, `t · s / √n` (Student 1908); `None` for a single number.
+    pub fn half_width(&self) -> Option<f64> {
+        let deviation = self.deviation?;
+        Some(student(self.count - 1) * deviation / (self.count as f64).sqrt())
+    }
+}
+
+/// The mean; that of equal numbers is that number exactly.
+pub(super) fn mean(numbers: &[f64]) -> f64 {
+    let first = numbers.first().copied().unwrap_or_default();
+    let rest: f64 = numbers.iter().map(|number| number - first).sum();
+    first + rest / numbers.len().max(1) as f64
+}
+
+/// The probability that lies between -t and t.
+const INNER: f64 = 0.95;
+
+/// The 97.5 % quantile of Student's t distribution with `freedom` degrees of freedom, by bisection.
+fn student(freedom: usize) -> f64 {
+    // For one degree of freedom, the widest, it is 12.706.
+    let (mut low, mut high) = (1.0, 13.0);
+    for _ in 0..60 {
+        let middle = f64::midpoint(low, high);
+        if inner(middle, freedom) < INNER {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    f64::midpoint(low, high)
+}
+
+/// The probability between -t and t for whole degrees of freedom (Abramowitz and Stegun 1964, 26.7.3 and 26.7.4), with θ = atan(t/√ν).
+fn inner(t: f64, freedom: usize) -> f64 {
+    let angle = (t / (freedom as f64).sqrt()).atan();
+    let (sine, cosine) = angle.sin_cos();
+    let is_odd = freedom % 2 == 1;
+    // cos θ + (2/3) cos³ θ + (2·4)/(3·5) cos⁵ θ + ...  or  1 + (1/2) cos² θ + (1·3)/(2·4) cos⁴ θ + ...
+    let (mut term, mut sum) = (if is_odd { cosine } else { 1.0 }, 0.0);
+    let mut power = usize::from(is_odd);
+    while power + 2 <= freedom {
+        sum += term;
+        term *= (power + 1) as f64 / (power + 2) as f64 * cosine * cosine;
+        power += 2;
+    }
+    if is_odd {
+        (angle + sine * sum) * std::f64::consts::FRAC_2_PI
+    } else {
+        sine * sum
+    }
+}
+
+/// A number in about four digits.
+pub fn short(number: f64) -> String {
+    match number.abs() {
+        0.0 => "0".into(),
+        1000.0.. => format!("{number:.0}"),
+        100.0.. => format!("{number:.1}"),
+        1.0.. => format!("{number:.2}"),
+        0.001.. => format!("{number:.4}"),
+        _ => format!("{number:.2e}"),
+    }
+}
+
+/// A mean with its confidence interval, for people.
+pub(super) fn with_interval(sample: Sample) -> String {
+    match sample.half_width() {
+        Some(half) => format!(
+            "{} ± {} (95 %, {} seeds)",
+            short(sample.mean),
+            short(half),
+            sample.count
+        ),
+        None => short(sample.mean),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn students_t_is_that_of_the_tables() {
+        // Two-sided 95 %: any table of the t distribution.
+        let table = [
+            (1, 12.706),
+            (2, 4.303),
+            (3, 3.182),
+            (4, 2.776),
+            (9, 2.262),
+            (10, 2.228),
+            (19, 2.093),
+            (99, 1.984),
+            (1000, 1.962),
+        ];
+        for (freedom, expected) in table {
+            let found = student(freedom);
+            assert!((found - expected).abs() < 5e-4, "{freedom}: {found}");
+        }
+    }
+
+    #[test]
+    fn a_sample_worked_by_hand() {
+        // 1, 2, 3, 6: mean 3, squares 4 + 1 + 0 + 9 = 14, s = sqrt(14/3), t(3) = 3.1824.
+        let sample = Sample::of(&[1.0, 2.0, 3.0, 6.0]).unwrap();
+        assert_eq!(sample.mean, 3.0);
+        assert!((sample.deviation.unwrap() - 2.160_246_9).abs() < 1e-7);
+        assert!((sample.half_width().unwrap() - 3.182_446 * 2.160_246_9 / 2.0).abs() < 1e-5);
+    }
+
+    #[test]
+    fn one_number_has_no_interval_and_none_no_mean() {
+        let one = Sample::of(&[0.1]).unwrap();
+        assert_eq!(
+            (one.mean, one.deviation, one.half_width()),
+            (0.1, None, None)
+        );
+        assert_eq!(Sample::of(&[]), None);
+        assert_eq!(Sample::of(&[0.1; 7]).unwrap().deviation, Some(0.0));
+    }
+}

@@ -1,0 +1,338 @@
+//! The stored rows: `runs.jsonl`, to which each finished run is appended at once.
+//!
+//! ```text
+//! 9f86d081884c7d65 {"id":"5f3c...","row":{"makespan_s":[40.9,42.4,34.7],...}}
+//! ```
+//! Each line begins with the first 16 digits of the SHA-256 of the rest. A process that is killed leaves at most one line that is cut
+//! off; whatever does not agree with its checksum is taken out when the folder is opened again, and those runs are done anew.
+//! The later of two rows of a run counts. One process at a time writes to a folder: the file is locked.
+
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions, symlink_metadata};
+use std::io::{Read, Seek, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::row::Row;
+use migsim_base::document::sha256;
+use migsim_base::error::{Error, Problem};
+use migsim_output::{Draft, cannot_write, inside, locked};
+
+/// The name of the file.
+pub const FILE: &str = "runs.jsonl";
+
+/// The digits of a checksum.
+const DIGITS: usize = 16;
+
+/// A line of the file.
+#[derive(Debug, Serialize, Deserialize)]
+struct Record {
+    id: String,
+    row: Row,
+}
+
+/// The rows of a folder, open for more.
+#[derive(Debug)]
+pub struct Store {
+    /// The file of the rows, unless they are only in memory.
+    file: Option<(PathBuf, File)>,
+    rows: BTreeMap<String, Row>,
+    /// Lines that did not agree with their checksums; they are no longer in the file.
+    pub dropped: usize,
+    /// A page of the rows that were there when it was opened; removed when there are more.
+    stale: Option<PathBuf>,
+    /// The file before damaged lines were taken out: its lock holds off who opened it just then.
+    _replaced: Option<File>,
+}
+
+/// The page that `migsim report` has written into a folder, if there is one; a file of another origin is none.
+fn page_of(folder: &Path) -> Option<PathBuf> {
+    const START: u64 = 1024;
+    let path = folder.join("report.html");
+    let is_file = symlink_metadata(&path).is_ok_and(|found| found.is_file());
+    let mut start = Vec::new();
+    let file = is_file.then(|| File::open(&path).ok()).flatten()?;
+    file.take(START).read_to_end(&mut start).ok()?;
+    let is_ours = String::from_utf8_lossy(&start).contains("name=\"generator\" content=\"migsim");
+    is_ours.then_some(path)
+}
+
+/// Opens the file of rows.
+fn open(path: &Path) -> Result<File, Error> {
+    // Through a link rows would be added to a file of somebody else.
+    if symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
+        let problem = Problem::new("the runs are kept in a file, and this is none");
+        return Err(problem
+            .source(path.display().to_string())
+            .hint("choose another folder with `--out`")
+            .into());
+    }
+    let mut options = OpenOptions::new();
+    let file = options.read(true).append(true).create(true).open(path);
+    file.map_err(|error| cannot_write(&path.display().to_string(), &error))
+}
+
+impl Store {
+    /// Opens the store of a folder, which is made if it does not exist.
+    ///
+    /// # Errors
+    /// It cannot be read or written, or another process has it open.
+    pub fn open(folder: &Path) -> Result<Self, Error> {
+        let path = folder.join(FILE);
+        let name = path.display().to_string();
+        let failed = |error: std::io::Error| cannot_write(&name, &error);
+        std::fs::create_dir_all(folder)
+            .map_err(|error| cannot_write(&folder.display().to_string(), &error))?;
+        let mut file = locked(open(&path)?, "sweep", folder)?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(failed)?;
+        let (rows, dropped) = read(&bytes);
+        let mut replaced = None;
+        if dropped > 0 {
+            // Written beside it and renamed: a kill leaves the one or the other.
+            let whole: Vec<&[u8]> = lines(&bytes)
+                .filter(|line| record(line).is_some())
+                .collect();
+            let (draft, mended) = Draft::create(&path)?;
+            let mut mended = locked(mended, "sweep", folder)?;
+            mended.write_all(&whole.concat()).map_err(failed)?;
+            mended.sync_data().map_err(failed)?;
+            draft.publish()?;
+            replaced = Some(std::mem::replace(&mut file, mended));
+        }
+        Ok(Self {
+            file: Some((path, file)),
+            stale: page_of(folder),
+            rows,
+            dropped,
+            _replaced: replaced,
+        })
+    }
+
+    /// A store that keeps nothing on the disk.
+    pub fn in_memory() -> Self {
+        Self {
+            file: None,
+            stale: None,
+            rows: BTreeMap::new(),
+            dropped: 0,
+            _replaced: None,
+        }
+    }
+
+    /// All rows, by the identity of their run.
+    pub fn rows(&self) -> &BTreeMap<String, Row> {
+        &self.rows
+    }
+
+    /// The row of a run, if it is there.
+    pub fn get(&self, id: &str) -> Option<&Row> {
+        self.rows.get(id)
+    }
+
+    /// Adds the row of a run, in one write: it survives the process from here on.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn add(&mut self, id: &str, row: Row) -> Result<(), Error> {
+        if let Some((path, file)) = &mut self.file {
+            let end = file.stream_position();
+            file.write_all(line(id, &row).as_bytes()).map_err(|error| {
+                // A line that is cut off would run into the next one.
+                let _ = end.and_then(|end| file.set_len(end));
+                cannot_write(&path.display().to_string(), &error)
+            })?;
+        }
+        if let Some(page) = self.stale.take() {
+            let removed = std::fs::remove_file(&page);
+            removed.map_err(|error| cannot_write(&page.display().to_string(), &error))?;
+        }
+        self.rows.insert(id.to_owned(), row);
+        Ok(())
+    }
+
+    /// Makes sure that everything is on the disk.
+    ///
+    /// # Errors
+    /// It is not.
+    pub fn sync(&self) -> Result<(), Error> {
+        let Some((path, file)) = &self.file else {
+            return Ok(());
+        };
+        let synced = file.sync_data();
+        synced.map_err(|error| cannot_write(&path.display().to_string(), &error))
+    }
+}
+
+fn line(id: &str, row: &Row) -> String {
+    let record = Record {
+        id: id.to_owned(),
+        row: row.clone(),
+    };
+    let json = serde_json::to_string(&record).expect("a row is JSON");
+    format!("{} {json}\n", checksum(json.as_bytes()))
+}
+
+fn checksum(bytes: &[u8]) -> String {
+    let mut digest = sha256(bytes);
+    digest.truncate(DIGITS);
+    digest
+}
+
+fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    bytes.split_inclusive(|byte| *byte == b'\n')
+}
+
+/// The rows of the lines that agree with their checksums, and how many do not.
+fn read(bytes: &[u8]) -> (BTreeMap<String, Row>, usize) {
+    let (mut rows, mut dropped) = (BTreeMap::new(), 0);
+    for line in lines(bytes) {
+        match record(line) {
+            Some(record) => {
+                rows.insert(record.id, record.row);
+            }
+            None => dropped += 1,
+        }
+    }
+    (rows, dropped)
+}
+
+fn record(line: &[u8]) -> Option<Record> {
+    let line = line.strip_suffix(b"\n")?;
+    let (sum, json) = line.split_at_checked(DIGITS)?;
+    let json = json.strip_prefix(b" ")?;
+    if sum != checksum(json).as_bytes() {
+        return None;
+    }
+    serde_json::from_slice(json).ok()
+}
+
+/// The rows of a folder, which is not changed.
+///
+/// # Errors
+/// They cannot be read.
+pub fn rows(folder: &Path) -> Result<BTreeMap<String, Row>, Error> {
+    let path = folder.join(FILE);
+    let cannot = |error: &dyn std::fmt::Display| {
+        let problem = Problem::new(format!("cannot read the runs: {error}"));
+        problem
+            .source(path.display().to_string())
+            .hint("name folders that `migsim sweep` has written")
+    };
+    if path.exists() && !path.is_file() {
+        return Err(cannot(&"it is not a regular file").into());
+    }
+    let bytes = inside(&path)
+        .and_then(std::fs::read)
+        .map_err(|error| cannot(&error))?;
+    Ok(read(&bytes).0)
+}
+
+/// The same; none where there are no rows yet.
+///
+/// # Errors
+/// As [`rows`].
+pub fn rows_if_any(folder: &Path) -> Result<BTreeMap<String, Row>, Error> {
+    if folder.join(FILE).exists() {
+        rows(folder)
+    } else {
+        Ok(BTreeMap::new())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(makespan: f64) -> Row {
+        Row {
+            makespan_s: [Some(makespan), None, None],
+            ..Row::default()
+        }
+    }
+
+    fn filled(folder: &Path) -> Vec<u8> {
+        let mut store = Store::open(folder).unwrap();
+        for run in 0..3 {
+            store
+                .add(&format!("r{run}"), row(f64::from(run) + 0.1))
+                .unwrap();
+        }
+        std::fs::read(folder.join(FILE)).unwrap()
+    }
+
+    #[test]
+    fn a_page_of_fewer_rows_is_removed_unless_somebody_else_wrote_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let page = folder.path().join("report.html");
+        for (text, is_kept) in [
+            ("<meta name=\"generator\" content=\"migsim 0\">", false),
+            ("<h1>mine</h1>", true),
+        ] {
+            std::fs::write(&page, text).unwrap();
+            drop(Store::open(folder.path()).unwrap());
+            assert!(page.exists(), "nothing was added");
+            filled(folder.path());
+            assert_eq!(page.exists(), is_kept, "{text}");
+        }
+    }
+
+    #[test]
+    fn rows_are_there_again() {
+        let folder = tempfile::tempdir().unwrap();
+        filled(folder.path());
+        let store = Store::open(folder.path()).unwrap();
+        assert_eq!((store.rows.len(), store.dropped), (3, 0));
+        assert_eq!(store.get("r2"), Some(&row(2.1)));
+    }
+
+    #[test]
+    fn a_line_that_is_cut_off_anywhere_loses_only_its_own_run() {
+        let folder = tempfile::tempdir().unwrap();
+        let whole = filled(folder.path());
+        let path = folder.path().join(FILE);
+        let first_two = whole
+            .split_inclusive(|byte| *byte == b'\n')
+            .take(2)
+            .map(<[u8]>::len)
+            .sum::<usize>();
+        for length in first_two + 1..whole.len() {
+            std::fs::write(&path, &whole[..length]).unwrap();
+            let mut store = Store::open(folder.path()).unwrap();
+            assert_eq!((store.rows.len(), store.dropped), (2, 1), "{length}");
+            store.add("r2", row(2.1)).unwrap();
+            drop(store);
+            assert_eq!(std::fs::read(&path).unwrap(), whole, "{length}");
+        }
+    }
+
+    #[test]
+    fn a_damaged_line_in_the_middle_is_taken_out_and_the_others_stay() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut bytes = filled(folder.path());
+        let path = folder.path().join(FILE);
+        let second = bytes.iter().position(|byte| *byte == b'\n').unwrap() + 30;
+        bytes[second] ^= 1;
+        std::fs::write(&path, &bytes).unwrap();
+        let mut store = Store::open(folder.path()).unwrap();
+        assert_eq!((store.rows.len(), store.dropped), (2, 1));
+        assert!(store.get("r1").is_none());
+        store.add("r1", row(1.1)).unwrap();
+        // The lock is that of the file with the damaged line taken out.
+        assert!(Store::open(folder.path()).is_err());
+        drop(store);
+        let again = Store::open(folder.path()).unwrap();
+        // It is told of once.
+        assert_eq!((again.rows.len(), again.dropped), (3, 0));
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn two_processes_cannot_write_to_one_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let _open = Store::open(folder.path()).unwrap();
+        let error = Store::open(folder.path()).unwrap_err().to_string();
+        assert!(error.contains("another sweep"), "{error}");
+    }
+}

@@ -1,0 +1,81 @@
+//! `runs.csv`: one row per run in plan order, with every varied key, the seed and the results. Threads, processes and kills do not change
+//! it.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use super::plan::Plan;
+use super::row::Row;
+use super::run::Shard;
+use super::spec::cell;
+use migsim_output::guarded;
+
+/// The columns after the parameters and the seed.
+const COLUMNS: [&str; 14] = [
+    "makespan_i_s",
+    "makespan_ii_s",
+    "makespan_iii_s",
+    "overhead_percent",
+    "gain_percent",
+    "calls_ii",
+    "calls_iii",
+    "migrations",
+    "calls_cost_s",
+    "migrations_cost_s",
+    "error",
+    "id",
+    "version",
+    "straight_returns",
+];
+
+/// The table of the runs of a part of the plan, as far as they are there.
+///
+/// # Errors
+/// Memory cannot be written, which does not happen.
+pub fn runs_csv(plan: &Plan, shard: Shard, rows: &BTreeMap<String, Row>) -> io::Result<Vec<u8>> {
+    let mut table = csv::Writer::from_writer(Vec::new());
+    table.write_field("setting")?;
+    for name in &plan.names {
+        table.write_field(guarded(name).as_ref())?;
+    }
+    table.write_record(["seed"].into_iter().chain(COLUMNS))?;
+    for (run, id) in shard.runs(plan) {
+        let Some(row) = rows.get(id) else {
+            continue;
+        };
+        let (setting, seed) = plan.run(run);
+        table.write_field((setting + 1).to_string())?;
+        for value in &plan.settings[setting] {
+            table.write_field(cell(value.as_ref()))?;
+        }
+        table.write_field(seed.to_string())?;
+        for field in fields(row) {
+            table.write_field(field)?;
+        }
+        let returns = row.straight_returns.map(|count| count.to_string());
+        table.write_record([id, plan.version.as_str(), &returns.unwrap_or_default()])?;
+    }
+    table.into_inner().map_err(csv::IntoInnerError::into_error)
+}
+
+/// The results of a run; a float is written with as many digits as it takes to read it back exactly.
+fn fields(row: &Row) -> [String; 11] {
+    let float = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
+    let count = |value: Option<u64>| value.map(|value| value.to_string()).unwrap_or_default();
+    let [i, ii, iii] = row.makespan_s.map(float);
+    let [calls_ii, calls_iii] = row.calls.map(count);
+    let [calls_cost, migrations_cost] = row.cost_s.map(float);
+    [
+        i,
+        ii,
+        iii,
+        float(row.overhead_percent()),
+        float(row.gain_percent()),
+        calls_ii,
+        calls_iii,
+        count(row.migrations),
+        calls_cost,
+        migrations_cost,
+        guarded(row.error.as_deref().unwrap_or_default()).into_owned(),
+    ]
+}

@@ -1,0 +1,654 @@
+//! A search for good settings with a budget of runs, and the gain of the best one on fresh seeds.
+//!
+//! Half of the budget goes to *successive halving* (Jamieson and Talwalkar, Non-stochastic Best Arm Identification and Hyperparameter
+//! Optimization, AISTATS 2016): settings are drawn, all run with few seeds, the better half with twice as many, and so on. Where nothing is
+//! random one seed says all, and this is random search (Bergstra and Bengio, Random Search for Hyper-Parameter Optimization, JMLR 2012). The
+//! other half goes to *compass search* (Kolda, Lewis and Torczon, Optimization by Direct Search, SIAM Review 2003): from the best setting
+//! on, the values on both sides of each parameter's are tried, the best of all is the next centre, and where none is better the
+//! steps are halved; when they end, the next best setting is a centre.
+//!
+//! Settings are drawn from one stream ([`Purpose::Tune`]) and compared on the same seeds; which runs are done does not depend on threads.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
+
+use serde_json::Value;
+
+use super::config::{Combine, Parameter, Sweep};
+use super::goal::Goal;
+use super::plan::Plan;
+use super::planning::seeds;
+use super::row::Row;
+use super::run::{Common, Done, Shard, missing_from, run};
+use super::setting::{load, policy_of};
+use super::settings::{applied, check_options, check_parameters, counts};
+use super::spec::{Spec, label};
+use super::stats::Sample;
+use super::store::Store;
+use super::{change, draw, keys};
+use migsim_base::error::{Error, Problem};
+use migsim_base::random::{Purpose, Stream};
+use migsim_base::words::counted;
+use migsim_experiment::Registry;
+use migsim_experiment::{Limits, Shared, lookup};
+
+/// The most values of a parameter: the place of the default among them is looked for one by one.
+const MOST_VALUES: u64 = 100_000;
+
+/// By how much seeds grow and settings shrink from round to round.
+const HALVING: usize = 2;
+
+/// The number of settings looked at to see whether seeds change anything.
+const LOOKED_AT: u64 = 32;
+
+/// The first step of a compass: a quarter of the values.
+const FIRST_STEP: u64 = 4;
+
+/// The number of fresh seeds if none are given.
+pub const FRESH: u64 = 20;
+
+/// The values of the parameters, in their order; none where one does not apply.
+pub type Setting = Vec<Option<Value>>;
+
+/// The options of `policy` that have a usual range and that nobody has fixed.
+///
+/// # Errors
+/// A range cannot be read, which is a fault of the policy.
+pub fn usual_parameters(
+    registry: &Registry,
+    policy: &str,
+    is_fixed: impl Fn(&str) -> bool,
+) -> Result<Vec<Parameter>, Error> {
+    let Ok(entry) = registry.policies().find(policy) else {
+        return Ok(Vec::new()); // an unknown policy is reported as such later on
+    };
+    let key = |option: &str| format!("policy.{policy}.{option}");
+    let is_free = |option: &str| !is_fixed(option) && !is_fixed(&key(option));
+    let own = entry.ranges().iter().filter(|(option, _)| is_free(option));
+    own.map(|(option, range)| {
+        let flag = entry.flags.iter().find(|flag| flag.key == *option);
+        let name = flag.map_or_else(|| key(option), |flag| flag.name.to_owned());
+        let source = format!("the usual range of `{name}`");
+        let wrong = |message| Problem::new(message).source(&source);
+        let spec = Spec::parse(range).map_err(wrong)?;
+        Ok(Parameter::new(registry, &name, spec, source))
+    })
+    .collect()
+}
+
+/// A search: its goal and its means.
+#[derive(Debug)]
+pub struct Tuning<'a> {
+    /// The experiment and what varies; its seeds are those of the search.
+    pub sweep: &'a Sweep,
+    /// The goal.
+    pub goal: Goal,
+    /// The most runs of the search.
+    pub budget: usize,
+    /// The seeds on which the best setting and the defaults are compared; none: 20 after the largest of the search.
+    pub fresh: Option<&'a Spec>,
+    /// The memory of a run.
+    pub limits: Limits,
+    /// The common data of the runs.
+    pub common: &'a Common,
+    /// The store of the rows.
+    pub store: &'a Mutex<Store>,
+    /// Counts runs for a progress bar.
+    pub done: &'a Done,
+}
+
+/// A round of the search: settings that were run with the same seeds.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Round {
+    /// The method: `halving` or `compass`.
+    pub method: &'static str,
+    /// The number of settings.
+    pub settings: usize,
+    /// With how many seeds each.
+    pub seeds: usize,
+    /// The number of new runs.
+    pub runs: usize,
+    /// The best of them.
+    pub best: Setting,
+    /// Its mean over the seeds of the round; none if no setting could be run.
+    pub mean: Option<f64>,
+}
+
+/// The result of the search.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Found {
+    /// The best setting.
+    pub best: Setting,
+    /// The values without any tuning: those of the experiment.
+    pub defaults: Setting,
+    /// The other settings whose mean over the seeds of the search is equal.
+    pub ties: Vec<Setting>,
+    /// The rounds that led to it.
+    pub rounds: Vec<Round>,
+    /// The number of different settings that were run.
+    pub settings: usize,
+    /// The number of runs of the search; those that were there already count.
+    pub runs: usize,
+    /// The seeds of the search.
+    pub seeds: Vec<u64>,
+    /// Whether seeds change anything.
+    pub is_random: bool,
+    /// The comparison with the defaults.
+    pub comparison: Comparison,
+    /// The number of failed runs, and the error of the first.
+    pub failed: Option<(usize, String)>,
+    /// All runs that were done, with their rows.
+    pub all: (Plan, BTreeMap<String, Row>),
+}
+
+/// The best setting beside the defaults, on seeds that the search has not seen; one seed if seeds change nothing.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Comparison {
+    /// The seeds.
+    pub seeds: Vec<u64>,
+    /// The goal under the best setting.
+    pub best: Option<Sample>,
+    /// The goal under the defaults.
+    pub defaults: Option<Sample>,
+    /// The advantage of the best setting, seed by seed, in the unit of the goal.
+    pub improvement: Option<Sample>,
+    /// The same in percent of the defaults' \[%\], where the goal is a time.
+    pub gain_percent: Option<Sample>,
+}
+
+impl Tuning<'_> {
+    /// Searches and compares.
+    ///
+    /// # Errors
+    /// What varies, the seeds or the budget are wrong, no setting can be run, or a row cannot be written.
+    pub fn run(&self) -> Result<Found, Error> {
+        self.check()?;
+        let seeds = seeds(self.sweep)?;
+        let fresh = self.fresh_seeds(&seeds)?;
+        let defaults = self.defaults(seeds[0])?;
+        let is_random = self.is_random(&defaults, &seeds)?;
+        let seeds = if is_random { seeds } else { vec![seeds[0]] };
+        let mut search = Search {
+            tuning: self,
+            seeds: &seeds,
+            spent: 0,
+            asked: BTreeSet::new(),
+            tried: vec![defaults.clone()],
+            means: BTreeMap::new(),
+            rounds: Vec::new(),
+        };
+        let best = search.search(&defaults)?;
+        let Search {
+            spent,
+            mut asked,
+            tried,
+            means,
+            rounds,
+            ..
+        } = search;
+        let mean = |setting: &Setting| means.get(&key(setting)).copied().flatten();
+        let ties = tried
+            .iter()
+            .filter(|one| key(one) != key(&best) && mean(one) == mean(&best));
+        let ties: Vec<Setting> = ties.filter(|one| mean(one).is_some()).cloned().collect();
+        let pair = if key(&best) == key(&defaults) {
+            vec![best.clone()]
+        } else {
+            vec![best.clone(), defaults.clone()]
+        };
+        let plan = self.done(pair, if is_random { fresh } else { seeds.clone() })?;
+        let comparison = self.comparison(&plan);
+        let compared = plan.seeds.iter();
+        let all_seeds: BTreeSet<u64> = seeds.iter().chain(compared).copied().collect();
+        asked.extend(plan.runs.iter().cloned());
+        let settings = tried.len();
+        let all = self.plan(tried, all_seeds.into_iter().collect())?;
+        let rows = self.rows(&asked);
+        // In the order of the plan: that of the rows is that of their identities, which say nothing to a reader.
+        let done = all.runs.iter().filter_map(|id| rows.get(id));
+        let errors: Vec<&String> = done.filter_map(|row| row.error.as_ref()).collect();
+        let failed = errors.first().map(|&first| (errors.len(), first.clone()));
+        Ok(Found {
+            failed,
+            best,
+            ties,
+            defaults,
+            rounds,
+            settings,
+            runs: spent,
+            seeds,
+            is_random,
+            comparison,
+            all: (all, rows),
+        })
+    }
+
+    /// Checks that the parameters can vary, and that none has more values than can be looked through.
+    fn check(&self) -> Result<(), Error> {
+        let sweep = self.sweep;
+        if sweep.parameters.is_empty() {
+            let policy = policy_of(sweep, &[]);
+            let message = format!("nothing to tune: `{policy}` has no option with a usual range");
+            return Err(Problem::new(message)
+                .hint("name the varied parameters, for example `--vary costs.move.order=serial,parallel`")
+                .into());
+        }
+        // Ranges without a step are as good as any here.
+        check_parameters(&Sweep {
+            combine: Combine::Random(1),
+            ..sweep.clone()
+        })?;
+        let is_long = |one: &&Parameter| one.spec.count() > MOST_VALUES;
+        if let Some(one) = sweep.parameters.iter().find(is_long) {
+            let count = one.spec.count();
+            let message = format!("`{}` has {count} values, more than {MOST_VALUES}", one.name);
+            return Err(Problem::new(message)
+                .source(&one.source)
+                .hint("take larger steps")
+                .into());
+        }
+        Ok(())
+    }
+
+    fn fresh_seeds(&self, known: &[u64]) -> Result<Vec<u64>, Error> {
+        let known: BTreeSet<u64> = known.iter().copied().collect();
+        let Some(spec) = self.fresh else {
+            // After the largest seed there is the first again.
+            let after = |next| known.last().copied().unwrap_or(0).wrapping_add(next);
+            let others = (1..=u64::MAX)
+                .map(after)
+                .filter(|seed| !known.contains(seed));
+            return Ok(others
+                .take(usize::try_from(FRESH).unwrap_or(usize::MAX))
+                .collect());
+        };
+        let fresh = seeds(&Sweep {
+            seeds: Some(spec.clone()),
+            ..self.sweep.clone()
+        })?;
+        match fresh.iter().find(|seed| known.contains(seed)) {
+            None => Ok(fresh),
+            Some(seed) => Err(Problem::new(format!("seed {seed} is one of the search"))
+                .source("--fresh")
+                .hint("name seeds that the search does not use: a setting is judged on fresh seeds")
+                .into()),
+        }
+    }
+
+    /// The values that the parameters have if nothing is tuned.
+    fn defaults(&self, seed: u64) -> Result<Setting, Error> {
+        let alone = Sweep {
+            parameters: Vec::new(),
+            ..self.sweep.clone()
+        };
+        let experiment = load(&alone, &[], seed, (self.limits, &self.common.files))?;
+        let value = |one: &Parameter| {
+            let key = keys::key_under(&self.sweep.registry, &one.name, experiment.policy_name())?;
+            lookup(&experiment.resolved, &key).cloned()
+        };
+        Ok(self.sweep.parameters.iter().map(value).collect())
+    }
+
+    /// Whether seeds change anything, of the defaults or of some settings that are drawn.
+    fn is_random(&self, defaults: &Setting, seeds: &[u64]) -> Result<bool, Error> {
+        let mut some = self.drawn(LOOKED_AT);
+        check_options(self.sweep, &some)?;
+        some.push(defaults.clone());
+        let two = vec![seeds[0], seeds[0].wrapping_add(1)];
+        let plan = self.plan(some, two)?;
+        change::check(self.sweep, &plan, (self.limits, &self.common.files))?;
+        Ok(plan.seeds.len() > 1)
+    }
+
+    /// The first settings of the stream.
+    fn drawn(&self, count: u64) -> Vec<Setting> {
+        let mut stream = Stream::new(self.sweep.draw_seed, Purpose::Tune);
+        let ranks = draw::random(count, &counts(self.sweep), &mut stream);
+        let settings = ranks.iter().map(|ranks| applied(self.sweep, ranks));
+        let mut seen = BTreeSet::new();
+        settings
+            .filter(|setting| seen.insert(key(setting)))
+            .collect()
+    }
+
+    fn plan(&self, settings: Vec<Setting>, seeds: Vec<u64>) -> Result<Plan, Error> {
+        let (shared, ready): (&Shared, _) = (&self.common.files, Some(&self.common.ready));
+        Plan::of(self.sweep, settings, seeds, (self.limits, shared), ready)
+    }
+
+    /// The plan of some settings and seeds, when all of its runs are there.
+    fn done(&self, settings: Vec<Setting>, seeds: Vec<u64>) -> Result<Plan, Error> {
+        let plan = self.plan(settings, seeds)?;
+        let runs = {
+            let store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+            missing_from(&plan, Shard::WHOLE, store.rows())
+        };
+        let with = (self.limits, self.common);
+        run((self.sweep, &plan), &runs, with, self.store, self.done)?;
+        Ok(plan)
+    }
+
+    fn rows(&self, ids: &BTreeSet<String>) -> BTreeMap<String, Row> {
+        let store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = ids.iter();
+        own.filter_map(|id| Some((id.clone(), store.get(id)?.clone())))
+            .collect()
+    }
+
+    /// The goal of each run of the plan, setting by setting; none of a run that failed.
+    fn goals(&self, plan: &Plan) -> Vec<Vec<Option<f64>>> {
+        let store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+        let of = |id: &String| store.get(id).and_then(|row| self.goal.of(row));
+        let settings = plan.runs.chunks(plan.seeds.len());
+        settings.map(|ids| ids.iter().map(of).collect()).collect()
+    }
+
+    /// Compares the first setting of a plan with its last.
+    fn comparison(&self, plan: &Plan) -> Comparison {
+        let goals = self.goals(plan);
+        let (best, defaults) = (&goals[0], &goals[goals.len() - 1]);
+        let pairs: Vec<(f64, f64)> = best
+            .iter()
+            .zip(defaults)
+            .filter_map(|(best, defaults)| Some(((*best)?, (*defaults)?)))
+            .collect();
+        let sign = if self.goal.is_gain() { 1.0 } else { -1.0 };
+        let sample = |number: &dyn Fn(&(f64, f64)) -> f64| {
+            Sample::of(&pairs.iter().map(number).collect::<Vec<f64>>())
+        };
+        Comparison {
+            seeds: plan.seeds.clone(),
+            best: Sample::of(&best.iter().flatten().copied().collect::<Vec<f64>>()),
+            defaults: Sample::of(&defaults.iter().flatten().copied().collect::<Vec<f64>>()),
+            improvement: sample(&|(best, defaults)| sign * (best - defaults)),
+            gain_percent: sample(&|(best, defaults)| 100.0 * (defaults - best) / defaults)
+                .filter(|_| !self.goal.is_gain()),
+        }
+    }
+}
+
+/// A setting as something that can be looked up.
+fn key(setting: &[Option<Value>]) -> Vec<Option<String>> {
+    let labels = setting.iter().map(|value| value.as_ref().map(label));
+    labels.collect()
+}
+
+/// A search that is under way.
+struct Search<'a> {
+    tuning: &'a Tuning<'a>,
+    seeds: &'a [u64],
+    /// Runs done so far.
+    spent: usize,
+    /// Their names.
+    asked: BTreeSet<String>,
+    /// All settings that were run, the defaults first.
+    tried: Vec<Setting>,
+    /// The mean of each setting that was run with all seeds.
+    means: BTreeMap<Vec<Option<String>>, Option<f64>>,
+    rounds: Vec<Round>,
+}
+
+/// A setting and its mean.
+type Scored = (Setting, Option<f64>);
+
+impl Search<'_> {
+    fn left(&self) -> usize {
+        self.tuning.budget.saturating_sub(self.spent)
+    }
+
+    /// Runs settings and returns them from the best to the worst; of equals the earlier one is the better.
+    fn scored(
+        &mut self,
+        method: &'static str,
+        settings: Vec<Setting>,
+        seeds: usize,
+    ) -> Result<Vec<Scored>, Error> {
+        let plan = self
+            .tuning
+            .done(settings.clone(), self.seeds[..seeds].to_vec())?;
+        let before = self.spent;
+        for id in &plan.runs {
+            self.spent += usize::from(self.asked.insert(id.clone()));
+        }
+        let known: BTreeSet<_> = self.tried.iter().map(|setting| key(setting)).collect();
+        let new = settings.iter().filter(|one| !known.contains(&key(one)));
+        self.tried.extend(new.cloned());
+        let means = self.tuning.goals(&plan).into_iter().map(|goals| {
+            let whole: Option<Vec<f64>> = goals.into_iter().collect();
+            Some(Sample::of(&whole?)?.mean)
+        });
+        let count = settings.len();
+        let mut scored: Vec<Scored> = settings.into_iter().zip(means).collect();
+        if seeds == self.seeds.len() {
+            let all = scored.iter();
+            self.means.extend(all.map(|(one, mean)| (key(one), *mean)));
+        }
+        scored.sort_by(|(_, a), (_, b)| self.order(*a, *b));
+        self.rounds.push(Round {
+            method,
+            settings: count,
+            seeds,
+            runs: self.spent - before,
+            best: scored[0].0.clone(),
+            mean: scored[0].1,
+        });
+        Ok(scored)
+    }
+
+    /// The better mean comes first, a failure last.
+    fn order(&self, a: Option<f64>, b: Option<f64>) -> std::cmp::Ordering {
+        let sign = if self.tuning.goal.is_gain() {
+            -1.0
+        } else {
+            1.0
+        };
+        let number = |mean: Option<f64>| mean.map_or(f64::INFINITY, |mean| sign * mean);
+        number(a).total_cmp(&number(b))
+    }
+
+    /// The best setting that the budget finds.
+    fn search(&mut self, defaults: &Setting) -> Result<Setting, Error> {
+        let mut found = self.halving(defaults)?;
+        for centre in found.clone() {
+            if self.left() < self.seeds.len() {
+                break;
+            }
+            let end = self.compass(centre)?;
+            found.push(end);
+        }
+        found.sort_by(|(_, a), (_, b)| self.order(*a, *b));
+        let (best, mean) = found.swap_remove(0);
+        if mean.is_some() {
+            return Ok(best);
+        }
+        let rows = self.tuning.rows(&self.asked);
+        let error = rows.values().find_map(|row| row.error.clone());
+        let message = error.unwrap_or_else(|| "the goal has no value".into());
+        let problem = Problem::new(format!("no setting could be run: {message}"));
+        Err(Error::Run(problem.hint(
+            "widen what varies, or see what one run says with `migsim run`",
+        )))
+    }
+
+    /// Successive halving; what is left at its end, from the best on. The defaults stay to the end.
+    fn halving(&mut self, defaults: &Setting) -> Result<Vec<Scored>, Error> {
+        let seeds = self.seeds.len();
+        let first = first_round(self.tuning.budget.div_ceil(2).saturating_sub(seeds), seeds);
+        let Some(first) = first else {
+            let problem = Problem::new(format!(
+                "a budget of {} runs is too small for {}",
+                self.tuning.budget,
+                counted(seeds, "seed")
+            ));
+            return Err(problem
+                .source("--budget")
+                .hint(format!("give {} at least, or fewer `--seeds`", 8 * seeds))
+                .into());
+        };
+        let mut settings = self.tuning.drawn(first as u64);
+        settings.retain(|one| key(one) != key(defaults));
+        let mut own = 1;
+        loop {
+            settings.insert(0, defaults.clone());
+            let mut scored = self.scored("halving", settings, own)?;
+            if own == seeds {
+                return Ok(scored);
+            }
+            let is_default = |(one, _): &Scored| key(one) == key(defaults);
+            scored.retain(|one| !is_default(one));
+            scored.truncate(scored.len().div_ceil(HALVING));
+            settings = scored.into_iter().map(|(one, _)| one).collect();
+            own = (own * HALVING).min(seeds);
+        }
+    }
+
+    /// Compass search from `centre` on; where it ends.
+    fn compass(&mut self, mut centre: Scored) -> Result<Scored, Error> {
+        let longest = counts(self.tuning.sweep).into_iter().max().unwrap_or(1);
+        let mut step = (longest / FIRST_STEP).max(1);
+        while self.left() >= self.seeds.len() {
+            let around = self.around(&centre.0, step);
+            let is_new = |one: &Setting| !self.means.contains_key(&key(one));
+            let affordable = self.left() / self.seeds.len();
+            let mut new: Vec<Setting> = around.into_iter().filter(is_new).collect();
+            new.truncate(affordable);
+            if !new.is_empty() {
+                // The centre, which costs nothing, comes first: of equals it stays.
+                new.insert(0, centre.0.clone());
+                let best = self
+                    .scored("compass", new, self.seeds.len())?
+                    .swap_remove(0);
+                if key(&best.0) != key(&centre.0) {
+                    centre = best;
+                    continue;
+                }
+            }
+            if step == 1 {
+                break;
+            }
+            step /= 2;
+        }
+        Ok(centre)
+    }
+
+    /// The settings that differ from one in a single parameter: by `step` of its values, or fewer where it has few, on both sides.
+    fn around(&self, centre: &Setting, step: u64) -> Vec<Setting> {
+        let sweep = self.tuning.sweep;
+        let longest = counts(sweep).into_iter().max().unwrap_or(1);
+        let mut around = Vec::new();
+        for (index, one) in sweep.parameters.iter().enumerate() {
+            let Some(value) = &centre[index] else {
+                continue; // no option of this policy
+            };
+            let (place, count) = (place(&one.spec, value), one.spec.count());
+            // In proportion: a step of a quarter is a quarter of each.
+            let own = (step * count / longest).max(1);
+            let sides = [place.checked_sub(own), Some(place), place.checked_add(own)];
+            for rank in sides.into_iter().flatten().filter(|rank| *rank < count) {
+                let mut other = centre.clone();
+                other[index] = Some(one.spec.get(rank));
+                if one.name == "policy" {
+                    other = self.under_policy(other);
+                }
+                if key(&other) != key(centre) {
+                    around.push(other);
+                }
+            }
+        }
+        around
+    }
+
+    /// The setting with the options that its policy has: those of another policy left out, missing ones at the first of their values.
+    fn under_policy(&self, setting: Setting) -> Setting {
+        let sweep = self.tuning.sweep;
+        let policy = policy_of(sweep, &setting);
+        let parameters = sweep.parameters.iter().zip(setting);
+        parameters
+            .map(|(one, value)| {
+                keys::key_under(&sweep.registry, &one.name, &policy)
+                    .map(|_| value.unwrap_or_else(|| one.spec.get(0)))
+            })
+            .collect()
+    }
+}
+
+/// The number of settings with which successive halving begins, so that it takes no more than `budget` runs: two at least.
+fn first_round(budget: usize, seeds: usize) -> Option<usize> {
+    // Rounds are nested: each adds the seeds that the one before has not had.
+    let cost = |first: usize| {
+        let (mut settings, mut own, mut runs) = (first, 1, first);
+        while own < seeds {
+            settings = settings.div_ceil(HALVING);
+            let more = (own * HALVING).min(seeds);
+            runs += settings * (more - own);
+            own = more;
+        }
+        runs
+    };
+    (2..=budget).rev().find(|&first| cost(first) <= budget)
+}
+
+/// The place of a value among those of a parameter: at the nearest number, or at the first if it is none of them.
+fn place(spec: &Spec, value: &Value) -> u64 {
+    let distance = |rank: u64| {
+        let other = spec.get(rank);
+        match (other.as_f64(), value.as_f64()) {
+            (Some(a), Some(b)) => (a - b).abs(),
+            _ if label(&other) == label(value) => 0.0,
+            _ => f64::INFINITY,
+        }
+    };
+    let nearest = (0..spec.count()).map(|rank| (distance(rank), rank));
+    nearest
+        .min_by(|(a, _), (b, _)| a.total_cmp(b))
+        .map_or(0, |(_, rank)| rank)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_first_round_fits_the_budget() {
+        // One seed: all are run once.
+        assert_eq!(first_round(100, 1), Some(100));
+        // 8 seeds: 40 + 20·1 + 10·2 + 5·4 = 100.
+        assert_eq!(first_round(100, 8), Some(40));
+        // 3 seeds: 56 + 28·1 + 14·1 = 98, and 57 + 29 + 15 = 101.
+        assert_eq!(first_round(100, 3), Some(56));
+        assert_eq!(first_round(1, 1), None);
+        assert_eq!(first_round(4, 8), None);
+    }
+
+    #[test]
+    fn a_value_stands_at_the_nearest_number() {
+        let spec = Spec::parse("2,4,8,16").unwrap();
+        assert_eq!(place(&spec, &json!(8)), 2);
+        assert_eq!(place(&spec, &json!(11.0)), 2);
+        assert_eq!(place(&spec, &json!(99)), 3);
+        let names = Spec::parse("serial,parallel").unwrap();
+        assert_eq!(place(&names, &json!("parallel")), 1);
+        assert_eq!(place(&names, &json!("other")), 0);
+    }
+
+    #[test]
+    fn usual_parameters_are_those_of_the_policy_that_are_free() {
+        let names = |policy: &str, fixed: &str| -> Vec<String> {
+            let registry = Registry::standard();
+            let parameters = usual_parameters(&registry, policy, |name| name == fixed);
+            parameters
+                .unwrap()
+                .into_iter()
+                .map(|one| one.name)
+                .collect()
+        };
+        assert_eq!(names("migbsp", "-"), ["alpha", "omega", "d", "x"]);
+        assert_eq!(names("migbsp", "policy.migbsp.d"), ["alpha", "omega", "x"]);
+        assert_eq!(names("migbsp-2007", "-"), ["alpha", "d"]);
+        assert!(names("never", "-").is_empty());
+    }
+}

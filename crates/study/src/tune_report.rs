@@ -1,0 +1,402 @@
+//! The report of a search: `tune.json`, which keeps it, its printed form, and its page.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::folder::read_plan;
+use super::goal::Goal;
+use super::page::{SHOWN, ranking};
+use super::plan::Plan;
+use super::row::Row;
+use super::stats::{Sample, short};
+use super::store;
+use super::summary::{Summary, named};
+use super::tune::{Found, Setting};
+use migsim_base::document::{Document, read_text};
+use migsim_base::error::{Error, Problem, visible};
+use migsim_base::words::counted;
+use migsim_output::frame::{Page, list, section};
+use migsim_output::{Cell, Sheet, Table, escaped, numbers, read_inside, words};
+
+/// The name of its file.
+pub const FILE: &str = "tune.json";
+
+/// The most settings that are named as equally good.
+const MOST_TIES: usize = 4;
+
+/// A setting by the names of its parameters; parameters that it does not have are left out.
+type Named = Map<String, Value>;
+
+/// The result of a search, as its folder keeps it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct TuneReport {
+    /// The goal, with its unit.
+    pub goal: String,
+    /// The names of the parameters, in their order.
+    pub parameters: Vec<String>,
+    /// The best setting.
+    pub best: Named,
+    /// The other settings whose mean over the seeds of the search is equal.
+    pub ties: Vec<Named>,
+    /// The values without any tuning.
+    pub defaults: Named,
+    /// The search itself.
+    pub search: SearchPart,
+    /// Whether seeds change anything.
+    pub is_random: bool,
+    /// The best setting beside the defaults.
+    pub comparison: ComparisonPart,
+    /// The command that runs the best setting.
+    pub command: String,
+}
+
+/// The search itself.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct SearchPart {
+    /// The number of its runs.
+    pub runs: usize,
+    /// The number of different settings.
+    pub settings: usize,
+    /// Its seeds.
+    pub seeds: Vec<u64>,
+    /// The seed that draws the first settings.
+    pub draw_seed: u64,
+    /// The number of failed runs.
+    pub failed: usize,
+    /// Its rounds.
+    pub rounds: Vec<RoundPart>,
+}
+
+/// A round of the search.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct RoundPart {
+    /// The method: `halving` or `compass`.
+    pub method: String,
+    /// The number of settings.
+    pub settings: usize,
+    /// The number of seeds of each.
+    pub seeds: usize,
+    /// The number of new runs.
+    pub runs: usize,
+    /// The best setting.
+    pub best: Named,
+    /// Its mean; none if no setting could be run.
+    pub mean: Option<f64>,
+}
+
+/// The best setting beside the defaults, on fresh seeds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct ComparisonPart {
+    /// The seeds.
+    pub seeds: Vec<u64>,
+    /// The goal under the best setting.
+    pub best: Option<Estimate>,
+    /// The goal under the defaults.
+    pub defaults: Option<Estimate>,
+    /// The advantage of the best setting, seed by seed, in the unit of the goal.
+    pub improvement: Option<Estimate>,
+    /// The same in percent of the defaults' \[%\], where the goal is a time.
+    pub gain_percent: Option<Estimate>,
+}
+
+/// A mean over seeds.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Estimate {
+    /// The mean.
+    pub mean: f64,
+    /// The standard deviation, with n - 1; none of a single seed.
+    pub deviation: Option<f64>,
+    /// Half the width of the 95 % confidence interval; none of a single seed.
+    pub ci95: Option<f64>,
+}
+
+impl From<Sample> for Estimate {
+    fn from(sample: Sample) -> Self {
+        Self {
+            mean: sample.mean,
+            deviation: sample.deviation,
+            ci95: sample.half_width(),
+        }
+    }
+}
+
+impl TuneReport {
+    /// The report of what was found; `command` runs the best setting.
+    pub fn of(
+        found: &Found,
+        parameters: Vec<String>,
+        (goal, draw_seed, command): (Goal, u64, String),
+    ) -> Self {
+        let setting = |setting: &Setting| -> Named {
+            let pairs = parameters.iter().zip(setting);
+            pairs
+                .filter_map(|(name, value)| Some((name.clone(), value.clone()?)))
+                .collect()
+        };
+        let estimate = |sample: Option<Sample>| sample.map(Estimate::from);
+        let rounds = found.rounds.iter().map(|round| RoundPart {
+            method: round.method.to_owned(),
+            settings: round.settings,
+            seeds: round.seeds,
+            runs: round.runs,
+            best: setting(&round.best),
+            mean: round.mean,
+        });
+        let compared = &found.comparison;
+        Self {
+            goal: goal.name().to_owned(),
+            best: setting(&found.best),
+            ties: found.ties.iter().map(setting).collect(),
+            defaults: setting(&found.defaults),
+            search: SearchPart {
+                runs: found.runs,
+                settings: found.settings,
+                seeds: found.seeds.clone(),
+                draw_seed,
+                failed: found.failed.as_ref().map_or(0, |(count, _)| *count),
+                rounds: rounds.collect(),
+            },
+            is_random: found.is_random,
+            comparison: ComparisonPart {
+                seeds: compared.seeds.clone(),
+                best: estimate(compared.best),
+                defaults: estimate(compared.defaults),
+                improvement: estimate(compared.improvement),
+                gain_percent: estimate(compared.gain_percent),
+            },
+            command,
+            parameters,
+        }
+    }
+
+    /// The report as JSON.
+    pub fn to_json(&self) -> Value {
+        serde_json::to_value(self).expect("a report is JSON")
+    }
+
+    /// The report as printed.
+    pub fn sheet(&self) -> Sheet {
+        let mut sheet = Sheet::default();
+        sheet.line(self.heading());
+        sheet.line("");
+        sheet.table(self.rounds());
+        sheet.line("");
+        for (name, estimate, setting) in self.pair() {
+            let mean = estimate.map_or("cannot be run".to_owned(), |one| short(one.mean));
+            sheet.line(format!("{name:<8}  {mean}  {}", self.named(setting)));
+        }
+        if let Some(ties) = self.ties() {
+            sheet.line(format!("ties      {ties}"));
+        }
+        sheet.line(format!("gain      {}", self.gain()));
+        sheet.line("");
+        sheet.line(&self.command);
+        sheet
+    }
+
+    /// `index.html`: the same, with all settings that were tried.
+    pub fn page(&self, plan: &Plan, rows: &BTreeMap<String, Row>) -> String {
+        let settings = ranking(plan, &Summary::of(plan, rows));
+        let ties = self.ties().map(|ties| format!("Ties: {ties}."));
+        let result = format!(
+            "<p class=\"verdict\">Gain over the defaults: {}</p>\n{}{}<p>The command that runs the best setting:</p>\n<pre class=\"wide\" aria-label=\"command\"><code>{}</code></pre>\n",
+            escaped(&self.gain()),
+            self.compared().html(SHOWN),
+            list(&Vec::from_iter(ties)),
+            escaped(&visible(&self.command))
+        );
+        let note = "<p class=\"note\">The means are over all seeds that a setting was run with, those of the comparison included; a setting with few seeds was dropped early. The best is judged on fresh seeds above.</p>\n";
+        let body = [
+            section(
+                "result",
+                "Result: the best setting beside the defaults",
+                &result,
+            ),
+            section("search", "Search: its rounds", &self.rounds().html(SHOWN)),
+            section(
+                "settings",
+                "Settings: all that were tried",
+                &format!("{settings}{note}"),
+            ),
+        ];
+        Page {
+            title: &format!("Search over {}", self.parameters.join(", ")),
+            lead: &format!("<p>{}.</p>\n", escaped(&self.heading())),
+            body: &body.concat(),
+            ..Page::default()
+        }
+        .html()
+    }
+
+    fn heading(&self) -> String {
+        let search = &self.search;
+        format!(
+            "{} of {} with {}, for the best {}",
+            counted(search.runs, "run"),
+            counted(search.settings, "setting"),
+            counted(search.seeds.len(), "seed"),
+            self.goal
+        )
+    }
+
+    /// The best setting and the defaults, on the seeds of the comparison.
+    fn pair(&self) -> [(&'static str, Option<Estimate>, &Named); 2] {
+        let compared = &self.comparison;
+        [
+            ("best", compared.best, &self.best),
+            ("defaults", compared.defaults, &self.defaults),
+        ]
+    }
+
+    /// The rounds of the search.
+    fn rounds(&self) -> Table {
+        let columns = [
+            words("search", "method"),
+            numbers("settings", "settings"),
+            numbers("seeds", "seeds"),
+            numbers("runs", "runs"),
+            numbers("best", "best"),
+            words("at", "setting"),
+        ];
+        let mut table = Table::new("search", "", &columns);
+        for round in &self.search.rounds {
+            let mean = round.mean;
+            table.push([
+                Cell::text(&round.method),
+                Cell::count(round.settings),
+                Cell::count(round.seeds),
+                Cell::count(round.runs),
+                Cell::value(mean, mean.map_or("-".to_owned(), short)),
+                Cell::text(self.named(&round.best)),
+            ]);
+        }
+        table
+    }
+
+    /// The settings that are as good as the best, if there are any.
+    fn ties(&self) -> Option<String> {
+        let ties = &self.ties;
+        let named = ties.iter().take(MOST_TIES).map(|one| self.named(one));
+        let named = named.collect::<Vec<_>>().join("; ");
+        let more = if ties.len() > MOST_TIES { "; ..." } else { "" };
+        let (count, verb) = match ties.len() {
+            0 => return None,
+            1 => ("1 other".to_owned(), "is"),
+            count => (format!("{count} others"), "are"),
+        };
+        Some(format!(
+            "{count} {verb} as good as the best in the search: {named}{more}"
+        ))
+    }
+
+    /// The best setting and the defaults as a table.
+    fn compared(&self) -> Table {
+        let columns = [
+            words("which", "which"),
+            numbers(&self.goal, "mean"),
+            numbers("± 95 %", "ci95"),
+            words("setting", "setting"),
+        ];
+        let mut table = Table::new("comparison", "", &columns);
+        let means = self.pair().map(|(_, one, _)| one.map(|one| one.mean));
+        let largest = means.into_iter().flatten().fold(0.0, f64::max);
+        for (name, estimate, setting) in self.pair() {
+            let mean = estimate.map_or_else(
+                || Cell::text("cannot be run"),
+                |one| Cell::value(one.mean, short(one.mean)).with_bar(one.mean / largest),
+            );
+            let half = estimate.and_then(|one| one.ci95);
+            let half = half.map_or_else(Cell::empty, |half| Cell::value(half, short(half)));
+            table.push([
+                Cell::text(name),
+                mean,
+                half,
+                Cell::text(self.named(setting)),
+            ]);
+        }
+        table
+    }
+
+    fn gain(&self) -> String {
+        let compared = &self.comparison;
+        let Some(gain) = compared.gain_percent.or(compared.improvement) else {
+            return "unknown: the defaults cannot be run".into();
+        };
+        if self.best == self.defaults {
+            return "none: nothing better than the defaults was found".into();
+        }
+        let unit = if self.goal == Goal::GAIN.name() {
+            "percentage points"
+        } else {
+            "%"
+        };
+        let mean = short(gain.mean);
+        if !self.is_random {
+            return format!(
+                "{mean} {unit}; the interval has no width: nothing here is random, seeds change nothing"
+            );
+        }
+        let (first, last) = (compared.seeds.first(), compared.seeds.last());
+        let seeds = match (first, last) {
+            (Some(first), Some(last)) if first != last => format!(
+                "{} fresh seeds from {first} to {last}",
+                compared.seeds.len()
+            ),
+            _ => "one fresh seed".into(),
+        };
+        let Some(half) = gain.ci95 else {
+            return format!("{mean} {unit} ({seeds}: no interval)");
+        };
+        let doubt = if gain.mean - half > 0.0 {
+            ""
+        } else {
+            "; the interval holds 0: no gain is shown"
+        };
+        format!(
+            "{mean} ± {} {unit} (95 %, {seeds}, paired){doubt}",
+            short(half)
+        )
+    }
+
+    fn named(&self, setting: &Named) -> String {
+        let values = self.parameters.iter().map(|name| setting.get(name));
+        let values: Vec<Option<Value>> = values.map(Option::<&Value>::cloned).collect();
+        named(&self.parameters, &values)
+    }
+}
+
+/// The page of the folder of a search, made anew from its report, its plan and its rows.
+///
+/// # Errors
+/// The folder cannot be read, or its files do not belong together.
+pub fn page_of(folder: &Path) -> Result<String, Error> {
+    let path = folder.join(FILE);
+    let name = path.display().to_string();
+    let hint = "name a folder that `migsim tune --out` has written";
+    let text = read_inside(&path, read_text).map_err(|problem| problem.hint(hint))?;
+    let report: TuneReport = Document::parse(name.clone(), text)?.deserialize()?;
+    let plan = read_plan(folder)?;
+    if plan.names != report.parameters {
+        let problem = Problem::new(format!(
+            "the search varied {}, and `plan.json` varies {}",
+            report.parameters.join(", "),
+            plan.names.join(", ")
+        ));
+        let hint = "run the command of the search again: it writes both files";
+        return Err(problem.source(name).hint(hint).into());
+    }
+    Ok(report.page(&plan, &store::rows(folder)?))
+}

@@ -1,0 +1,214 @@
+//! Whole loads and applications as texts: `walk,step=0.1`, `lu,n=500,procs=25`. Command lines and sweep files accept them, tables show
+//! them.
+//!
+//! In a list of them an item without `=` begins the next one: `none,walk,step=0.1,on-off` are three loads, the second with a parameter.
+//! ` & ` stands between loads that act together: `walk & on-off,on=links`.
+
+use serde_json::{Map, Value};
+
+use super::spec::{Spec, label, split};
+use migsim_base::document::{typed_value, value_as_typed};
+use migsim_platform::load::from_flag;
+
+/// The keys, each with the key inside it that a text begins with.
+const WHOLE: [(&str, &str); 2] = [("load", "kind"), ("workload", "app")];
+
+/// The sign between loads that act together.
+const AND: &str = " & ";
+
+/// Whether the whole objects of this key are given as texts.
+pub fn is_whole(key: &str) -> bool {
+    WHOLE.iter().any(|(whole, _)| *whole == key)
+}
+
+/// The values of a list on the command line.
+///
+/// # Errors
+/// What is wrong with it, in words.
+pub(super) fn spec(key: &str, text: &str) -> Result<Spec, String> {
+    let values = items(text)?;
+    let values: Result<Vec<Value>, String> = values.iter().map(|one| checked(key, one)).collect();
+    Ok(Spec::list(values?, text))
+}
+
+/// A value as it stands in a sweep file, as the text for it if there is one.
+///
+/// # Errors
+/// What is wrong with it, in words.
+pub(super) fn checked(key: &str, value: &Value) -> Result<Value, String> {
+    read(key, value).map(|whole| text_of(key, &whole))
+}
+
+/// The loads that the flags `--load` of a sweep mean, as texts: one of each flag, together, in every combination.
+///
+/// # Errors
+/// What is wrong with them, in words.
+pub fn loads(flags: &[String]) -> Result<Vec<Value>, String> {
+    let mut all: Vec<Vec<String>> = vec![Vec::new()];
+    for flag in flags {
+        let choices = items(flag)?;
+        let with = |so_far: &Vec<String>| -> Vec<Vec<String>> {
+            let one = |choice: &Value| [&so_far[..], &[label(choice)]].concat();
+            choices.iter().map(one).collect()
+        };
+        all = all.iter().flat_map(with).collect();
+    }
+    let together = |texts: &Vec<String>| checked("load", &texts.join(AND).into());
+    all.iter().map(together).collect()
+}
+
+/// The object that a value of the parameter `key` means: what its text says, any other value as it is.
+pub fn value_of(key: &str, value: &Value) -> Value {
+    read(key, value).unwrap_or_else(|_| value.clone())
+}
+
+/// The items of a list, each a text or JSON.
+fn items(text: &str) -> Result<Vec<Value>, String> {
+    let mut items: Vec<Value> = Vec::new();
+    for part in split(text) {
+        let part = part.trim();
+        let json = Some(typed_value(part)).filter(|json| !json.is_string());
+        match (json, items.last_mut()) {
+            (Some(json), _) if json.is_object() || json.is_array() || json.is_null() => {
+                items.push(json);
+            }
+            _ if part.is_empty() => {
+                return Err(format!("`{text}` has an empty value between its commas"));
+            }
+            (_, Some(Value::String(before))) if part.contains('=') => {
+                *before = format!("{before},{part}");
+            }
+            _ if part.contains('=') => {
+                return Err(format!(
+                    "`{part}` stands before the name that it belongs to"
+                ));
+            }
+            _ => items.push(part.into()),
+        }
+    }
+    Ok(items)
+}
+
+fn read(key: &str, value: &Value) -> Result<Value, String> {
+    match (key, value) {
+        ("load", Value::String(text)) => {
+            from_flag(&text.split(AND).map(str::to_owned).collect::<Vec<_>>())
+        }
+        ("workload", Value::String(text)) => application(text),
+        _ => Ok(value.clone()),
+    }
+}
+
+/// `lu,n=500,procs=25`.
+fn application(text: &str) -> Result<Value, String> {
+    let mut keys = Map::new();
+    for part in split(text) {
+        let (key, value) = match part.split_once('=') {
+            Some((key, value)) => (key.trim(), typed_value(value.trim())),
+            None if keys.is_empty() => ("app", Value::from(part.trim())),
+            None => return Err(format!("`{part}` is not of the form KEY=VALUE")),
+        };
+        if keys.insert(key.to_owned(), value).is_some() {
+            return Err(format!("`{key}` is given twice"));
+        }
+    }
+    Ok(Value::Object(keys))
+}
+
+/// The text that means an object; the object itself if there is none.
+pub fn text_of(key: &str, value: &Value) -> Value {
+    let texts = match value {
+        Value::Array(all) => all.iter().map(|one| text_of_one(key, one)).collect(),
+        one => text_of_one(key, one).map(|text| vec![text]),
+    };
+    let text = texts.map(|texts: Vec<String>| Value::from(texts.join(AND)));
+    let means_it = |text: &Value| read(key, text).as_ref() == Ok(value);
+    text.filter(means_it).unwrap_or_else(|| value.clone())
+}
+
+fn text_of_one(key: &str, value: &Value) -> Option<String> {
+    if value.is_null() {
+        return Some("none".to_owned());
+    }
+    let (_, head) = WHOLE.iter().find(|(whole, _)| *whole == key)?;
+    let keys = value.as_object()?;
+    let mut text = keys.get(*head)?.as_str()?.to_owned();
+    for (name, value) in keys.iter().filter(|(name, _)| name != head) {
+        let value = match value {
+            Value::Array(places) if name == "on" => {
+                let places = places.iter().map(Value::as_str);
+                places.collect::<Option<Vec<&str>>>()?.join("+")
+            }
+            other => value_as_typed(other),
+        };
+        text = format!("{text},{name}={value}");
+    }
+    Some(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn values(key: &str, text: &str) -> Value {
+        spec(key, text).unwrap().values().collect()
+    }
+
+    #[test]
+    fn an_item_without_a_key_begins_the_next_load() {
+        assert_eq!(
+            values("load", "none, walk,step=0.1,most=0.5,on-off,on=A+B"),
+            json!(["none", "walk,step=0.1,most=0.5", "on-off,on=A+B"])
+        );
+        assert_eq!(
+            values(
+                "load",
+                r#"{"kind":"walk","step":0.1},null,[{"kind":"walk"},{"kind":"ar"}]"#
+            ),
+            json!(["walk,step=0.1", "none", "walk & ar"])
+        );
+        assert_eq!(
+            values("workload", "lu,n=500,grid=[5,5],sw,n=25"),
+            json!(["lu,n=500,grid=[5,5]", "sw,n=25"])
+        );
+    }
+
+    #[test]
+    fn texts_mean_the_objects_of_an_experiment() {
+        let meant = |key, text: &str| value_of(key, &json!(text));
+        assert_eq!(meant("load", "none"), json!(null));
+        assert_eq!(
+            meant("load", "walk,step=0.1 & on-off,on=links"),
+            json!([{"kind": "walk", "step": 0.1}, {"kind": "on-off", "on": "links"}])
+        );
+        assert_eq!(
+            meant("workload", "lu,n=500,grid=[5,5]"),
+            json!({"app": "lu", "n": 500, "grid": [5, 5]})
+        );
+    }
+
+    #[test]
+    fn an_object_that_no_text_means_stays_as_it_is() {
+        for odd in [
+            json!({"kind": "file", "file": "a,b.csv"}),
+            json!({"step": 1}),
+        ] {
+            assert_eq!(checked("load", &odd), Ok(odd));
+        }
+    }
+
+    #[test]
+    fn flags_of_loads_combine() {
+        let flags = ["none,walk".to_owned(), "on-off,on=links,none".to_owned()];
+        let all = ["on-off,on=links", "none", "walk & on-off,on=links", "walk"];
+        assert_eq!(loads(&flags).unwrap(), all.map(Value::from));
+    }
+
+    #[test]
+    fn what_belongs_to_no_load_is_refused() {
+        assert!(spec("load", "step=0.1,walk").is_err());
+        assert!(spec("load", "walk,,ar").is_err());
+        assert!(spec("load", "walk,step=1,step=2").is_err());
+    }
+}

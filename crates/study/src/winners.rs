@@ -1,0 +1,278 @@
+//! The winner at each pair of values of two parameters: where which policy is fastest, by how much, and whether that is certain.
+//!
+//! At each pair the policies are compared seed by seed as in [`Comparison`]. The margin is that of the winner over the next policy,
+//! `100 (T_next - T_best) / T_best`; it is certain if the 95 % interval of the differences excludes 0.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::compare::{Comparison, Known};
+use super::plan::Plan;
+use super::row::Row;
+use super::spec::{cell, label};
+use super::stats::short;
+use migsim_output::figure::{self, Figure, Style};
+
+/// A pair of values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Won {
+    /// The indices of the values in [`Winners::axes`].
+    pub place: [usize; 2],
+    /// The policies, the best first.
+    pub comparison: Comparison,
+}
+
+impl Won {
+    /// The time by which the next policy is longer \[%\]; none if there is no other.
+    pub fn margin(&self) -> Option<f64> {
+        let [best, next, ..] = &self.comparison.standings[..] else {
+            return None;
+        };
+        Some(100.0 * next.behind?.mean / best.makespan.mean)
+    }
+
+    /// Whether the next policy is slower with certainty.
+    pub fn is_certain(&self) -> bool {
+        let next = self.comparison.standings.get(1);
+        next.is_none_or(|next| !next.ties_with_best)
+    }
+}
+
+/// The map.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Winners {
+    /// The two parameters with their values.
+    pub axes: [(String, Vec<Value>); 2],
+    /// The policies, as they were named.
+    pub policies: Vec<String>,
+    /// All pairs at which a policy ran with all seeds.
+    pub cells: Vec<Won>,
+}
+
+impl Winners {
+    /// The map of a plan that varies the policy and two other parameters; none if it varies anything else.
+    pub fn of(plan: &Plan, rows: &BTreeMap<String, Row>) -> Option<Self> {
+        let policy = plan.names.iter().position(|name| name == "policy")?;
+        let others: Vec<usize> = (0..plan.names.len()).filter(|one| *one != policy).collect();
+        let [x, y] = others[..] else {
+            return None;
+        };
+        let values = |parameter: usize| -> Vec<Value> {
+            let mut distinct: Vec<Value> = Vec::new();
+            for value in plan
+                .settings
+                .iter()
+                .filter_map(|setting| setting[parameter].as_ref())
+            {
+                if !distinct.contains(value) {
+                    distinct.push(value.clone());
+                }
+            }
+            distinct
+        };
+        let axes = [x, y].map(|parameter| (plan.names[parameter].clone(), values(parameter)));
+        let seeds = plan.seeds.len();
+        let mut cells = Vec::new();
+        for (row, above) in axes[1].1.iter().enumerate() {
+            for (column, beside) in axes[0].1.iter().enumerate() {
+                let is_here = |setting: &Vec<Option<Value>>| {
+                    setting[x].as_ref() == Some(beside) && setting[y].as_ref() == Some(above)
+                };
+                let mut here = Plan {
+                    names: vec![plan.names[policy].clone()],
+                    seeds: plan.seeds.clone(),
+                    ..Plan::default()
+                };
+                for (index, setting) in plan.settings.iter().enumerate() {
+                    if is_here(setting) {
+                        here.settings.push(vec![setting[policy].clone()]);
+                        let runs = &plan.runs[index * seeds..(index + 1) * seeds];
+                        here.runs.extend_from_slice(runs);
+                    }
+                }
+                let comparison = Comparison::of(&here, rows, &Known::default());
+                if !comparison.standings.is_empty() {
+                    cells.push(Won {
+                        place: [column, row],
+                        comparison,
+                    });
+                }
+            }
+        }
+        Some(Self {
+            policies: values(policy).iter().map(label).collect(),
+            axes,
+            cells,
+        })
+    }
+
+    /// The verdict, in sentences.
+    pub fn verdict(&self) -> String {
+        let mut sentences = Vec::new();
+        for policy in &self.policies {
+            let is_best = |won: &&Won| won.comparison.standings[0].policy == *policy;
+            let won: Vec<&Won> = self.cells.iter().filter(is_best).collect();
+            let certain = won.iter().filter(|won| won.is_certain()).count();
+            if !won.is_empty() {
+                sentences.push(format!(
+                    "`{policy}` is fastest at {} of {} pairs of values, at {certain} of them for certain.",
+                    won.len(),
+                    self.cells.len()
+                ));
+            }
+        }
+        if sentences.is_empty() {
+            sentences.push("No policy ran with all seeds.".into());
+        }
+        sentences.join(" ")
+    }
+
+    /// The values of a cell, level and upright.
+    pub fn values(&self, won: &Won) -> [&Value; 2] {
+        [0, 1].map(|axis: usize| &self.axes[axis].1[won.place[axis]])
+    }
+
+    /// `map.csv`: a row for each pair of values.
+    pub fn csv(&self) -> String {
+        let mut text = format!(
+            "{},{},best,makespan_iii_mean_s,makespan_iii_ci95_s,next,margin_percent,margin_ci95_percent,is_certain\n",
+            cell(Some(&json!(self.axes[0].0))),
+            cell(Some(&json!(self.axes[1].0)))
+        );
+        for won in &self.cells {
+            let best = &won.comparison.standings[0];
+            let next = won.comparison.standings.get(1);
+            let half = next.and_then(|next| next.behind?.half_width());
+            let number =
+                |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
+            let [beside, above] = self.values(won);
+            let fields = [
+                cell(Some(beside)),
+                cell(Some(above)),
+                best.policy.clone(),
+                best.makespan.mean.to_string(),
+                number(best.makespan.half_width()),
+                next.map_or(String::new(), |next| next.policy.clone()),
+                number(won.margin()),
+                number(half.map(|half| 100.0 * half / best.makespan.mean)),
+                won.is_certain().to_string(),
+            ];
+            text += &fields.join(",");
+            text.push('\n');
+        }
+        text
+    }
+
+    /// For programs.
+    pub fn to_json(&self) -> Value {
+        let axes = self
+            .axes
+            .each_ref()
+            .map(|axis| json!({ "parameter": axis.0, "values": axis.1 }));
+        let of_cell = |won: &Won| {
+            json!({
+                "values": self.values(won),
+                "best": won.comparison.standings[0].policy,
+                "margin_percent": won.margin(),
+                "is_certain": won.is_certain(),
+                "comparison": won.comparison.to_json(),
+            })
+        };
+        json!({
+            "verdict": self.verdict(),
+            "axes": axes,
+            "cells": self.cells.iter().map(of_cell).collect::<Vec<_>>(),
+        })
+    }
+
+    /// The picture.
+    pub fn figure(&self, style: &Style) -> Figure {
+        let winner = |won: &Won| {
+            let best = &won.comparison.standings[0].policy;
+            self.policies.iter().position(|policy| policy == best)
+        };
+        let of_cell = |won: &Won| {
+            Some(figure::Won {
+                place: won.place,
+                winner: winner(won)?,
+                text: won
+                    .margin()
+                    .map_or(String::new(), |margin| format!("{} %", short(margin))),
+                is_certain: won.is_certain(),
+            })
+        };
+        let axes = self
+            .axes
+            .each_ref()
+            .map(|(name, values)| (name.clone(), values.iter().map(label).collect()));
+        let chart = figure::Winners {
+            name: format!(
+                "The fastest policy by {} and {}",
+                self.axes[0].0, self.axes[1].0
+            ),
+            names: self.policies.clone(),
+            remark: "%: margin over the next; hatched: not certain".into(),
+            axes,
+            cells: self.cells.iter().filter_map(of_cell).collect(),
+        };
+        Figure::new("map", chart.draw(style))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_winner_of_each_pair_with_its_margin() {
+        let runs: Vec<String> = (0..8).map(|run| run.to_string()).collect();
+        let settings = [
+            json!(["a", 1, 5]),
+            json!(["a", 2, 5]),
+            json!(["b", 1, 5]),
+            json!(["b", 2, 5]),
+        ];
+        let plan: Plan = serde_json::from_value(json!({
+            "schema": "migsim-plan-1",
+            "version": "0",
+            "sweep": { "schema": "migsim-sweep-1" },
+            "names": ["policy", "x", "y"],
+            "settings": settings,
+            "seeds": [1, 2],
+            "runs": runs,
+        }))
+        .unwrap();
+        // At x = 1 policy a is 1 s and 3 s faster: not certain with two seeds. At x = 2 policy b is 2 s faster with both.
+        let times = [10.0, 20.0, 12.0, 22.0, 11.0, 23.0, 10.0, 20.0];
+        let row = |(run, time): (&String, &f64)| {
+            let makespan_s = [Some(30.0), None, Some(*time)];
+            (
+                run.clone(),
+                Row {
+                    makespan_s,
+                    ..Row::default()
+                },
+            )
+        };
+        let rows: BTreeMap<String, Row> = runs.iter().zip(&times).map(row).collect();
+        let winners = Winners::of(&plan, &rows).unwrap();
+        let [left, right] = &winners.cells[..] else {
+            panic!()
+        };
+        assert_eq!(left.comparison.standings[0].policy, "a");
+        assert!((left.margin().unwrap() - 100.0 * 2.0 / 15.0).abs() < 1e-12);
+        assert!(!left.is_certain() && right.is_certain());
+        assert_eq!(right.comparison.standings[0].policy, "b");
+        assert!(winners.csv().contains("2,5,b,15,"), "{}", winners.csv());
+        let verdict = "`a` is fastest at 1 of 2 pairs of values, at 0 of them for certain. \
+                       `b` is fastest at 1 of 2 pairs of values, at 1 of them for certain.";
+        assert_eq!(winners.verdict(), verdict);
+        assert!(
+            winners
+                .figure(&Style::default())
+                .svg()
+                .contains("not certain")
+        );
+    }
+}

@@ -1,0 +1,222 @@
+//! `lbm`: the Lattice Boltzmann method on vertical slices. "The paper" is Righi, Pilla, Carissimi and Navaux, "Analyzing the Frequency of
+//! Processes Migration Calls on BSP Application Execution", section 3.
+//!
+//! The lattice is cut into p vertical slices, one per process. In each superstep every process computes its slice and sends its
+//! boundary to its right neighbour: process i to process i+1. All slices and all supersteps are equal.
+//!
+//! | arrangement | messages of a superstep |
+//! |---|---|
+//! | `line` | p−1: the last process sends nothing |
+//! | `ring` | p: the last process sends to the first one |
+//!
+//! The paper does not say whether the lattice is periodic (A23); a line is what its neighbour i+1 says literally, and what its
+//! times ask for. It runs two tests of 500 kB per message: A with 10⁹ instructions, B with 10⁶. A single process sends nothing.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Message, Plan, Workload};
+use migsim_base::error::{Error, Problem};
+use migsim_base::units::{Bytes, Instructions, ProcessId};
+
+/// More processes than this are refused: a limit of this program, not of the model.
+const MAX_PROCESSES: u64 = 10_000_000;
+/// The largest number of supersteps.
+const MAX_SUPERSTEPS: u64 = usize::MAX as u64;
+
+/// The right neighbour of the last slice (A23).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Arrangement {
+    /// Nobody.
+    #[default]
+    Line,
+    /// The first slice (a periodic lattice).
+    Ring,
+}
+
+/// The keys of the application `lbm`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LbmConfig {
+    /// The number p of processes, one slice each; at least 1. Default 10.
+    #[serde(default = "default_processes")]
+    #[schemars(range(min = 1, max = MAX_PROCESSES))]
+    pub procs: u64,
+    /// The number of supersteps; at least 1. Default 2000.
+    #[serde(default = "default_supersteps")]
+    #[schemars(range(min = 1))]
+    pub supersteps: u64,
+    /// Whether the last process sends to the first one. Default `line` (inferred).
+    #[serde(default)]
+    pub arrangement: Arrangement,
+    /// The computation of a process in a superstep. Default 1e9 instr (stated: test A; test B has 1e6 instr).
+    #[serde(default = "default_instructions")]
+    pub instructions: Instructions,
+    /// The size of the message of a process to its right neighbour in a superstep. Default 500 kB (stated).
+    #[serde(default = "default_bytes")]
+    pub bytes: Bytes,
+    /// The memory of a process, which moves with it. Default 500 kB (inferred: as much as it sends).
+    #[serde(default = "default_bytes")]
+    pub memory: Bytes,
+}
+
+fn default_processes() -> u64 {
+    10
+}
+
+fn default_supersteps() -> u64 {
+    2000
+}
+
+fn default_instructions() -> Instructions {
+    Instructions::new(1e9).expect("in range")
+}
+
+fn default_bytes() -> Bytes {
+    Bytes::new(500e3).expect("in range")
+}
+
+impl LbmConfig {
+    /// Test A with `supersteps` supersteps on `procs` processes.
+    pub fn new(procs: u64, supersteps: u64) -> Self {
+        Self {
+            procs,
+            supersteps,
+            arrangement: Arrangement::default(),
+            instructions: default_instructions(),
+            bytes: default_bytes(),
+            memory: default_bytes(),
+        }
+    }
+}
+
+/// The application: see the [module](self).
+///
+/// ```
+/// use migsim_workloads::{Plan, Workload, lbm::{Lbm, LbmConfig}};
+/// let lbm = Lbm::new(&LbmConfig::new(10, 2000))?;
+/// let mut plan = Plan::default();
+/// plan.clear(10);
+/// lbm.fill(0, &mut plan);
+/// assert_eq!((plan.work[9].get(), plan.messages.len()), (1e9, 9));
+/// # Ok::<(), migsim_base::error::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Lbm {
+    config: LbmConfig,
+}
+
+impl Lbm {
+    /// The application with these keys.
+    ///
+    /// # Errors
+    /// The number of processes or supersteps is out of range; both are reported together.
+    pub fn new(config: &LbmConfig) -> Result<Self, Error> {
+        let counts = [
+            ("procs", config.procs, MAX_PROCESSES),
+            ("supersteps", config.supersteps, MAX_SUPERSTEPS),
+        ];
+        let problems: Vec<Problem> = counts
+            .into_iter()
+            .filter(|(_, value, most)| *value == 0 || value > most)
+            .map(|(key, value, most)| {
+                Problem::new(format!("`{key}` is {value}"))
+                    .key(format!("workload.{key}"))
+                    .hint(format!("it must be from 1 to {most}"))
+            })
+            .collect();
+        if problems.is_empty() {
+            let config = config.clone();
+            Ok(Self { config })
+        } else {
+            Err(Error::Input(problems))
+        }
+    }
+}
+
+impl Workload for Lbm {
+    fn processes(&self) -> usize {
+        usize::try_from(self.config.procs).expect("at most MAX_PROCESSES")
+    }
+
+    fn supersteps(&self) -> usize {
+        usize::try_from(self.config.supersteps).expect("at most MAX_SUPERSTEPS")
+    }
+
+    fn fill(&self, _superstep: usize, plan: &mut Plan) {
+        plan.work.fill(self.config.instructions);
+        let processes = self.processes();
+        let senders = match self.config.arrangement {
+            _ if processes == 1 => 0,
+            Arrangement::Line => processes - 1,
+            Arrangement::Ring => processes,
+        };
+        plan.messages.extend((0..senders).map(|sender| Message {
+            from: ProcessId::from_index(sender),
+            to: ProcessId::from_index((sender + 1) % processes),
+            size: self.config.bytes,
+        }));
+    }
+
+    fn repeats(&self, superstep: usize) -> bool {
+        superstep > 0
+    }
+
+    fn memory(&self, _process: ProcessId) -> Bytes {
+        self.config.memory
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn messages(procs: u64, arrangement: Arrangement) -> Vec<(u32, u32, f64)> {
+        let config = LbmConfig {
+            arrangement,
+            ..LbmConfig::new(procs, 3)
+        };
+        let lbm = Lbm::new(&config).unwrap();
+        let mut plan = Plan::default();
+        plan.clear(lbm.processes());
+        lbm.fill(2, &mut plan);
+        assert!(plan.work.iter().all(|work| work.get() == 1e9));
+        (plan.messages.iter())
+            .map(|message| (message.from.0, message.to.0, message.size.get()))
+            .collect()
+    }
+
+    #[test]
+    fn every_slice_of_a_line_sends_to_its_right_neighbour() {
+        let expected = [(0, 1, 5e5), (1, 2, 5e5)];
+        assert_eq!(messages(3, Arrangement::Line), expected);
+    }
+
+    #[test]
+    fn in_a_ring_the_last_slice_sends_to_the_first() {
+        let expected = [(0, 1, 5e5), (1, 2, 5e5), (2, 0, 5e5)];
+        assert_eq!(messages(3, Arrangement::Ring), expected);
+        assert_eq!(messages(2, Arrangement::Ring), [(0, 1, 5e5), (1, 0, 5e5)]);
+    }
+
+    #[test]
+    fn a_single_process_sends_nothing() {
+        assert_eq!(messages(1, Arrangement::Ring), []);
+        assert_eq!(messages(1, Arrangement::Line), []);
+    }
+
+    #[test]
+    fn counts_out_of_range_are_named_together() {
+        let Err(Error::Input(problems)) = Lbm::new(&LbmConfig::new(0, 0)) else {
+            panic!("accepted");
+        };
+        let keys: Vec<_> = problems
+            .iter()
+            .map(|problem| problem.location.key.as_deref().unwrap())
+            .collect();
+        assert_eq!(keys, ["workload.procs", "workload.supersteps"]);
+        assert!(problems[0].hint.as_deref().unwrap().contains("from 1 to"));
+        assert!(Lbm::new(&LbmConfig::new(u64::MAX, 1)).is_err());
+    }
+}

@@ -1,0 +1,143 @@
+//! The keys of `lu`, with the origin of each default and the range of each value.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use migsim_base::error::Problem;
+use migsim_base::units::{Bytes, Instructions};
+
+/// More processes than this are refused: a limit of this program, not of the model.
+pub(super) const MAX_PROCESSES: u64 = 10_000_000;
+/// The largest order whose 2n+1 supersteps can be counted.
+pub(super) const MAX_ORDER: u64 = (usize::MAX as u64 - 1) / 2;
+
+/// The number of rows and columns of the remaining matrix that a process owns in stage k.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Blocks {
+    /// All own the same: (n−1−k)/M rows, (n−1−k)/N columns, (n−1−k)²/p elements. M and N must divide n (eq. 2 of the paper).
+    #[default]
+    Mean,
+    /// The cyclic distribution: the number of r in k+1..n−1 with r mod M = s, and likewise for columns.
+    Exact,
+}
+
+/// The packing of elements for one destination.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Packing {
+    /// One message with all of them, rounded to whole bytes.
+    #[default]
+    Destination,
+    /// One message for each; with [`Blocks::Mean`] a fraction of an element counts as one.
+    Element,
+}
+
+/// The keys of the application `lu`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LuConfig {
+    /// The order n of the matrix; at least 1. Default 2000.
+    #[serde(default = "default_order")]
+    #[schemars(range(min = 1))]
+    pub n: u64,
+    /// The number p of processes; at least 1. Default 50.
+    #[serde(default = "default_processes")]
+    #[schemars(range(min = 1, max = MAX_PROCESSES))]
+    pub procs: u64,
+    /// The grid of processes, `[M rows, N columns]` with M·N = p. Default: the paper's 5x5, 10x5, 10x10 and 20x10 for 25, 50, 100 and 200
+    /// processes, if they divide n. Otherwise the most square one with M >= N; with mean blocks it divides n.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub grid: Option<[u64; 2]>,
+    /// The part of the matrix that a process owns. Default `mean` (equation 2 of the paper).
+    #[serde(default)]
+    pub blocks: Blocks,
+    /// The size of an element in a message. Default 8 B, a double; the experiment of the paper has 0 B, which fits its times best.
+    #[serde(default = "default_element")]
+    pub bytes_per_element: Bytes,
+    /// Whether elements for one destination share a message. Default `destination` (inferred: the paper does not say).
+    #[serde(default)]
+    pub packing: Packing,
+    /// The cost of `a_ij -= a_ik·a_kj`. Default 5 instr: two loads, a multiplication, a subtraction, a store. The experiment of the paper
+    /// has 1006 instr, fitted to its times.
+    #[serde(default = "default_update")]
+    pub instructions_per_update: Instructions,
+    /// The cost of `a_ik /= a_kk`. Default 3 instr: a load, a division, a store. The experiment of the paper has 1006 instr, which its times
+    /// do not determine.
+    #[serde(default = "default_division")]
+    pub instructions_per_division: Instructions,
+    /// The memory of a process for each element it owns, which moves with it. Default 8 B (inferred: one double).
+    #[serde(default = "default_element")]
+    pub image_bytes_per_element: Bytes,
+    /// Clock cycles per instruction; positive. Default 1.
+    #[serde(default = "default_cycles")]
+    pub cycles_per_instruction: f64,
+}
+
+fn default_order() -> u64 {
+    2000
+}
+
+fn default_processes() -> u64 {
+    50
+}
+
+fn default_update() -> Instructions {
+    Instructions::of(5.0)
+}
+
+fn default_division() -> Instructions {
+    Instructions::of(3.0)
+}
+
+fn default_element() -> Bytes {
+    Bytes::of(8.0)
+}
+
+fn default_cycles() -> f64 {
+    1.0
+}
+
+impl LuConfig {
+    /// The defaults for a matrix of order `n` on `procs` processes.
+    pub fn new(n: u64, procs: u64) -> Self {
+        Self {
+            n,
+            procs,
+            grid: None,
+            blocks: Blocks::default(),
+            bytes_per_element: default_element(),
+            packing: Packing::default(),
+            instructions_per_update: default_update(),
+            instructions_per_division: default_division(),
+            image_bytes_per_element: default_element(),
+            cycles_per_instruction: default_cycles(),
+        }
+    }
+}
+
+/// Problems of single keys.
+pub(super) fn value_problems(config: &LuConfig) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    for (key, value, most) in [
+        ("n", config.n, MAX_ORDER),
+        ("procs", config.procs, MAX_PROCESSES),
+    ] {
+        if value == 0 || value > most {
+            problems.push(
+                Problem::new(format!("`{key}` is {value}"))
+                    .key(format!("workload.{key}"))
+                    .hint(format!("it must be from 1 to {most}")),
+            );
+        }
+    }
+    let cycles = config.cycles_per_instruction;
+    if !(cycles.is_normal() && cycles > 0.0) {
+        problems.push(
+            Problem::new(format!("`cycles_per_instruction` is {cycles}"))
+                .key("workload.cycles_per_instruction")
+                .hint("it must be finite and positive, 1e-307 at least"),
+        );
+    }
+    problems
+}

@@ -1,0 +1,181 @@
+//! The grid of processes that holds the matrix.
+
+use super::{Blocks, LuConfig};
+use migsim_base::error::Problem;
+use migsim_base::words::counted;
+
+/// The grids of the paper (section 5): M rows, N columns.
+const PAPER_GRIDS: [(u64, u64); 4] = [(5, 5), (10, 5), (10, 10), (20, 10)];
+
+/// The grid that was asked for, or the default one.
+pub(super) fn grid_of(config: &LuConfig) -> Result<(u64, u64), Problem> {
+    match config.grid {
+        Some([rows, columns]) => check_grid(config, rows, columns),
+        None => default_grid(config),
+    }
+}
+
+/// Whether a grid can hold the matrix.
+fn fits(config: &LuConfig, (rows, columns): (u64, u64)) -> bool {
+    match config.blocks {
+        Blocks::Mean => config.n.is_multiple_of(rows) && config.n.is_multiple_of(columns),
+        Blocks::Exact => rows <= config.n && columns <= config.n,
+    }
+}
+
+/// The grids of p processes with M >= N, the most square one first.
+fn grids(procs: u64) -> impl Iterator<Item = (u64, u64)> {
+    (1..=procs.isqrt())
+        .rev()
+        .filter(move |columns| procs.is_multiple_of(*columns))
+        .map(move |columns| (procs / columns, columns))
+}
+
+fn default_grid(config: &LuConfig) -> Result<(u64, u64), Problem> {
+    PAPER_GRIDS
+        .into_iter()
+        .filter(|(rows, columns)| rows * columns == config.procs)
+        .chain(grids(config.procs))
+        .find(|&grid| fits(config, grid))
+        .ok_or_else(|| {
+            unfit(
+                config,
+                &format!("no grid of {} fits", counted(config.procs, "process")),
+            )
+            .key("workload.procs")
+        })
+}
+
+fn check_grid(config: &LuConfig, rows: u64, columns: u64) -> Result<(u64, u64), Problem> {
+    let procs = config.procs;
+    if rows.checked_mul(columns) != Some(procs) {
+        return Err(Problem::new(format!(
+            "the grid {rows}x{columns} has not {}",
+            counted(procs, "process")
+        ))
+        .key("workload.grid")
+        .hint(format!(
+            "grids of {}: {}",
+            counted(procs, "process"),
+            list(grids(procs))
+        )));
+    }
+    if fits(config, (rows, columns)) {
+        return Ok((rows, columns));
+    }
+    Err(unfit(config, &format!("the grid {rows}x{columns} does not fit")).key("workload.grid"))
+}
+
+/// A problem that begins with `what` ("the grid 7x3 does not fit"), with the grids that would fit as its hint.
+fn unfit(config: &LuConfig, what: &str) -> Problem {
+    let good = list(grids(config.procs).filter(|&grid| fits(config, grid)));
+    let (how, otherwise) = match config.blocks {
+        Blocks::Exact => (
+            "the grid has more rows or columns",
+            "use fewer processes or a larger matrix".to_owned(),
+        ),
+        Blocks::Mean => (
+            "its rows and columns cannot be dealt out in equal shares",
+            format!(
+                "set `blocks` to `exact`, or `n` to a multiple of {}",
+                config.procs
+            ),
+        ),
+    };
+    let hint = match (good.is_empty(), config.blocks) {
+        (true, _) => otherwise,
+        (false, Blocks::Exact) => format!("grids that fit: {good}"),
+        (false, Blocks::Mean) => format!("grids that fit: {good}; or set `blocks` to `exact`"),
+    };
+    Problem::new(format!("{what} a matrix of order {}: {how}", config.n)).hint(hint)
+}
+
+/// The first few grids, for a hint.
+fn list(grids: impl Iterator<Item = (u64, u64)>) -> String {
+    let texts: Vec<String> = grids
+        .take(8)
+        .map(|(rows, columns)| format!("{rows}x{columns}"))
+        .collect();
+    texts.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Lu;
+    use super::*;
+    use migsim_base::error::Error;
+
+    fn only_problem(config: &LuConfig) -> Problem {
+        match Lu::new(config) {
+            Err(Error::Input(mut problems)) if problems.len() == 1 => problems.remove(0),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Order 4 on a 2x2 grid: rows and columns 0 and 2 belong to s, t = 0, rows and columns 1 and 3 to s, t = 1.
+    #[test]
+    fn the_default_grid_is_the_papers_or_the_most_square_that_fits() {
+        let grid = |n, procs| Lu::new(&LuConfig::new(n, procs)).unwrap().grid();
+        assert_eq!(
+            [
+                grid(500, 25),
+                grid(500, 50),
+                grid(500, 100),
+                grid(5000, 200)
+            ],
+            PAPER_GRIDS
+        );
+        assert_eq!(grid(60, 6), (3, 2));
+        // 9x8 is the most square one, but 9 does not divide 12.
+        assert_eq!(grid(12, 72), (12, 6));
+        // Of 20x10, 25x8, 40x5, 50x4, 100x2 and 200x1 none divides 50.
+        let problem = only_problem(&LuConfig::new(50, 200));
+        assert_eq!(problem.location.key.as_deref(), Some("workload.procs"));
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_with_a_way_out() {
+        let with_grid = |n, procs, grid| LuConfig {
+            grid: Some(grid),
+            ..LuConfig::new(n, procs)
+        };
+        let problem = only_problem(&with_grid(100, 50, [7, 7]));
+        assert_eq!(problem.message, "the grid 7x7 has not 50 processes");
+        assert_eq!(problem.location.key.as_deref(), Some("workload.grid"));
+        assert_eq!(
+            problem.hint.as_deref(),
+            Some("grids of 50 processes: 10x5, 25x2, 50x1")
+        );
+
+        let problem = only_problem(&with_grid(10, 20, [20, 1]));
+        assert_eq!(problem.location.key.as_deref(), Some("workload.grid"));
+        assert_eq!(
+            problem.hint.as_deref(),
+            Some("grids that fit: 10x2; or set `blocks` to `exact`")
+        );
+
+        let problem = only_problem(&LuConfig::new(10, 7));
+        assert_eq!(
+            problem.hint.as_deref(),
+            Some("set `blocks` to `exact`, or `n` to a multiple of 7")
+        );
+        assert!(
+            Lu::new(&LuConfig {
+                blocks: Blocks::Exact,
+                ..LuConfig::new(10, 7)
+            })
+            .is_ok()
+        );
+
+        let problem = only_problem(&LuConfig {
+            blocks: Blocks::Exact,
+            ..LuConfig::new(3, 7)
+        });
+        assert_eq!(
+            problem.hint.as_deref(),
+            Some("use fewer processes or a larger matrix")
+        );
+        only_problem(&with_grid(10, 20, [u64::MAX, u64::MAX]));
+        only_problem(&with_grid(10, 20, [0, 0]));
+    }
+}

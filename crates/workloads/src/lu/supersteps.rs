@@ -1,0 +1,414 @@
+//! The 2n+1 supersteps of `lu`: the processes that compute and those that send.
+
+use super::config::value_problems;
+use super::grid::grid_of;
+use super::{Blocks, LuConfig, Packing};
+use crate::{Extent, Message, Plan, Workload};
+use migsim_base::error::{Error, Problem};
+use migsim_base::units::{Bytes, Instructions, ProcessId};
+
+/// More messages than this in one superstep are refused (24 B each in memory).
+const MAX_MESSAGES: u128 = 100_000_000;
+
+/// The application: see the [module](super).
+///
+/// ```
+/// use migsim_workloads::{Plan, Workload, lu::{Lu, LuConfig}};
+/// let lu = Lu::new(&LuConfig::new(1000, 25))?;
+/// assert_eq!(lu.supersteps(), 2001);
+/// let mut plan = Plan::default();
+/// plan.clear(25);
+/// lu.fill(2, &mut plan); // type 3, k = 0: 999² / 25 updates of 5 instructions each
+/// assert_eq!(plan.work[7].get(), 999.0 * 999.0 / 25.0 * 5.0);
+/// # Ok::<(), migsim_base::error::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Lu {
+    order: u64,
+    /// Process rows, M.
+    rows: u64,
+    /// Process columns, N.
+    columns: u64,
+    config: LuConfig,
+}
+
+impl Lu {
+    /// The application with these keys.
+    ///
+    /// # Errors
+    /// A value is out of range, the grid has not `procs` processes or more rows or columns than the matrix, with mean blocks
+    /// the grid does not divide the matrix, or the amounts are too large to be numbers. All problems are reported together.
+    pub fn new(config: &LuConfig) -> Result<Self, Error> {
+        let problems = value_problems(config);
+        if !problems.is_empty() {
+            return Err(Error::Input(problems));
+        }
+        let (rows, columns) = grid_of(config)?;
+        let lu = Self {
+            order: config.n,
+            rows,
+            columns,
+            config: config.clone(),
+        };
+        lu.check_amounts()?;
+        Ok(lu)
+    }
+
+    /// The grid: M rows and N columns of processes.
+    pub fn grid(&self) -> (u64, u64) {
+        (self.rows, self.columns)
+    }
+
+    /// Refuses work, images and messages that overflow; the largest are those of stage 0.
+    fn check_amounts(&self) -> Result<(), Problem> {
+        let n = self.order as f64;
+        let config = &self.config;
+        let amounts = [
+            (
+                "instructions_per_update",
+                config.instructions_per_update.get(),
+            ),
+            (
+                "instructions_per_division",
+                config.instructions_per_division.get(),
+            ),
+            (
+                "image_bytes_per_element",
+                config.image_bytes_per_element.get(),
+            ),
+            ("bytes_per_element", config.bytes_per_element.get()),
+        ];
+        for (key, amount) in amounts {
+            if !(n * n * amount).is_finite() {
+                return Err(
+                    Problem::new(format!("`{key}` times n² is not a finite number"))
+                        .key(format!("workload.{key}"))
+                        .hint("choose a smaller value"),
+                );
+            }
+        }
+        let (n, m, columns) = (
+            u128::from(self.order),
+            u128::from(self.rows),
+            u128::from(self.columns),
+        );
+        // Every element below and right of the diagonal may be a message of its own to each other process of its row or column.
+        let messages = n * (m + columns - 2);
+        if config.packing == Packing::Element && messages > MAX_MESSAGES {
+            return Err(Problem::new(format!(
+                "{messages} messages in one superstep are more than {MAX_MESSAGES}"
+            ))
+            .key("workload.packing")
+            .hint("set `packing` to `destination`, or use a smaller matrix or grid"));
+        }
+        Ok(())
+    }
+
+    /// The number of indices in `first..n` that belong to part `index` of `parts`.
+    fn share(&self, first: u64, parts: u64, index: u64) -> f64 {
+        match self.config.blocks {
+            Blocks::Mean => (self.order - first) as f64 / parts as f64,
+            Blocks::Exact => (owned(self.order, parts, index) - owned(first, parts, index)) as f64,
+        }
+    }
+
+    fn id(&self, row: u64, column: u64) -> ProcessId {
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "there are at most `MAX_PROCESSES`"
+        )]
+        ProcessId((row * self.columns + column) as u32)
+    }
+
+    /// Sends `elements` elements from P(s,t) to the others of its process row.
+    fn send_along_row(&self, plan: &mut Plan, (s, t): (u64, u64), elements: f64) {
+        for other in (0..self.columns).filter(|&other| other != t) {
+            self.send(plan, self.id(s, t), self.id(s, other), elements);
+        }
+    }
+
+    /// Sends `elements` elements from P(s,t) to the others of its process column.
+    fn send_along_column(&self, plan: &mut Plan, (s, t): (u64, u64), elements: f64) {
+        for other in (0..self.rows).filter(|&other| other != s) {
+            self.send(plan, self.id(s, t), self.id(other, t), elements);
+        }
+    }
+
+    fn send(&self, plan: &mut Plan, from: ProcessId, to: ProcessId, elements: f64) {
+        let message = |elements: f64| {
+            let bytes = (elements * self.config.bytes_per_element.get()).round();
+            let size = Bytes::new(bytes).expect("check_amounts refuses sizes that are not finite");
+            Message { from, to, size }
+        };
+        match self.config.packing {
+            Packing::Destination if elements > 0.0 => plan.messages.push(message(elements)),
+            Packing::Destination => {}
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "at most MAX_MESSAGES"
+            )]
+            Packing::Element => {
+                let count = elements.ceil() as usize;
+                let each = std::iter::repeat_n(message(1.0), count);
+                plan.messages.extend(each);
+            }
+        }
+    }
+
+    /// Type 1 (`stage` 0) and the end of type 3: the diagonal process sends `a_kk` down and up its column.
+    fn send_diagonal(&self, stage: u64, plan: &mut Plan) {
+        self.send_along_column(plan, (stage % self.rows, stage % self.columns), 1.0);
+    }
+
+    /// Type 2: the divisions, and the column and the row that all need.
+    fn fill_divisions(&self, stage: u64, plan: &mut Plan) {
+        let (diagonal_row, diagonal_column) = (stage % self.rows, stage % self.columns);
+        let per_division = self.config.instructions_per_division.get();
+        for s in 0..self.rows {
+            let elements = self.share(stage + 1, self.rows, s);
+            plan.work[self.id(s, diagonal_column).index()] = instructions(elements * per_division);
+            for t in 0..self.columns {
+                if t == diagonal_column {
+                    self.send_along_row(plan, (s, t), elements);
+                }
+                if s == diagonal_row {
+                    self.send_along_column(plan, (s, t), self.share(stage + 1, self.columns, t));
+                }
+            }
+        }
+    }
+
+    /// Type 3: the updates.
+    fn fill_updates(&self, stage: u64, plan: &mut Plan) {
+        let per_update = self.config.instructions_per_update.get();
+        if self.config.blocks == Blocks::Mean {
+            let rest = (self.order - 1 - stage) as f64;
+            let processes = (self.rows * self.columns) as f64;
+            plan.work
+                .fill(instructions(rest * rest / processes * per_update));
+            return;
+        }
+        for s in 0..self.rows {
+            let rows = self.share(stage + 1, self.rows, s);
+            for t in 0..self.columns {
+                let elements = rows * self.share(stage + 1, self.columns, t);
+                plan.work[self.id(s, t).index()] = instructions(elements * per_update);
+            }
+        }
+    }
+}
+
+impl Workload for Lu {
+    fn processes(&self) -> usize {
+        usize::try_from(self.rows * self.columns).expect("at most MAX_PROCESSES")
+    }
+
+    fn supersteps(&self) -> usize {
+        usize::try_from(2 * self.order + 1).expect("the order is at most MAX_ORDER")
+    }
+
+    fn fill(&self, superstep: usize, plan: &mut Plan) {
+        let superstep = superstep as u64;
+        if superstep == 0 {
+            return self.send_diagonal(0, plan);
+        }
+        let stage = (superstep - 1) / 2;
+        if superstep % 2 == 1 {
+            return self.fill_divisions(stage, plan);
+        }
+        self.fill_updates(stage, plan);
+        if stage + 1 < self.order {
+            self.send_diagonal(stage + 1, plan);
+        }
+    }
+
+    /// The largest is stage 0: every row but the diagonal to the other columns, every column to the other rows.
+    fn extent(&self) -> Extent {
+        let (rows, columns) = (self.rows as f64, self.columns as f64);
+        let messages = match self.config.packing {
+            Packing::Destination => rows * (columns - 1.0) + columns * (rows - 1.0),
+            Packing::Element => self.order as f64 * (rows + columns - 2.0),
+        };
+        Extent {
+            messages,
+            bytes: 0.0,
+        }
+    }
+
+    /// The elements a process owns, n²/p where the grid divides n, times `image_bytes_per_element`.
+    fn memory(&self, process: ProcessId) -> Bytes {
+        let (s, t) = (
+            u64::from(process.0) / self.columns,
+            u64::from(process.0) % self.columns,
+        );
+        let elements =
+            owned(self.order, self.rows, s) as f64 * owned(self.order, self.columns, t) as f64;
+        self.config.image_bytes_per_element * elements
+    }
+
+    fn cycles_per_instruction(&self) -> f64 {
+        self.config.cycles_per_instruction
+    }
+}
+
+/// The number of indices in 0..`end` that are `index` modulo `parts`.
+fn owned(end: u64, parts: u64, index: u64) -> u64 {
+    (end + (parts - 1 - index)) / parts
+}
+
+fn instructions(value: f64) -> Instructions {
+    Instructions::new(value).expect("check_amounts refuses work that is not finite")
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// 1 instruction per division, 10 per update, 8 B per element: easy to tell apart.
+    fn small(n: u64, procs: u64, blocks: Blocks) -> LuConfig {
+        LuConfig {
+            blocks,
+            bytes_per_element: Bytes::new(8.0).unwrap(),
+            instructions_per_update: Instructions::new(10.0).unwrap(),
+            instructions_per_division: Instructions::new(1.0).unwrap(),
+            ..LuConfig::new(n, procs)
+        }
+    }
+
+    fn plan_of(lu: &Lu, superstep: usize) -> (Vec<f64>, Vec<(u32, u32, f64)>) {
+        let mut plan = Plan::default();
+        plan.clear(lu.processes());
+        lu.fill(superstep, &mut plan);
+        let work = plan.work.iter().map(|work| work.get()).collect();
+        let messages = plan
+            .messages
+            .iter()
+            .map(|m| (m.from.0, m.to.0, m.size.get()))
+            .collect();
+        (work, messages)
+    }
+
+    fn only_problem(config: &LuConfig) -> Problem {
+        match Lu::new(config) {
+            Err(Error::Input(mut problems)) if problems.len() == 1 => problems.remove(0),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Order 4 on a 2x2 grid: rows and columns 0 and 2 belong to s, t = 0, rows and columns 1 and 3 to s, t = 1.
+    #[test]
+    fn all_supersteps_of_order_4_on_a_2x2_grid_with_exact_blocks() {
+        let lu = Lu::new(&small(4, 4, Blocks::Exact)).unwrap();
+        let none = vec![0.0; 4];
+        let expected = [
+            // Type 1: a_00 from P(0,0) = 0 to P(1,0) = 2.
+            (none.clone(), vec![(0, 2, 8.0)]),
+            // 2(0): rows 1..3: one (2) for s = 0, two (1, 3) for s = 1; columns likewise. Owners of column 0: processes 0, 2.
+            (
+                vec![1.0, 0.0, 2.0, 0.0],
+                vec![(0, 1, 8.0), (0, 2, 8.0), (1, 3, 16.0), (2, 3, 16.0)],
+            ),
+            // 3(0): rows·columns = 1·1, 1·2, 2·1, 2·2 updates; then a_11 from P(1,1) = 3 to P(0,1) = 1.
+            (vec![10.0, 20.0, 20.0, 40.0], vec![(3, 1, 8.0)]),
+            // 2(1): rows 2, 3: one each. Owners of column 1: processes 1, 3; of row 1: 2, 3.
+            (
+                vec![0.0, 1.0, 0.0, 1.0],
+                vec![(1, 0, 8.0), (2, 0, 8.0), (3, 2, 8.0), (3, 1, 8.0)],
+            ),
+            (vec![10.0; 4], vec![(0, 2, 8.0)]),
+            // 2(2): row 3 only, of s = 1; column 3 only, of t = 1.
+            (vec![0.0, 0.0, 1.0, 0.0], vec![(1, 3, 8.0), (2, 3, 8.0)]),
+            (vec![0.0, 0.0, 0.0, 10.0], vec![(3, 1, 8.0)]),
+            // Stage 3 has nothing left.
+            (none.clone(), vec![]),
+            (none, vec![]),
+        ];
+        assert_eq!(lu.supersteps(), expected.len());
+        for (superstep, expected) in expected.into_iter().enumerate() {
+            assert_eq!(plan_of(&lu, superstep), expected, "superstep {superstep}");
+        }
+    }
+
+    #[test]
+    fn mean_blocks_share_the_rest_equally() {
+        let lu = Lu::new(&small(4, 4, Blocks::Mean)).unwrap();
+        // Stage 0: 3 rows left, 1.5 per process row, 12 B; 9 elements left, 2.25 per process.
+        let (work, messages) = plan_of(&lu, 1);
+        assert_eq!(work, [1.5, 0.0, 1.5, 0.0]);
+        assert_eq!(
+            messages,
+            [(0, 1, 12.0), (0, 2, 12.0), (1, 3, 12.0), (2, 3, 12.0)]
+        );
+        assert_eq!(plan_of(&lu, 2), (vec![22.5; 4], vec![(3, 1, 8.0)]));
+        assert_eq!(plan_of(&lu, 7), (vec![0.0; 4], vec![]));
+        assert_eq!(plan_of(&lu, 8), (vec![0.0; 4], vec![]));
+    }
+
+    #[test]
+    fn elements_may_travel_one_by_one() {
+        let mut config = small(4, 4, Blocks::Exact);
+        config.packing = Packing::Element;
+        let (_, messages) = plan_of(&Lu::new(&config).unwrap(), 1);
+        assert_eq!(
+            messages,
+            [
+                (0, 1, 8.0),
+                (0, 2, 8.0),
+                (1, 3, 8.0),
+                (1, 3, 8.0),
+                (2, 3, 8.0),
+                (2, 3, 8.0)
+            ]
+        );
+        // Mean blocks: 1.5 elements are two messages.
+        config.blocks = Blocks::Mean;
+        assert_eq!(plan_of(&Lu::new(&config).unwrap(), 1).1.len(), 8);
+    }
+
+    #[test]
+    fn by_default_messages_and_images_have_8_bytes_per_element() {
+        let lu = Lu::new(&LuConfig::new(100, 25)).unwrap();
+        // 5x5: 4 column owners and 4 row owners send 4 messages each, and the diagonal process 8.
+        let (_, messages) = plan_of(&lu, 1);
+        assert_eq!(messages.len(), 40);
+        // A column or row owner sends what it has of 99 rows or columns, a fifth: 19.8 elements on average, to the byte.
+        assert!(messages.iter().all(|message| message.2 == 158.0));
+        assert_eq!(lu.memory(ProcessId(3)).get(), 8.0 * 100.0 * 100.0 / 25.0);
+    }
+
+    #[test]
+    fn absurd_amounts_are_errors_and_all_bad_values_are_named() {
+        let Err(Error::Input(problems)) = Lu::new(&LuConfig {
+            cycles_per_instruction: f64::NAN,
+            ..LuConfig::new(0, 0)
+        }) else {
+            panic!("accepted");
+        };
+        assert_eq!(problems.len(), 3);
+        only_problem(&LuConfig::new(u64::MAX, 1));
+        only_problem(&LuConfig::new(1000, u64::MAX));
+        only_problem(&LuConfig {
+            instructions_per_update: Instructions::new(1e305).unwrap(),
+            ..LuConfig::new(1000, 25)
+        });
+        only_problem(&LuConfig {
+            packing: Packing::Element,
+            ..LuConfig::new(1_000_000_000, 25)
+        });
+        // The largest order that can be counted costs nothing to make.
+        let lu = Lu::new(&LuConfig::new(u64::MAX / 2, 1)).unwrap();
+        assert_eq!(lu.supersteps(), usize::MAX);
+    }
+
+    proptest! {
+        #[test]
+        fn cyclic_counts_are_counts(end in 0_u64..200, parts in 1_u64..20) {
+            for index in 0..parts {
+                prop_assert_eq!(owned(end, parts, index), (0..end).filter(|r| r % parts == index).count() as u64);
+            }
+        }
+    }
+}

@@ -1,0 +1,357 @@
+//! The record of a process: its lines, and the operations that they stand for.
+//!
+//! ```text
+//! migsim-record 1 RANK SIZE [started]      `started` by MPI_Comm_spawn: ranks of a world of their own
+//! g ID N WORLD...              a communicator and the ranks of its members in MPI_COMM_WORLD
+//! w NS                         it computes
+//! s ID TO TAG BYTES            it sends
+//! r SEQ ID FROM TAG            a receive is complete that was posted as number SEQ
+//! c NAME ID ROOT NUMBER BYTES N BYTES...   a collective begins; N sizes, one for each member, or none
+//! n ID NUMBER N (TO BYTES)... FROM...      a collective of neighbours begins: N messages to members, and one from each of some
+//! e NUMBER                     it is complete
+//! migsim-record failed REASON  instead of all that: the record could not be written
+//! x CALL [from a second thread]            a call that cannot be cut
+//! m BYTES, o NS, end           memory, the price of a call, the last line
+//! ```
+
+use std::collections::BTreeMap;
+use std::str::FromStr;
+
+use super::collective::{Collective, Kind, Move};
+use migsim_base::error::Problem;
+
+/// The largest count in a record: beyond it not every whole number is a floating point number.
+const LARGEST: u64 = 1 << 53;
+
+/// The messages that keep their order: of one sender, receiver, communicator and tag, or of one collective.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Lane {
+    pub(super) from: usize,
+    pub(super) to: usize,
+    group: u64,
+    collective: Option<u64>,
+    tag: i64,
+}
+
+/// What a process does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Operation {
+    /// Computes \[ns\].
+    Work(u64),
+    Send(Lane, u64),
+    /// Receives the message of this number of a lane.
+    Receive(Lane, usize),
+}
+
+#[derive(Clone, Debug)]
+enum Event {
+    Work(u64),
+    Send(Lane, u64),
+    Receive(Lane, u64),
+    Collective(u64, Collective),
+}
+
+/// A call that cannot be cut: the reason is the program, and the record is whole.
+fn uncut(rank: usize, call: &str) -> Problem {
+    let (call, thread) = call.split_once(' ').unwrap_or((call, ""));
+    let (why, hint) = match call {
+        _ if !thread.is_empty() => ("", "let one thread of each process call MPI"),
+        _ if call.starts_with("MPI_Comm_spawn") => (
+            "starts processes and ",
+            "start all processes with `mpirun` at once",
+        ),
+        _ if call.starts_with("MPI_Win_") => (
+            "",
+            "use messages or collectives instead of one-sided communication",
+        ),
+        "MPI_Request_free" => (
+            "",
+            "complete the receive or collective with `MPI_Wait` before its request is freed",
+        ),
+        _ => (
+            "",
+            "use a communicator of processes of one `MPI_COMM_WORLD`, without a second group; the guide lists what can be recorded",
+        ),
+    };
+    let space = if thread.is_empty() { "" } else { " " };
+    Problem::new(format!(
+        "rank {rank} calls `{call}`{space}{thread}, which {why}cannot be cut into supersteps"
+    ))
+    .source(format!("rank {rank}"))
+    .hint(hint)
+}
+
+/// The record of a process.
+#[derive(Clone, Debug)]
+pub(super) struct Record {
+    pub(super) rank: usize,
+    pub(super) size: usize,
+    /// Whether a process of the program has started it.
+    pub(super) is_started: bool,
+    pub(super) memory: u64,
+    pub(super) overhead: u64,
+    groups: BTreeMap<u64, Vec<usize>>,
+    events: Vec<Event>,
+}
+
+/// The words of a line.
+struct Words<'t> {
+    left: std::str::SplitAsciiWhitespace<'t>,
+}
+
+impl<'t> Words<'t> {
+    fn text(&mut self) -> Result<&'t str, String> {
+        self.left.next().ok_or_else(|| "a word is missing".into())
+    }
+
+    fn number<T: FromStr>(&mut self) -> Result<T, String> {
+        let word = self.text()?;
+        (word.parse()).map_err(|_| format!("`{word}` is not a number that can stand here"))
+    }
+
+    fn count(&mut self) -> Result<u64, String> {
+        let count: u64 = self.number()?;
+        let is_small = count <= LARGEST;
+        is_small
+            .then_some(count)
+            .ok_or_else(|| format!("{count} is too large"))
+    }
+}
+
+/// The collectives that have begun: the number of the next in each communicator, and those that wait for their end.
+#[derive(Default)]
+struct Begun {
+    next: BTreeMap<u64, u64>,
+    open: BTreeMap<u64, (u64, Collective)>,
+}
+
+impl Begun {
+    fn add(&mut self, number: u64, collective: Collective) {
+        let next = self.next.entry(collective.group).or_default();
+        self.open.insert(number, (*next, collective));
+        *next += 1;
+    }
+}
+
+impl Record {
+    pub(super) fn parse(name: &str, text: &str) -> Result<Self, Problem> {
+        let refused = |line: usize, message: String| {
+            let hint = "the recorder wrote it otherwise: record the program again";
+            Problem::new(message).source(name).at(line, 1).hint(hint)
+        };
+        let mut record = Self::headed(text).map_err(|message| refused(1, message))?;
+        let mut begun = Begun::default();
+        let mut number = 1;
+        for line in text.lines().skip(1) {
+            number += 1;
+            if line == "end" {
+                return Ok(record);
+            }
+            if let Some(call) = line.strip_prefix("x ") {
+                return Err(uncut(record.rank, call));
+            }
+            (record.take(line, &mut begun)).map_err(|message| refused(number, message))?;
+        }
+        let message = format!("the record of rank {} has no `end`", record.rank);
+        let hint = "the program ended without MPI_Finalize, or the disk was full";
+        Err(Problem::new(message).source(name).at(number, 1).hint(hint))
+    }
+
+    /// A record without events, as its first line says.
+    pub(super) fn headed(text: &str) -> Result<Self, String> {
+        let line = text.lines().next().unwrap_or_default();
+        let words = line.strip_prefix("migsim-record 1 ");
+        let words = words.ok_or("it does not begin with `migsim-record 1`")?;
+        let mut words = Words {
+            left: words.split_ascii_whitespace(),
+        };
+        Ok(Self {
+            rank: words.number()?,
+            size: words.number()?,
+            is_started: words.left.next() == Some("started"),
+            memory: 0,
+            overhead: 0,
+            groups: BTreeMap::new(),
+            events: Vec::new(),
+        })
+    }
+
+    fn take(&mut self, line: &str, begun: &mut Begun) -> Result<(), String> {
+        let mut words = Words {
+            left: line.split_ascii_whitespace(),
+        };
+        match words.text()? {
+            "w" => self.events.push(Event::Work(words.count()?)),
+            "m" => self.memory = words.count()?,
+            "o" => self.overhead = words.count()?,
+            "s" => {
+                let lane = self.lane(words.number()?, words.number()?, true, words.number()?)?;
+                self.events.push(Event::Send(lane, words.count()?));
+            }
+            "r" => {
+                let posted = words.number()?;
+                let lane = self.lane(words.number()?, words.number()?, false, words.number()?)?;
+                self.events.push(Event::Receive(lane, posted));
+            }
+            "g" => self.group(&mut words)?,
+            "c" => self.begin(&mut words, begun)?,
+            "n" => self.begin_neighbours(&mut words, begun)?,
+            "e" => {
+                let number: u64 = words.number()?;
+                let ended = begun.open.remove(&number);
+                let (instance, collective) = ended.ok_or("this collective has not begun")?;
+                self.events.push(Event::Collective(instance, collective));
+            }
+            other => return Err(format!("unknown line `{other}`")),
+        }
+        Ok(())
+    }
+
+    fn lane(&self, group: u64, peer: usize, is_sender: bool, tag: i64) -> Result<Lane, String> {
+        if peer >= self.size {
+            return Err(format!("there is no rank {peer}"));
+        }
+        let (from, to) = if is_sender {
+            (self.rank, peer)
+        } else {
+            (peer, self.rank)
+        };
+        Ok(Lane {
+            from,
+            to,
+            group,
+            collective: None,
+            tag,
+        })
+    }
+
+    fn group(&mut self, words: &mut Words<'_>) -> Result<(), String> {
+        let (id, count): (u64, usize) = (words.number()?, words.number()?);
+        let members: Vec<usize> = (words.left.by_ref())
+            .map(|word| word.parse().map_err(|_| format!("`{word}` is not a rank")))
+            .collect::<Result<_, _>>()?;
+        if members.len() != count || members.iter().any(|&rank| rank >= self.size) {
+            return Err(format!(
+                "communicator {id} does not have {count} known members"
+            ));
+        }
+        self.groups.insert(id, members);
+        Ok(())
+    }
+
+    fn begin(&mut self, words: &mut Words<'_>, begun: &mut Begun) -> Result<(), String> {
+        let name = words.text()?;
+        let kind = Kind::named(name).ok_or_else(|| format!("unknown collective `{name}`"))?;
+        let group: u64 = words.number()?;
+        let (members, me) = self.members_and_place(group)?;
+        let (root, number): (usize, u64) = (words.number()?, words.number()?);
+        let bytes = words.count()?;
+        let sizes: usize = words.number()?;
+        if root >= members.len() || sizes != 0 && sizes != members.len() {
+            return Err("root or sizes do not fit the communicator".into());
+        }
+        let sizes = (0..sizes)
+            .map(|_| words.count())
+            .collect::<Result<_, _>>()?;
+        let collective = Collective {
+            kind,
+            group,
+            members: members.len(),
+            me,
+            root,
+            bytes,
+            sizes,
+            neighbours: Vec::new(),
+        };
+        begun.add(number, collective);
+        Ok(())
+    }
+
+    fn begin_neighbours(&mut self, words: &mut Words<'_>, begun: &mut Begun) -> Result<(), String> {
+        let (group, number): (u64, u64) = (words.number()?, words.number()?);
+        let (members, me) = self.members_and_place(group)?;
+        let count = members.len();
+        let member = |words: &mut Words<'_>| {
+            let member: usize = words.number()?;
+            let is_known = member < count;
+            (is_known.then_some(member)).ok_or_else(|| format!("there is no member {member}"))
+        };
+        let mut neighbours = Vec::new();
+        for _ in 0..words.count()? {
+            neighbours.push(Move::Send(member(words)?, words.count()?));
+        }
+        while words.left.clone().next().is_some() {
+            neighbours.push(Move::Receive(member(words)?));
+        }
+        let collective = Collective {
+            kind: Kind::Neighbours,
+            group,
+            members: count,
+            me,
+            root: 0,
+            bytes: 0,
+            sizes: Vec::new(),
+            neighbours,
+        };
+        begun.add(number, collective);
+        Ok(())
+    }
+
+    /// The members of a communicator, and the place of the process among them.
+    fn members_and_place(&self, group: u64) -> Result<(&[usize], usize), String> {
+        let members = (self.groups.get(&group)).ok_or("this communicator is not known")?;
+        let me = members.iter().position(|&rank| rank == self.rank);
+        let me = me.ok_or("the process is no member of this communicator")?;
+        Ok((members, me))
+    }
+
+    /// What the process does, collectives as messages.
+    pub(super) fn operations(&self) -> Vec<Operation> {
+        let mut posted: BTreeMap<Lane, Vec<u64>> = BTreeMap::new();
+        for event in &self.events {
+            if let Event::Receive(lane, number) = event {
+                posted.entry(*lane).or_default().push(*number);
+            }
+        }
+        for numbers in posted.values_mut() {
+            numbers.sort_unstable();
+        }
+        let mut operations = Vec::new();
+        for event in &self.events {
+            match event {
+                Event::Work(time) => operations.push(Operation::Work(*time)),
+                Event::Send(lane, bytes) => operations.push(Operation::Send(*lane, *bytes)),
+                Event::Receive(lane, number) => {
+                    let nth = posted[lane].partition_point(|before| before < number);
+                    operations.push(Operation::Receive(*lane, nth));
+                }
+                Event::Collective(instance, collective) => {
+                    self.expand(*instance, collective, &mut operations);
+                }
+            }
+        }
+        operations
+    }
+
+    fn expand(&self, instance: u64, collective: &Collective, operations: &mut Vec<Operation>) {
+        let members = &self.groups[&collective.group];
+        let lane = |from: usize, to: usize| Lane {
+            from: members[from],
+            to: members[to],
+            group: collective.group,
+            collective: Some(instance),
+            tag: 0,
+        };
+        let mut received: BTreeMap<usize, usize> = BTreeMap::new();
+        for step in collective.moves() {
+            operations.push(match step {
+                Move::Send(to, bytes) => Operation::Send(lane(collective.me, to), bytes),
+                Move::Receive(from) => {
+                    let nth = received.entry(from).or_default();
+                    *nth += 1;
+                    Operation::Receive(lane(from, collective.me), *nth - 1)
+                }
+            });
+        }
+    }
+}

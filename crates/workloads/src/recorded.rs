@@ -1,0 +1,112 @@
+//! Supersteps that somebody wrote down: work and messages in flat lists, equal supersteps in a row once.
+
+use std::ops::Range;
+
+use super::{Extent, Message, Plan};
+use migsim_base::units::{Instructions, ProcessId};
+
+/// The work and the messages of all supersteps.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Recorded {
+    work: Vec<(ProcessId, Instructions)>,
+    messages: Vec<Message>,
+    steps: Vec<Step>,
+}
+
+/// The positions of the work and the messages of a superstep.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Step {
+    work: Range<usize>,
+    messages: Range<usize>,
+}
+
+impl Recorded {
+    /// The number of supersteps.
+    pub(super) fn len(&self) -> usize {
+        self.steps.len()
+    }
+
+    /// Whether no superstep was opened yet.
+    pub(super) fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    /// Makes room for so many supersteps.
+    pub(super) fn reserve(&mut self, supersteps: usize) {
+        self.steps.reserve_exact(supersteps);
+    }
+
+    /// Opens the next superstep; what is added belongs to it.
+    pub(super) fn open(&mut self) {
+        let behind = |count: usize| count..count;
+        self.steps.push(Step {
+            work: behind(self.work.len()),
+            messages: behind(self.messages.len()),
+        });
+    }
+
+    /// Adds the work of a process to the open superstep.
+    pub(super) fn compute(&mut self, process: ProcessId, work: Instructions) {
+        self.work.push((process, work));
+        if let Some(last) = self.steps.last_mut() {
+            last.work.end = self.work.len();
+        }
+    }
+
+    /// Adds a message to the open superstep.
+    pub(super) fn send(&mut self, message: Message) {
+        self.messages.push(message);
+        if let Some(last) = self.steps.last_mut() {
+            last.messages.end = self.messages.len();
+        }
+    }
+
+    /// Closes the open superstep: what it has in common with the one before it is kept once.
+    pub(super) fn close(&mut self) {
+        if let [.., before, last] = &mut *self.steps {
+            share(&mut self.work, &before.work, &mut last.work);
+            share(&mut self.messages, &before.messages, &mut last.messages);
+        }
+    }
+
+    /// Repeats the superstep before.
+    pub(super) fn repeat(&mut self) {
+        let last = self.steps.last().cloned();
+        self.steps.extend(last);
+    }
+
+    /// Writes a superstep into a plan that has been cleared.
+    pub(super) fn fill(&self, superstep: usize, plan: &mut Plan) {
+        let step = &self.steps[superstep];
+        for (process, work) in &self.work[step.work.clone()] {
+            plan.work[process.index()] = *work;
+        }
+        plan.messages
+            .extend_from_slice(&self.messages[step.messages.clone()]);
+    }
+
+    /// Whether a superstep is the one before it: equal records stand in one place.
+    pub(super) fn repeats(&self, superstep: usize) -> bool {
+        let before = superstep.checked_sub(1).map(|before| &self.steps[before]);
+        before == Some(&self.steps[superstep])
+    }
+
+    /// Its size; the lists grow by doubling.
+    pub(super) fn extent(&self) -> Extent {
+        let messages = self.steps.iter().map(|step| step.messages.len()).max();
+        let records = (self.work.len() * size_of::<(ProcessId, Instructions)>()) as f64
+            + (self.messages.len() * size_of::<Message>()) as f64;
+        Extent {
+            messages: messages.unwrap_or(0) as f64,
+            bytes: 2.0 * records,
+        }
+    }
+}
+
+/// Takes the last of the records out if they are those before them.
+fn share<T: PartialEq>(records: &mut Vec<T>, before: &Range<usize>, last: &mut Range<usize>) {
+    if records[before.clone()] == records[last.clone()] {
+        records.truncate(last.start);
+        *last = before.clone();
+    }
+}

@@ -1,0 +1,696 @@
+//! The built-in applications, one row each.
+//!
+//! To add one, write a file beside this one (its options as a type that derives `Deserialize` and `JsonSchema`, its supersteps as
+//! a [`Workload`]) and a row in `standard`. Help, listings and the published schema come from the table.
+
+use std::sync::OnceLock;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::lbm::{Lbm, LbmConfig};
+use super::lu::{Lu, LuConfig};
+use super::sw::{Sw, SwConfig};
+use super::synthetic::{Synthetic, SyntheticConfig};
+use super::table::{Table as Tables, TableConfig};
+use super::trace::Trace;
+use super::vt::{RankFile, Vt, VtConfig, rank_files};
+use super::{Setting, Workload};
+use migsim_base::document::{read_bytes, sha256};
+use migsim_base::error::{Error, Problem};
+use migsim_base::plugin::{self, FlagValues, Maker, OptionFlag};
+use migsim_base::units::Bytes;
+
+/// The applications that come with the program.
+pub fn standard() -> Table {
+    let rows = vec![
+        row::<LbmConfig>(
+            "lbm",
+            "Lattice Boltzmann on equal slices: each computes and sends to its right neighbour",
+            "da Rosa Righi et al., Analyzing the Frequency of Processes Migration Calls on BSP Application Execution, section 3",
+        ),
+        row::<LuConfig>(
+            "lu",
+            "LU decomposition of a matrix of order n on a grid of processes, 2n+1 supersteps",
+            "da Rosa Righi et al., Applying Process Migration on a BSP-Based LU Decomposition Application, section 4",
+        ),
+        row::<SwConfig>(
+            "sw",
+            "Smith-Waterman on an n x n matrix, one process per column, 2n-1 supersteps in wavefronts",
+            "da Rosa Righi et al., Applying Processes Rescheduling over Irregular BSP Application, section 3",
+        ),
+        row::<SyntheticConfig>(
+            "synthetic",
+            "patterns and distributions of work and messages, drawn from a seed, for any number of processes",
+            "-",
+        ),
+        row::<TableConfig>(
+            "table",
+            "CSV tables: the work of each process in each superstep and, if there are any, the messages",
+            "-",
+        ),
+        row::<TraceConfig>(
+            "trace",
+            "an application read from a text file: its work, messages, memory, hosts and moves (`migsim schema trace`)",
+            "-",
+        ),
+        row::<VtConfig>(
+            "vt",
+            "tasks as DARMA/vt recorded them and LBAF reads them: a JSON file per rank, plain or compressed with brotli",
+            "DARMA/vt, schema LBDatafile (scripts/LBDatafile_schema.py)",
+        ),
+    ];
+    Table::new(["application", "applications", "workload.app"], rows)
+}
+
+/// The options of an application, as they stand beside `app` in the object `workload` of an experiment.
+///
+/// A type with serde's and schemars' derives and [`Self::application`] is enough; the rest says what the command does with the options.
+/// An option `seed` gets the seed of the run, unless the user gives it another value.
+pub trait WorkloadOptions: Serialize + DeserializeOwned + JsonSchema {
+    /// The options with flags of their own.
+    const FLAGS: &'static [OptionFlag] = &[];
+
+    /// The options that name files.
+    const FILES: &'static [&'static str] = &[];
+
+    /// The options that give the number of processes. A number that cannot fit in memory is refused before the application is made.
+    const PROCESSES: &'static [&'static str] = &[];
+
+    /// The options that give the number of supersteps: named when there are too many.
+    const SUPERSTEPS: &'static [&'static str] = &[];
+
+    /// The options that stand behind its name in titles: a number as `n=500`, a text as it is.
+    const TITLE: &'static [&'static str] = &[];
+
+    /// Makes the application.
+    ///
+    /// # Errors
+    /// Options are out of range or do not fit together; each problem has its key, as `workload.<key>`.
+    fn application(self) -> Result<Built, Error>;
+}
+
+/// An application by its name.
+pub type Entry = plugin::Entry<Kind>;
+
+/// The applications, by name.
+pub type Table = plugin::Table<Kind>;
+
+/// The operations on the options of an application.
+#[derive(Clone, Debug)]
+pub struct Kind {
+    make: Make,
+    processes: &'static [&'static str],
+    supersteps: &'static [&'static str],
+    title: &'static [&'static str],
+    has_seed: OnceLock<bool>,
+    schema: fn(&mut SchemaGenerator) -> Schema,
+}
+
+/// The way to read its options.
+#[derive(Clone, Copy, Debug)]
+enum Make {
+    /// A type of Rust describes them.
+    Typed {
+        build: fn(&Value) -> Result<Built, Error>,
+        resolve: fn(&Value) -> Result<Value, Error>,
+    },
+    /// No type of Rust describes them.
+    Maker(&'static dyn Maker<Built>),
+}
+
+/// A row of the table for an application that is made by `maker`: `n` and `procs` have their flags if they are options.
+pub fn made_by(
+    maker: &'static dyn Maker<Built>,
+    name: &'static str,
+    summary: &'static str,
+    source: &'static str,
+) -> Entry {
+    const FLAGS: &[OptionFlag] = &[ORDER, PROCS];
+    let options = maker.resolve(&Map::new()).unwrap_or_default();
+    let has = |key: &str| options.contains_key(key);
+    let kind = Kind {
+        make: Make::Maker(maker),
+        processes: if has("procs") { &["procs"] } else { &[] },
+        supersteps: &["supersteps", "n"],
+        title: if has("n") { &["n"] } else { &[] },
+        has_seed: OnceLock::from(has("seed")),
+        schema: SchemaGenerator::subschema_for::<Map<String, Value>>,
+    };
+    let mut entry = Entry::new::<Map<String, Value>>([name, summary, source], kind);
+    entry.flags = match (has("n"), has("procs")) {
+        (true, true) => FLAGS,
+        (true, false) => &FLAGS[..1],
+        (false, true) => &FLAGS[1..],
+        (false, false) => &[],
+    };
+    entry
+}
+
+/// A row of the table: `T` are the options of the application.
+pub fn row<T: WorkloadOptions>(
+    name: &'static str,
+    summary: &'static str,
+    source: &'static str,
+) -> Entry {
+    let kind = Kind {
+        make: Make::Typed {
+            build: |workload| read_keys::<T>(workload)?.application(),
+            resolve: resolve::<T>,
+        },
+        processes: T::PROCESSES,
+        supersteps: T::SUPERSTEPS,
+        title: T::TITLE,
+        has_seed: OnceLock::new(),
+        schema: SchemaGenerator::subschema_for::<T>,
+    };
+    let mut entry = Entry::new::<T>([name, summary, source], kind);
+    (entry.flags, entry.files) = (T::FLAGS, T::FILES);
+    entry
+}
+
+impl plugin::Kind for Kind {
+    type Product = Built;
+
+    const SECTION: Option<&'static str> = None;
+
+    /// Makes the application from the object `workload` of an experiment (its key `app` is not looked at).
+    fn build(&self, workload: &Value) -> Result<Built, Error> {
+        match self.make {
+            Make::Typed { build, .. } => build(workload),
+            Make::Maker(maker) => plugin::make(maker, &without_app(workload)).map_err(below),
+        }
+    }
+
+    /// The keys with all defaults filled in, without `app`.
+    fn resolve(&self, workload: &Value) -> Result<Value, Error> {
+        match self.make {
+            Make::Typed { resolve, .. } => resolve(workload),
+            Make::Maker(maker) => plugin::resolve(maker, &without_app(workload)).map_err(below),
+        }
+    }
+}
+
+impl Kind {
+    /// The application `name` with the options that titles show, of the object `workload` of an experiment.
+    pub fn title(&self, name: &str, workload: &Value) -> String {
+        let shown = |key: &&str| match &workload[*key] {
+            Value::String(text) => format!(" {text}"),
+            Value::Null => String::new(),
+            value => format!(" {key}={value}"),
+        };
+        let shown: String = self.title.iter().map(shown).collect();
+        format!("{}{shown}", name)
+    }
+
+    /// Whether it has a key `seed`: its value is the seed of the run, unless `workload.seed` is given.
+    pub fn has_seed(&self) -> bool {
+        *self.has_seed.get_or_init(|| {
+            let mut generator = SchemaGenerator::default();
+            let schema = (self.schema)(&mut generator).to_value();
+            let all = generator.take_definitions(true);
+            let has_seed = |one: &Value| one.pointer("/properties/seed").is_some();
+            all.values().chain([&schema]).any(has_seed)
+        })
+    }
+
+    /// The most processes that `workload` asks for, with the key that does; none if no key says so.
+    pub fn processes(&self, workload: &Map<String, Value>) -> Option<(&'static str, u64)> {
+        let asked = self.processes.iter();
+        let asked = asked.filter_map(|key| Some((*key, workload.get(*key)?.as_u64()?)));
+        asked.max_by_key(|(_, count)| *count)
+    }
+
+    /// The key of `workload` with which its processes grow, or its supersteps; `app` if none is given.
+    pub fn grows_with(
+        &self,
+        workload: &Map<String, Value>,
+        has_more_processes: bool,
+    ) -> &'static str {
+        let Kind {
+            processes,
+            supersteps,
+            ..
+        } = self;
+        let (first, then) = if has_more_processes {
+            (processes, supersteps)
+        } else {
+            (supersteps, processes)
+        };
+        let mut keys = first.iter().chain(*then);
+        keys.find(|key| workload.contains_key(**key))
+            .unwrap_or(&"app")
+    }
+}
+
+/// `--n`.
+const ORDER: OptionFlag = OptionFlag::new("n", FlagValues::Counts, "Order of the matrix");
+
+/// `--procs`.
+const PROCS: OptionFlag = OptionFlag::new("procs", FlagValues::Counts, "Number of processes");
+
+/// An application that is ready to run, and what it brings along.
+#[derive(Debug)]
+pub struct Built {
+    /// The application.
+    pub workload: Box<dyn Workload>,
+    /// The settings that it brings along (a trace may, for the runtime).
+    pub settings: Vec<Setting>,
+    /// Notes for a user about how it was read, a sentence each.
+    pub notes: Vec<String>,
+    /// The files it was read from, for the manifest: path as given, and SHA-256 in hexadecimal digits.
+    pub inputs: Vec<(String, String)>,
+}
+
+impl Built {
+    /// An application that comes from its keys alone.
+    pub fn new(workload: impl Workload + 'static) -> Self {
+        Self {
+            workload: Box::new(workload),
+            settings: Vec::new(),
+            notes: Vec::new(),
+            inputs: Vec::new(),
+        }
+    }
+}
+
+/// The keys of the application `trace`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TraceConfig {
+    /// The file of the trace, from the folder where the command runs if the path is relative.
+    pub trace: String,
+    /// The memory of each process about which the trace says nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<Bytes>,
+    /// The number of processes that the trace must have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub procs: Option<usize>,
+}
+
+impl WorkloadOptions for LbmConfig {
+    const FLAGS: &'static [OptionFlag] = &[PROCS];
+    const PROCESSES: &'static [&'static str] = &["procs"];
+    const SUPERSTEPS: &'static [&'static str] = &["supersteps"];
+
+    fn application(self) -> Result<Built, Error> {
+        Ok(Built::new(Lbm::new(&self)?))
+    }
+}
+
+impl WorkloadOptions for LuConfig {
+    const FLAGS: &'static [OptionFlag] = &[
+        ORDER,
+        PROCS,
+        OptionFlag::new(
+            "grid",
+            FlagValues::Grids,
+            "Grid of processes, rows x columns",
+        )
+        .shown_as("MxN"),
+    ];
+    const PROCESSES: &'static [&'static str] = &["procs"];
+    const SUPERSTEPS: &'static [&'static str] = &["n"];
+    const TITLE: &'static [&'static str] = &["n"];
+
+    fn application(self) -> Result<Built, Error> {
+        Ok(Built::new(Lu::new(&self)?))
+    }
+}
+
+impl WorkloadOptions for SwConfig {
+    const FLAGS: &'static [OptionFlag] = &[ORDER, PROCS];
+    const PROCESSES: &'static [&'static str] = &["procs"];
+    const SUPERSTEPS: &'static [&'static str] = &["n"];
+    const TITLE: &'static [&'static str] = &["n"];
+
+    fn application(self) -> Result<Built, Error> {
+        Ok(Built::new(Sw::new(&self)?))
+    }
+}
+
+impl WorkloadOptions for SyntheticConfig {
+    const FLAGS: &'static [OptionFlag] = &[PROCS];
+    const FILES: &'static [&'static str] = &["messages"];
+    const PROCESSES: &'static [&'static str] = &["procs"];
+    const SUPERSTEPS: &'static [&'static str] = &["supersteps"];
+
+    fn application(self) -> Result<Built, Error> {
+        let (application, sha256) = Synthetic::with_file(&self)?;
+        Ok(Built {
+            inputs: self.messages.into_iter().zip(sha256).collect(),
+            ..Built::new(application)
+        })
+    }
+}
+
+impl WorkloadOptions for TraceConfig {
+    const FLAGS: &'static [OptionFlag] = &[
+        PROCS,
+        OptionFlag::new(
+            "trace",
+            FlagValues::Texts,
+            "The trace of `--app trace`: a text file (see `migsim schema trace`); inside it processes and supersteps are counted from 0",
+        )
+        .shown_as("FILE"),
+    ];
+    const FILES: &'static [&'static str] = &["trace"];
+    const TITLE: &'static [&'static str] = &["trace"];
+
+    fn application(self) -> Result<Built, Error> {
+        let bytes =
+            read_bytes(self.trace.as_ref()).map_err(|problem| problem.key("workload.trace"))?;
+        let mut trace = Trace::parse_bytes(&self.trace, &bytes)?;
+        let processes = trace.processes();
+        if self.procs.is_some_and(|wanted| wanted != processes) {
+            let message = format!("the trace `{}` has {processes} processes", self.trace);
+            return Err(Problem::new(message)
+                .key("workload.procs")
+                .hint("leave the number out: the trace says it")
+                .into());
+        }
+        if let Some(memory) = self.memory {
+            trace = trace.with_memory(memory);
+        }
+        Ok(Built {
+            settings: trace.settings().to_vec(),
+            inputs: vec![(self.trace, sha256(&bytes))],
+            ..Built::new(trace)
+        })
+    }
+}
+
+impl WorkloadOptions for TableConfig {
+    const FLAGS: &'static [OptionFlag] = &[
+        OptionFlag::new(
+            "work",
+            FlagValues::Texts,
+            "The work of `--app table`: a CSV file with the columns superstep, process, work [unit] and, if known, memory [unit]",
+        )
+        .shown_as("FILE"),
+        OptionFlag::new(
+            "messages",
+            FlagValues::Texts,
+            "The messages of `--app table`: a CSV file with the columns superstep, from, to, bytes",
+        )
+        .shown_as("FILE"),
+    ];
+    const FILES: &'static [&'static str] = &["work", "messages"];
+    const TITLE: &'static [&'static str] = &["work"];
+
+    fn application(self) -> Result<Built, Error> {
+        let read = |key: &str, file: &String| {
+            let bytes = read_bytes(file.as_ref());
+            bytes.map_err(|problem| problem.key(format!("workload.{key}")))
+        };
+        let work = read("work", &self.work)?;
+        let messages = self.messages.as_ref();
+        let messages = messages.map(|file| read("messages", file)).transpose()?;
+        let application = Tables::of_bytes(&work, messages.as_deref(), &self)?;
+        let files = [Some(self.work), self.messages].into_iter().flatten();
+        let bytes = [Some(work), messages].into_iter().flatten();
+        Ok(Built {
+            inputs: files
+                .zip(bytes)
+                .map(|(file, bytes)| (file, sha256(&bytes)))
+                .collect(),
+            ..Built::new(application)
+        })
+    }
+}
+
+impl WorkloadOptions for VtConfig {
+    const FLAGS: &'static [OptionFlag] = &[OptionFlag::new(
+        "data",
+        FlagValues::Texts,
+        "The data of `--app vt` without the ends of its files: `nolb/data` reads nolb/data.0.json, nolb/data.1.json, ...",
+    )
+    .shown_as("PREFIX")];
+    const FILES: &'static [&'static str] = &["data"];
+    const TITLE: &'static [&'static str] = &["data"];
+
+    fn application(self) -> Result<Built, Error> {
+        let files = rank_files(&self.data)
+            .map_err(|error| error.map_nowhere(|problem| problem.key("workload.data")))?;
+        let (application, note) = Vt::of_files(&files, &self)?;
+        let hash = |file: RankFile| (file.source, sha256(&file.bytes));
+        Ok(Built {
+            notes: vec![note],
+            inputs: files.into_iter().map(hash).collect(),
+            ..Built::new(application)
+        })
+    }
+}
+
+/// Reads the keys of an application from the object `workload`, leaving out `app`.
+///
+/// # Errors
+/// Unknown and missing keys, all together; or a value that cannot be read.
+pub fn read_keys<T: DeserializeOwned + JsonSchema>(workload: &Value) -> Result<T, Error> {
+    let Value::Object(given) = workload else {
+        let problem = Problem::new("the workload is not an object").key("workload");
+        return Err(problem
+            .hint("write `\"workload\": { \"app\": \"lu\", ... }`")
+            .into());
+    };
+    let mut given = given.clone();
+    given.remove("app");
+    // The types refuse unknown keys themselves; their schema is made only where something is to be said about it.
+    if let Ok(keys) = T::deserialize(&Value::Object(given.clone())) {
+        return Ok(keys);
+    }
+    let problems = key_problems(&given, &schemars::schema_for!(T));
+    if !problems.is_empty() {
+        return Err(Error::Input(problems));
+    }
+    serde_path_to_error::deserialize(Value::Object(given)).map_err(|error| {
+        let path = error.path().to_string();
+        let key = if path == "." {
+            "workload".to_owned()
+        } else {
+            format!("workload.{path}")
+        };
+        let first = path.split(['[', '.']).next().unwrap_or_default();
+        let message = in_words(&error.into_inner().to_string());
+        Problem::new(message)
+            .key(key)
+            .hint(describe(&schemars::schema_for!(T), first))
+            .into()
+    })
+}
+
+fn resolve<T: DeserializeOwned + JsonSchema + Serialize>(workload: &Value) -> Result<Value, Error> {
+    let keys: T = read_keys(workload)?;
+    serde_json::to_value(keys)
+        .map_err(|error| Problem::new(error.to_string()).key("workload").into())
+}
+
+/// The options of an application that stand beside `app`.
+fn without_app(workload: &Value) -> Value {
+    let mut options = workload.clone();
+    if let Value::Object(options) = &mut options {
+        options.remove("app");
+    }
+    options
+}
+
+/// An error whose keys are those of options, with the place of the options in front.
+fn below(error: Error) -> Error {
+    let Error::Input(problems) = error else {
+        return error;
+    };
+    let whole = |problem: Problem| {
+        let key = problem.location.key.as_ref();
+        let key = key.map_or_else(|| "workload".to_owned(), |key| format!("workload.{key}"));
+        problem.key(key)
+    };
+    Error::Input(problems.into_iter().map(whole).collect())
+}
+
+/// The message of the reader without its names of Rust types.
+fn in_words(message: &str) -> String {
+    message
+        .replace(
+            "expected u64",
+            "expected a whole number that is not negative",
+        )
+        .replace("expected f64", "expected a number")
+        .replace("expected struct HotSpot", "expected an object")
+}
+
+/// Keys that do not exist, and keys that must be there and are not.
+fn key_problems(given: &Map<String, Value>, schema: &Schema) -> Vec<Problem> {
+    let known: Vec<&str> = schema
+        .get("properties")
+        .and_then(Value::as_object)
+        .map(|properties| properties.keys().map(String::as_str).collect())
+        .unwrap_or_default();
+    let unknown = given
+        .keys()
+        .filter(|key| !known.contains(&key.as_str()))
+        .map(|key| {
+            Problem::unknown("key", key)
+                .key(format!("workload.{key}"))
+                .known("keys", known.iter().copied())
+        });
+    let required = schema
+        .get("required")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten();
+    let missing = required
+        .filter_map(Value::as_str)
+        .filter(|key| !given.contains_key(*key))
+        .map(|key| {
+            Problem::new(format!("the key `{key}` is missing"))
+                .key("workload")
+                .hint(describe(schema, key))
+        });
+    unknown.chain(missing).collect()
+}
+
+/// The description of a key in the schema.
+fn describe(schema: &Schema, key: &str) -> String {
+    let description = schema
+        .pointer(&format!("/properties/{key}/description"))
+        .and_then(Value::as_str)
+        .unwrap_or("see the schema of the workload");
+    format!("`{key}`: {}", description.replace('\n', " "))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn problems(name: &str, keys: &Value) -> Vec<Problem> {
+        match standard().find(name).unwrap().build(keys) {
+            Err(Error::Input(problems)) => problems,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn an_unknown_application_lists_the_known_ones() {
+        let error = standard().find("lU").unwrap_err().to_string();
+        assert!(
+            error.contains(
+                "hint: did you mean `lu`? known applications: lbm, lu, sw, synthetic, table, trace, vt"
+            ),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn names_are_sorted_and_unique() {
+        assert!(standard().names().is_sorted());
+    }
+
+    #[test]
+    fn all_unknown_and_missing_keys_are_named() {
+        let found = problems("trace", &json!({ "order": 10, "N": 5, "app": "trace" }));
+        let messages: Vec<&str> = found
+            .iter()
+            .map(|problem| problem.message.as_str())
+            .collect();
+        assert_eq!(
+            messages,
+            [
+                "unknown key `order`",
+                "unknown key `N`",
+                "the key `trace` is missing"
+            ]
+        );
+        assert!(
+            found[0]
+                .hint
+                .as_deref()
+                .unwrap()
+                .starts_with("known keys: ")
+        );
+        assert_eq!(problems("lu", &json!(5)).len(), 1);
+    }
+
+    #[test]
+    fn an_unreadable_value_is_named_with_its_key() {
+        let key = |keys: &Value| problems("lu", keys)[0].location.key.clone().unwrap();
+        assert_eq!(
+            key(&json!({ "n": 10, "procs": 4, "bytes_per_element": 8 })),
+            "workload.bytes_per_element"
+        );
+        assert_eq!(
+            key(&json!({ "n": 10, "procs": 4, "grid": [2, "2"] })),
+            "workload.grid[1]"
+        );
+        assert_eq!(key(&json!({ "n": -10, "procs": 4 })), "workload.n");
+        assert_eq!(
+            key(&json!({ "n": 10, "procs": 4, "blocks": "some" })),
+            "workload.blocks"
+        );
+        assert_eq!(
+            key(&json!({ "n": 10, "procs": 4, "cycles_per_instruction": 0 })),
+            "workload.cycles_per_instruction"
+        );
+    }
+
+    #[test]
+    fn messages_do_not_speak_of_rust_types() {
+        let found = problems("lu", &json!({ "n": "10", "procs": 4 }));
+        assert_eq!(
+            found[0].message,
+            "invalid type: string \"10\", expected a whole number that is not negative"
+        );
+    }
+
+    #[test]
+    fn a_trace_brings_its_settings_and_hash() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/moves.trace");
+        let built = standard()
+            .find("trace")
+            .unwrap()
+            .build(&json!({ "app": "trace", "trace": path }))
+            .unwrap();
+        let setting = |key: &str, value: &str, place: &str| Setting {
+            key: key.into(),
+            value: value.into(),
+            source: format!("{path}:{place}"),
+        };
+        assert_eq!(
+            built.settings,
+            [
+                setting("runtime.barrier.kind", "ideal", "2:9"),
+                setting("runtime.receives", "early", "3:6")
+            ]
+        );
+        assert_eq!(
+            built.inputs,
+            [(path.to_owned(), sha256(&std::fs::read(path).unwrap()))]
+        );
+        // The digest of no bytes, as in FIPS 180-4 examples.
+        assert_eq!(
+            sha256(b""),
+            "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+        );
+        let missing = problems("trace", &json!({ "trace": "no/such.trace" }));
+        assert_eq!(missing[0].location.key.as_deref(), Some("workload.trace"));
+    }
+
+    #[test]
+    fn every_application_publishes_its_keys() {
+        for entry in &standard() {
+            let mut generator = SchemaGenerator::default();
+            entry.schema(&mut generator);
+            let definitions = generator.take_definitions(true);
+            assert!(
+                definitions
+                    .values()
+                    .any(|schema| schema.pointer("/additionalProperties") == Some(&json!(false))),
+                "{}",
+                entry.name
+            );
+        }
+    }
+}

@@ -1,0 +1,332 @@
+//! `sw`: the Smith-Waterman alignment of two sequences. "The irregular paper" is Righi et al., "Applying Processes Rescheduling over
+//! Irregular BSP Application", section 3. "The dynamic paper" has the same application on a dynamic platform.
+//!
+//! An n × n matrix has its column i on process i, p = n. A cell needs its upper, left and upper left neighbours, so that the
+//! anti-diagonals can be computed one after the other: anti-diagonal t is superstep t, t = 1..2n−1 (here counted from 0).
+//!
+//! ```text
+//! active in superstep t   the processes i with i <= t <= i + n - 1
+//! I_t = I_1 + (t - 1) · (I_last - I_1) / (2n - 2)     instructions of each active process (A25: per process, I_2 = 565e5 for n = 10)
+//! message                 from each active i < n to i + 1: all messages of a column / n (500 KB for n = 10, 200 KB for n = 25)
+//! M(i)                    700 KB and one message (1.2 MB for n = 10, 900 KB for n = 25)
+//! ```
+//! The load grows with the number of the superstep, not with the cells: the papers want an irregular application. KB are 1000 bytes
+//! (A35). What is left out: the alignment itself.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Message, Plan, Workload};
+use migsim_base::error::{Error, Problem};
+use migsim_base::units::{Bytes, Instructions, ProcessId};
+
+/// The largest order, which is also the number of processes: a limit of this program, not of the model.
+const MAX_ORDER: u64 = 10_000_000;
+
+/// The keys of the application `sw`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SwConfig {
+    /// The order n of the matrix, and the number of processes; at least 1. Default 50.
+    #[serde(default = "default_order")]
+    #[schemars(range(min = 1, max = MAX_ORDER))]
+    pub n: u64,
+    /// The number of processes, which is `n`; may be left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub procs: Option<u64>,
+    /// The computation of each active process in the first superstep. Default 1e6 instr (stated).
+    #[serde(default = "default_first")]
+    pub first_instructions: Instructions,
+    /// The computation of each active process in the last superstep. Default 1e9 instr (stated).
+    #[serde(default = "default_last")]
+    pub last_instructions: Instructions,
+    /// The bytes that a process sends in all its supersteps together; a message is the n-th part. Default 5 MB (stated for n = 10 and 25).
+    #[serde(default = "default_column")]
+    pub bytes_per_column: Bytes,
+    /// The memory of a process without its message. Default 700 kB (stated for n = 10 and 25, the message taken off).
+    #[serde(default = "default_image")]
+    pub image_bytes: Bytes,
+    /// Clock cycles per instruction; positive. Default 1.
+    #[serde(default = "default_cycles")]
+    pub cycles_per_instruction: f64,
+}
+
+fn default_order() -> u64 {
+    50
+}
+
+fn default_first() -> Instructions {
+    Instructions::of(1e6)
+}
+
+fn default_last() -> Instructions {
+    Instructions::of(1e9)
+}
+
+fn default_column() -> Bytes {
+    Bytes::of(5e6)
+}
+
+fn default_image() -> Bytes {
+    Bytes::of(700e3)
+}
+
+fn default_cycles() -> f64 {
+    1.0
+}
+
+impl SwConfig {
+    /// The defaults for a matrix of order `n`.
+    pub fn new(n: u64) -> Self {
+        Self {
+            n,
+            procs: None,
+            first_instructions: default_first(),
+            last_instructions: default_last(),
+            bytes_per_column: default_column(),
+            image_bytes: default_image(),
+            cycles_per_instruction: default_cycles(),
+        }
+    }
+}
+
+/// The application: see the [module](self).
+///
+/// ```
+/// use migsim_workloads::{Plan, Workload, sw::{Sw, SwConfig}};
+/// let sw = Sw::new(&SwConfig::new(10))?;
+/// assert_eq!((sw.processes(), sw.supersteps()), (10, 19));
+/// let mut plan = Plan::default();
+/// plan.clear(10);
+/// sw.fill(1, &mut plan); // the second anti-diagonal has two cells
+/// assert_eq!(plan.work[1].get(), 56.5e6);
+/// assert_eq!(plan.work[2].get(), 0.0);
+/// # Ok::<(), migsim_base::error::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Sw {
+    order: usize,
+    config: SwConfig,
+    message: Bytes,
+}
+
+impl Sw {
+    /// The application with these keys.
+    ///
+    /// # Errors
+    /// A value is out of range; all of them are named.
+    pub fn new(config: &SwConfig) -> Result<Self, Error> {
+        let mut problems = Vec::new();
+        if config.n == 0 || config.n > MAX_ORDER {
+            problems.push(
+                Problem::new(format!("`n` is {}", config.n))
+                    .key("workload.n")
+                    .hint(format!("it must be from 1 to {MAX_ORDER}")),
+            );
+        }
+        if let Some(procs) = config.procs.filter(|procs| *procs != config.n) {
+            let message = format!("`procs` is {procs} for a matrix of order {}", config.n);
+            problems.push(
+                Problem::new(message)
+                    .key("workload.procs")
+                    .hint("each column has its process: leave `procs` out, or set it to `n`"),
+            );
+        }
+        let cycles = config.cycles_per_instruction;
+        let amounts = [
+            ("first_instructions", config.first_instructions.get()),
+            ("last_instructions", config.last_instructions.get()),
+        ];
+        if cycles.is_normal() && cycles > 0.0 {
+            let is_too_large = |&&(_, amount): &&(&str, f64)| !(amount * cycles).is_finite();
+            problems.extend(amounts.iter().filter(is_too_large).map(|(key, _)| {
+                Problem::new(format!(
+                    "`{key}` times `cycles_per_instruction` is not a finite number"
+                ))
+                .key(format!("workload.{key}"))
+                .hint("choose a smaller value")
+            }));
+        } else {
+            problems.push(
+                Problem::new(format!("`cycles_per_instruction` is {cycles}"))
+                    .key("workload.cycles_per_instruction")
+                    .hint("it must be finite and positive, 1e-307 at least"),
+            );
+        }
+        let message = config.bytes_per_column.get() / config.n as f64;
+        if config.n > 0 && !(message + config.image_bytes.get()).is_finite() {
+            problems.push(
+                Problem::new("`image_bytes` and a message together are not a finite number")
+                    .key("workload.image_bytes")
+                    .hint("choose a smaller value"),
+            );
+        }
+        if !problems.is_empty() {
+            return Err(Error::Input(problems));
+        }
+        Ok(Self {
+            order: usize::try_from(config.n).expect("at most MAX_ORDER"),
+            config: config.clone(),
+            message: Bytes::of(message),
+        })
+    }
+
+    /// `I_t` of the superstep `superstep`, counted from 0.
+    fn work(&self, superstep: usize) -> Instructions {
+        let (first, last) = (
+            self.config.first_instructions.get(),
+            self.config.last_instructions.get(),
+        );
+        let steps = self.supersteps() - 1;
+        if steps == 0 {
+            return self.config.first_instructions;
+        }
+        // As a weighted mean, so that both ends are exact and nothing overflows.
+        let share = superstep as f64 / steps as f64;
+        Instructions::of(first * (1.0 - share) + last * share)
+    }
+}
+
+impl Workload for Sw {
+    fn processes(&self) -> usize {
+        self.order
+    }
+
+    fn supersteps(&self) -> usize {
+        2 * self.order - 1
+    }
+
+    fn fill(&self, superstep: usize, plan: &mut Plan) {
+        let first = (superstep + 1).saturating_sub(self.order);
+        let last = superstep.min(self.order - 1);
+        plan.work[first..=last].fill(self.work(superstep));
+        let with_right_neighbour = first..(last + 1).min(self.order - 1);
+        plan.messages
+            .extend(with_right_neighbour.map(|process| Message {
+                from: ProcessId::from_index(process),
+                to: ProcessId::from_index(process + 1),
+                size: self.message,
+            }));
+    }
+
+    fn memory(&self, _process: ProcessId) -> Bytes {
+        self.config.image_bytes + self.message
+    }
+
+    fn cycles_per_instruction(&self) -> f64 {
+        self.config.cycles_per_instruction
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problems(config: &SwConfig) -> Vec<Problem> {
+        match Sw::new(config) {
+            Err(Error::Input(problems)) => problems,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Active processes, instructions of each, and messages (from, to) of a superstep, all counted from 0.
+    fn wavefront(sw: &Sw, superstep: usize) -> (Vec<usize>, f64, Vec<(u32, u32)>) {
+        let mut plan = Plan::default();
+        plan.clear(sw.processes());
+        sw.fill(superstep, &mut plan);
+        let active: Vec<usize> = (0..sw.processes())
+            .filter(|&process| plan.work[process].get() > 0.0)
+            .collect();
+        let work = plan.work[active[0]].get();
+        let messages = plan.messages.iter().map(|m| (m.from.0, m.to.0)).collect();
+        (active, work, messages)
+    }
+
+    /// The example of figure 2 of the irregular paper: 4 x 4 cells in 7 supersteps, 4 of them of each process.
+    #[test]
+    fn order_4_takes_7_supersteps() {
+        let sw = Sw::new(&SwConfig::new(4)).unwrap();
+        assert_eq!(sw.supersteps(), 7);
+        for process in 0..4 {
+            let is_active = |&superstep: &usize| wavefront(&sw, superstep).0.contains(&process);
+            assert_eq!((0..7).filter(is_active).count(), 4);
+        }
+    }
+
+    /// Order 3: five anti-diagonals of 1, 2, 3, 2 and 1 cells; with I from 10 to 50, 10 more in each.
+    #[test]
+    fn all_supersteps_of_order_3() {
+        let sw = Sw::new(&SwConfig {
+            first_instructions: Instructions::of(10.0),
+            last_instructions: Instructions::of(50.0),
+            ..SwConfig::new(3)
+        })
+        .unwrap();
+        let expected = [
+            (vec![0], 10.0, vec![(0, 1)]),
+            (vec![0, 1], 20.0, vec![(0, 1), (1, 2)]),
+            (vec![0, 1, 2], 30.0, vec![(0, 1), (1, 2)]),
+            (vec![1, 2], 40.0, vec![(1, 2)]),
+            (vec![2], 50.0, vec![]),
+        ];
+        assert_eq!(sw.supersteps(), expected.len());
+        for (superstep, expected) in expected.into_iter().enumerate() {
+            assert_eq!(wavefront(&sw, superstep), expected, "superstep {superstep}");
+        }
+    }
+
+    /// The numbers that the irregular paper states: `I_2` for n = 10, messages and memory for n = 10 and 25.
+    #[test]
+    fn the_stated_amounts_come_out() {
+        let ten = Sw::new(&SwConfig::new(10)).unwrap();
+        assert_eq!(wavefront(&ten, 1).1, 56.5e6);
+        assert_eq!(wavefront(&ten, 18).1, 1e9);
+        assert_eq!(ten.message.get(), 500e3);
+        assert_eq!(ten.memory(ProcessId(3)).get(), 1.2e6);
+        let other = Sw::new(&SwConfig::new(25)).unwrap();
+        assert_eq!(other.message.get(), 200e3);
+        assert_eq!(other.memory(ProcessId(0)).get(), 900e3);
+    }
+
+    #[test]
+    fn order_1_is_one_superstep_of_one_process() {
+        let sw = Sw::new(&SwConfig::new(1)).unwrap();
+        assert_eq!(wavefront(&sw, 0), (vec![0], 1e6, vec![]));
+    }
+
+    #[test]
+    fn each_process_is_active_n_times() {
+        let sw = Sw::new(&SwConfig::new(7)).unwrap();
+        let mut times = [0; 7];
+        for superstep in 0..sw.supersteps() {
+            for process in wavefront(&sw, superstep).0 {
+                times[process] += 1;
+            }
+        }
+        assert_eq!(times, [7; 7]);
+    }
+
+    #[test]
+    fn absurd_values_are_errors_and_all_are_named() {
+        let config = SwConfig {
+            cycles_per_instruction: 0.0,
+            ..SwConfig::new(0)
+        };
+        assert_eq!(problems(&config).len(), 2);
+        assert_eq!(
+            problems(&SwConfig::new(u64::MAX))[0]
+                .location
+                .key
+                .as_deref(),
+            Some("workload.n")
+        );
+        let config = SwConfig {
+            last_instructions: Instructions::of(1e308),
+            cycles_per_instruction: 2.0,
+            image_bytes: Bytes::of(f64::MAX),
+            bytes_per_column: Bytes::of(f64::MAX),
+            ..SwConfig::new(1)
+        };
+        assert_eq!(problems(&config).len(), 2);
+    }
+}

@@ -1,0 +1,333 @@
+//! The keys of the application `synthetic` and their values.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use migsim_base::error::Problem;
+use migsim_base::units::{Bytes, Instructions};
+use migsim_base::words::of_percent;
+
+/// More processes than this are refused: a limit of this program, not of the model.
+const MAX_PROCESSES: u64 = 10_000_000;
+/// More messages in a superstep than this are refused, too.
+pub(super) const MAX_MESSAGES: u64 = 200_000_000;
+/// The largest number of supersteps.
+const MAX_SUPERSTEPS: u64 = u32::MAX as u64;
+
+/// The receivers of each process in every superstep.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pattern {
+    /// No process sends.
+    None,
+    /// Each process sends to the next one.
+    #[default]
+    Line,
+    /// Each process sends to the next one, and the last one to the first.
+    Ring,
+    /// Each process sends to its up to four neighbours in a grid.
+    Stencil,
+    /// Each process sends to every other one.
+    AllToAll,
+}
+
+/// The distribution of work over the processes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Distribution {
+    /// Drawn uniformly from `1 - spread` to `1 + spread`.
+    #[default]
+    Uniform,
+    /// From `1 - spread` for the first process to `1 + spread` for the last one, in equal steps.
+    Linear,
+    /// `1 - spread` or `1 + spread`, each with probability one half.
+    Bimodal,
+    /// Lognormal with mean 1 and standard deviation `spread`: few have several times the mean.
+    Lognormal,
+    /// Pareto with mean 1 and standard deviation `spread`: nobody has less than half the mean, and very few have many times the mean.
+    Pareto,
+}
+
+impl Distribution {
+    /// The largest `spread`: a heavy tail is not bounded by work that must not be negative.
+    fn largest_spread(self) -> f64 {
+        match self {
+            Self::Uniform | Self::Linear | Self::Bimodal => 1.0,
+            Self::Lognormal | Self::Pareto => LARGEST_SPREAD,
+        }
+    }
+}
+
+/// The largest standard deviation of a heavy tail, over its mean.
+const LARGEST_SPREAD: f64 = 10.0;
+
+/// Some neighbouring processes compute more, and which ones they are moves on steadily.
+///
+/// In superstep k of S it covers w = max(1, ⌊width · p⌋) processes from number ⌊rounds · k · p / S⌋ on, modulo p.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct HotSpot {
+    /// The factor on their computation; from 1 to 1000. Default 1: no hot spot.
+    #[schemars(range(min = 1, max = 1000))]
+    pub factor: f64,
+    /// The part of the processes that it covers; from 0 to 1. Default 0.1.
+    #[schemars(range(min = 0, max = 1))]
+    pub width: f64,
+    /// The number of rounds over all processes from the first superstep to the last; from 0 (no movement) to 1000. Default 1.
+    #[schemars(range(min = 0, max = 1000))]
+    pub rounds: f64,
+}
+
+impl Default for HotSpot {
+    fn default() -> Self {
+        Self {
+            factor: 1.0,
+            width: 0.1,
+            rounds: 1.0,
+        }
+    }
+}
+
+impl HotSpot {
+    /// The first of the processes that it covers in a superstep, and how many it covers; none if there is no hot spot.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a whole number from 0 to the number of processes times 1000"
+    )]
+    pub(super) fn at(
+        &self,
+        superstep: usize,
+        supersteps: usize,
+        processes: usize,
+    ) -> Option<(usize, usize)> {
+        if self.factor <= 1.0 {
+            return None;
+        }
+        let width = (self.width * processes as f64).floor().max(1.0) as usize;
+        let passed = self.rounds * superstep as f64 * processes as f64 / supersteps as f64;
+        Some((passed.floor() as usize % processes, width))
+    }
+}
+
+/// The supersteps at which the work is drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Draw {
+    /// Once for the whole run.
+    #[default]
+    Once,
+    /// Anew in each superstep.
+    EachSuperstep,
+}
+
+/// The keys of the application `synthetic`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SyntheticConfig {
+    /// The number p of processes; at least 1. Default 16.
+    #[serde(default = "default_procs")]
+    #[schemars(range(min = 1, max = MAX_PROCESSES))]
+    pub procs: u64,
+    /// The number of supersteps; at least 1. Default 10.
+    #[serde(default = "default_supersteps")]
+    #[schemars(range(min = 1, max = MAX_SUPERSTEPS))]
+    pub supersteps: u64,
+    /// The receivers of each process in every superstep. Default `line`.
+    #[serde(default)]
+    pub pattern: Pattern,
+    /// A CSV file of the messages of every superstep, in place of `pattern`: columns `from`, `to`, `bytes`, a row per message; processes
+    /// are counted from 1 (`24` or `p24`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub messages: Option<String>,
+    /// The number of messages that each process sends to random others in each superstep. Default 0.
+    #[serde(default)]
+    pub random_messages: u64,
+    /// The mean computation of a process in a superstep. Default 1e9 instr.
+    #[serde(default = "default_instructions")]
+    pub instructions: Instructions,
+    /// The distribution of work over the processes. Default `uniform`.
+    #[serde(default)]
+    pub distribution: Distribution,
+    /// The spread of the work of the processes, as a part of `instructions`; from 0 to 1, of `lognormal` and `pareto` to 10. Default 0: all
+    /// are equal.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = LARGEST_SPREAD))]
+    pub spread: f64,
+    /// The supersteps at which the work is drawn. Default `once`.
+    #[serde(default)]
+    pub draw: Draw,
+    /// The largest part of its work that a process gains or loses steadily from the first superstep to the last; from 0 to 1. Default 0.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 1))]
+    pub drift: f64,
+    /// Some neighbouring processes compute more, and which ones they are moves on. Default: nobody does.
+    #[serde(default)]
+    pub hot_spot: HotSpot,
+    /// The mean size of a message. Default 500 kB.
+    #[serde(default = "default_bytes")]
+    pub bytes: Bytes,
+    /// The spread of message sizes, from 0 to 1. Each is drawn uniformly from `1 - bytes_spread` to `1 + bytes_spread` times `bytes`, and
+    /// rounded down to whole bytes. Default 0.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 1))]
+    pub bytes_spread: f64,
+    /// The mean memory of a process, which moves with it. Default 500 kB.
+    #[serde(default = "default_bytes")]
+    pub memory: Bytes,
+    /// The spread of the memory of processes, from 0 to 1. Each is drawn once, uniformly from `1 - memory_spread` to `1 + memory_spread`
+    /// times `memory`, and rounded down to whole bytes. Default 0.
+    #[serde(default)]
+    #[schemars(range(min = 0, max = 1))]
+    pub memory_spread: f64,
+    /// Seed of the random numbers of the application. Default: the key `seed` of the experiment.
+    #[serde(default = "default_seed")]
+    #[schemars(transform = without_default)]
+    pub seed: u64,
+}
+
+fn default_procs() -> u64 {
+    16
+}
+
+fn default_supersteps() -> u64 {
+    10
+}
+
+fn default_instructions() -> Instructions {
+    Instructions::of(1e9)
+}
+
+fn default_bytes() -> Bytes {
+    Bytes::of(500e3)
+}
+
+fn default_seed() -> u64 {
+    1
+}
+
+/// Takes out the default of a key whose value follows that of another one.
+fn without_default(schema: &mut schemars::Schema) {
+    schema.remove("default");
+}
+
+impl SyntheticConfig {
+    /// The defaults for `procs` processes: equal work on a line.
+    pub fn new(procs: u64) -> Self {
+        Self {
+            procs,
+            supersteps: default_supersteps(),
+            pattern: Pattern::default(),
+            messages: None,
+            random_messages: 0,
+            instructions: default_instructions(),
+            distribution: Distribution::default(),
+            spread: 0.0,
+            draw: Draw::default(),
+            drift: 0.0,
+            hot_spot: HotSpot::default(),
+            bytes: default_bytes(),
+            bytes_spread: 0.0,
+            memory: default_bytes(),
+            memory_spread: 0.0,
+            seed: default_seed(),
+        }
+    }
+
+    /// The number of messages in a superstep, except those of a file.
+    pub(super) fn messages_drawn(&self) -> u64 {
+        let p = self.procs;
+        let neighbours = match self.pattern {
+            _ if self.messages.is_some() => 0,
+            Pattern::None => 0,
+            Pattern::Line => p - 1,
+            Pattern::Ring if p == 1 => 0,
+            Pattern::Ring => p,
+            Pattern::Stencil => {
+                let (rows, columns) = grid(p);
+                2 * (rows * (columns - 1) + columns * (rows - 1))
+            }
+            Pattern::AllToAll => p.saturating_mul(p - 1),
+        };
+        let random = if p == 1 {
+            0
+        } else {
+            p.saturating_mul(self.random_messages)
+        };
+        neighbours.saturating_add(random)
+    }
+
+    pub(super) fn problems(&self) -> Vec<Problem> {
+        let count = |key: &str, value: u64, most: u64| {
+            let problem =
+                Problem::new(format!("`{key}` is {value}")).key(format!("workload.{key}"));
+            (value == 0 || value > most)
+                .then(|| problem.hint(format!("it must be from 1 to {most}")))
+        };
+        let within = |key: &str, value: f64, least: f64, most: f64| {
+            let problem =
+                Problem::new(format!("`{key}` is {value}")).key(format!("workload.{key}"));
+            let share = of_percent(value).filter(|_| most <= 1.0);
+            let share = share.map_or_else(String::new, |share| format!(": {share}"));
+            (!(least..=most).contains(&value))
+                .then(|| problem.hint(format!("it must be from {least} to {most}{share}")))
+        };
+        let part = |key: &str, value: f64| within(key, value, 0.0, 1.0);
+        let hot = &self.hot_spot;
+        let mut problems: Vec<Problem> = [
+            count("procs", self.procs, MAX_PROCESSES),
+            count("supersteps", self.supersteps, MAX_SUPERSTEPS),
+            within(
+                "spread",
+                self.spread,
+                0.0,
+                self.distribution.largest_spread(),
+            ),
+            part("drift", self.drift),
+            part("bytes_spread", self.bytes_spread),
+            part("memory_spread", self.memory_spread),
+            within("hot_spot.factor", hot.factor, 1.0, 1000.0),
+            part("hot_spot.width", hot.width),
+            within("hot_spot.rounds", hot.rounds, 0.0, 1000.0),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        if problems.is_empty() && self.messages_drawn() > MAX_MESSAGES {
+            problems.push(
+                Problem::new(format!("{} messages in a superstep", self.messages_drawn()))
+                    .key("workload.pattern")
+                    .hint(format!("{MAX_MESSAGES} are possible; take fewer processes or `random_messages`, or another pattern")),
+            );
+        }
+        // The largest factors: 1 + spread and 1 + drift are at most 2 each; a tail ends at 2^30 (`draws.rs`).
+        let largest = [
+            (
+                "instructions",
+                self.instructions.get() * f64::from(1 << 30) * 2.0 * hot.factor.clamp(1.0, 1000.0),
+            ),
+            ("bytes", self.bytes.get() * 2.0),
+            ("memory", self.memory.get() * 2.0),
+        ];
+        problems.extend(
+            largest
+                .into_iter()
+                .filter(|(_, value)| !value.is_finite())
+                .map(|(key, _)| {
+                    Problem::new(format!("`{key}` is too large"))
+                        .key(format!("workload.{key}"))
+                        .hint("choose a smaller value")
+                }),
+        );
+        problems
+    }
+}
+
+/// The sides r <= c of the grid with r · c = `processes` that differ least.
+pub(super) fn grid(processes: u64) -> (u64, u64) {
+    let rows = (1..=processes.isqrt())
+        .rev()
+        .find(|rows| processes.is_multiple_of(*rows));
+    let rows = rows.unwrap_or(1);
+    (rows, processes / rows)
+}

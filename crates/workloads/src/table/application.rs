@@ -1,0 +1,52 @@
+//! The application that the tables make.
+
+use crate::recorded::Recorded;
+use crate::{Extent, Plan, Workload};
+use migsim_base::units::{Bytes, ProcessId};
+
+/// The application: see the [module](super).
+///
+/// ```
+/// use migsim_workloads::{Workload, table::Table};
+/// let work = b"superstep,process,work [Ginstr]\n1,p1,1\n1,p2,2\n";
+/// let messages = b"superstep,from,to,bytes\n1,p1,p2,64 kB\n";
+/// let config = serde_json::from_value(serde_json::json!({ "work": "work.csv", "messages": "messages.csv" })).unwrap();
+/// let table = Table::of_bytes(work, Some(messages), &config)?;
+/// assert_eq!((table.processes(), table.supersteps()), (2, 1));
+/// # Ok::<(), migsim_base::error::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    pub(super) steps: Recorded,
+    pub(super) memory: Vec<Option<Bytes>>,
+}
+
+impl Workload for Table {
+    fn processes(&self) -> usize {
+        self.memory.len()
+    }
+
+    fn supersteps(&self) -> usize {
+        self.steps.len()
+    }
+
+    fn fill(&self, superstep: usize, plan: &mut Plan) {
+        self.steps.fill(superstep, plan);
+    }
+
+    fn repeats(&self, superstep: usize) -> bool {
+        self.steps.repeats(superstep)
+    }
+
+    fn extent(&self) -> Extent {
+        self.steps.extent()
+    }
+
+    fn memory(&self, process: ProcessId) -> Bytes {
+        self.memory[process.index()].unwrap_or_default()
+    }
+
+    fn is_memory_known(&self, process: ProcessId) -> bool {
+        self.memory[process.index()].is_some()
+    }
+}

@@ -1,0 +1,122 @@
+//! The columns of a table by their names, with their units.
+
+use migsim_base::document::{MOST_PROBLEMS, is_nameless};
+use migsim_base::error::Problem;
+use migsim_base::units::{Bytes, Instructions, Seconds};
+
+/// A column of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Column {
+    /// Its place in a row.
+    pub(super) index: usize,
+    /// The unit of its numbers; none if its name has none.
+    pub(super) unit: Option<String>,
+}
+
+/// The columns `known` of a heading, in this order; the last `optional` may be left out. A first column without a name is ignored.
+///
+/// # Errors
+/// A column is missing, twice or unknown; each problem without its place.
+pub(super) fn columns<const N: usize>(
+    heading: &[&str],
+    known: [&'static str; N],
+    optional: usize,
+) -> Result<[Option<Column>; N], Vec<Problem>> {
+    let mut found = [const { None }; N];
+    let mut problems = Vec::new();
+    let has_index = heading.first().is_some_and(|name| is_nameless(name));
+    for (index, text) in heading.iter().enumerate().skip(usize::from(has_index)) {
+        if problems.len() >= MOST_PROBLEMS {
+            break;
+        }
+        let (name, unit) = parts(text, &known);
+        let Some(place) = known.iter().position(|known| *known == name) else {
+            problems.push(unknown(text, &known, heading.len()));
+            continue;
+        };
+        let column = Column {
+            index,
+            unit: unit.map(str::to_owned),
+        };
+        if found[place].replace(column).is_some() {
+            let problem = Problem::new(format!("column `{name}` is there twice"));
+            problems.push(problem.hint("leave one of the two out"));
+        }
+    }
+    let required = known.iter().zip(&found).take(N - optional);
+    for (name, _) in required.filter(|(_, found)| found.is_none()) {
+        let problem = Problem::new(format!("column `{name}` is missing"));
+        let hint = format!("the first line names the columns: `{}`", known.join(","));
+        problems.push(problem.hint(hint));
+    }
+    if problems.is_empty() {
+        Ok(found)
+    } else {
+        Err(problems)
+    }
+}
+
+/// The problem of a column of this name in a heading with so many columns.
+fn unknown(name: &str, known: &[&str], columns: usize) -> Problem {
+    let problem = Problem::unknown("column", name);
+    if columns == 1 {
+        let names = known.join(",");
+        problem.hint(format!(
+            "fields are separated by commas, semicolons or tabulators: `{names}`"
+        ))
+    } else {
+        problem.known("columns", known.iter().copied())
+    }
+}
+
+/// The name and the unit in the heading of a column: `work [Ginstr]`, `work (Ginstr)`, `work_Ginstr` or `work`.
+fn parts<'t>(text: &'t str, known: &[&str]) -> (&'t str, Option<&'t str>) {
+    let text = text.trim();
+    for (open, close) in [('[', ']'), ('(', ')')] {
+        if let Some((name, unit)) = text.split_once(open)
+            && let Some(unit) = unit.trim_end().strip_suffix(close)
+        {
+            return (name.trim_end(), Some(unit.trim()));
+        }
+    }
+    match text.split_once('_') {
+        Some((name, unit)) if known.contains(&name) => (name, Some(unit)),
+        _ => (text, None),
+    }
+}
+
+/// The problem of a field: a message and a hint.
+pub(super) type Complaint = (String, String);
+
+/// Work: in instructions, or in seconds on hosts of `speed` \[instr/s\].
+pub(super) fn work(text: &str, unit: Option<&str>, speed: f64) -> Result<Instructions, Complaint> {
+    let whole = with_unit(text, unit.unwrap_or(Instructions::UNIT));
+    let seconds = Seconds::parse(&whole).ok();
+    let read = match seconds {
+        Some(seconds) => Instructions::new(seconds.get() * speed)
+            .ok_or_else(|| format!("`{whole}` is out of range")),
+        None => Instructions::parse(&whole).map_err(|error| error.to_string()),
+    };
+    read.map_err(|what| {
+        let hint = "write a number, in the unit that the name of the column has (`work [Ginstr]`, `work [s]`), or with its own: `1.5 Ginstr`";
+        (what, hint.to_owned())
+    })
+}
+
+/// A size, in bytes unless it has another unit.
+pub(super) fn size(text: &str, unit: Option<&str>) -> Result<Bytes, Complaint> {
+    let whole = with_unit(text, unit.unwrap_or(Bytes::UNIT));
+    Bytes::parse(&whole).map_err(|error| {
+        let hint = "write a number, in the unit that the name of the column has (`bytes [kB]`), or with its own: `64 kB`";
+        (error.to_string(), hint.to_owned())
+    })
+}
+
+/// A number with the unit of its column; a field that has its own unit as it is.
+fn with_unit(text: &str, unit: &str) -> String {
+    if text.parse::<f64>().is_ok() {
+        format!("{text} {unit}")
+    } else {
+        text.to_owned()
+    }
+}

@@ -1,0 +1,385 @@
+//! Reads the tables: all that is wrong is reported together, with its line.
+
+use super::application::Table;
+use super::column::{Column, Complaint, columns, size, work};
+use super::config::TableConfig;
+use crate::Message;
+use crate::recorded::Recorded;
+use migsim_base::document::{FileKind, MOST_PROBLEMS, Separator, has_decimal_comma, is_nameless};
+use migsim_base::error::{Error, Problem};
+use migsim_base::units::{Bytes, Instructions, ProcessId};
+
+/// More processes or supersteps than this are refused: a limit of this program.
+const MOST: u64 = 10_000_000;
+
+/// The work of a process in a superstep.
+#[derive(Clone, Copy, Debug)]
+struct Work {
+    superstep: usize,
+    process: usize,
+    amount: Instructions,
+    memory: Option<Bytes>,
+    line: usize,
+}
+
+impl Table {
+    /// The application in the bytes of the two files that `config` names.
+    ///
+    /// # Errors
+    /// All problems of a table, each with its line.
+    pub fn of_bytes(
+        work: &[u8],
+        messages: Option<&[u8]>,
+        config: &TableConfig,
+    ) -> Result<Self, Error> {
+        if config.first > 1 {
+            let problem = Problem::new(format!(
+                "supersteps and processes count from {}",
+                config.first
+            ));
+            return Err(problem
+                .key("workload.first")
+                .hint("write 1, or 0 if the first process is 0")
+                .into());
+        }
+        let mut problems = Vec::new();
+        let work_file = Source::new(&config.work, config);
+        let rows = work_file.work(work, &mut problems);
+        let no_messages = Vec::new();
+        let message_rows = match (messages, &config.messages) {
+            (Some(bytes), Some(name)) => Source::new(name, config).messages(bytes, &mut problems),
+            _ => no_messages,
+        };
+        if !problems.is_empty() {
+            let other = misplaced(work, messages, config);
+            return Err(Error::Input(if other.is_empty() {
+                problems
+            } else {
+                other
+            }));
+        }
+        if rows.is_empty() {
+            let problem = work_file.problem(1, 1, "the table has no rows".to_owned());
+            let hint = "write a row for each process and superstep with work";
+            return Err(problem.hint(hint).into());
+        }
+        Ok(joined(rows, message_rows, config))
+    }
+}
+
+/// The files that are of another kind than their place is for: swapped tables, a trace.
+fn misplaced(work: &[u8], messages: Option<&[u8]>, config: &TableConfig) -> Vec<Problem> {
+    let places = [
+        (
+            Some(work),
+            Some(&config.work),
+            FileKind::Work,
+            "a table of work",
+        ),
+        (
+            messages,
+            config.messages.as_ref(),
+            FileKind::Messages,
+            "a table of messages",
+        ),
+    ];
+    let problem = |(bytes, name, wanted, words): (Option<&[u8]>, Option<&String>, _, _)| {
+        let kind = FileKind::of_bytes(bytes?)?;
+        let problem = kind.instead_of(words, name.filter(|_| kind != wanted)?);
+        Some(if matches!(kind, FileKind::Work | FileKind::Messages) {
+            problem.hint("are `--work` and `--messages` swapped?")
+        } else {
+            problem
+        })
+    };
+    places.into_iter().filter_map(problem).collect()
+}
+
+/// The application of these rows.
+fn joined(mut work: Vec<Work>, mut messages: Vec<(usize, Message)>, config: &TableConfig) -> Table {
+    let ends = messages
+        .iter()
+        .flat_map(|(_, message)| [message.from.index(), message.to.index()]);
+    let processes = work.iter().map(|row| row.process).chain(ends).max();
+    let supersteps = work.iter().map(|row| row.superstep);
+    let supersteps = supersteps
+        .chain(messages.iter().map(|message| message.0))
+        .max();
+    work.sort_by_key(|row| (row.superstep, row.process));
+    messages.sort_by_key(|message| message.0);
+    let mut memory = vec![config.memory; processes.map_or(0, |last| last + 1)];
+    let mut told = vec![None; memory.len()];
+    for row in &work {
+        if row.memory > told[row.process] {
+            told[row.process] = row.memory;
+        }
+    }
+    for (memory, told) in memory.iter_mut().zip(told) {
+        *memory = told.or(*memory);
+    }
+    let mut steps = Recorded::default();
+    let (mut work, mut messages) = (work.into_iter().peekable(), messages.into_iter().peekable());
+    for superstep in 0..supersteps.map_or(0, |last| last + 1) {
+        steps.open();
+        while let Some(row) = work.next_if(|row| row.superstep == superstep) {
+            steps.compute(ProcessId::from_index(row.process), row.amount);
+        }
+        while let Some((_, message)) = messages.next_if(|message| message.0 == superstep) {
+            steps.send(message);
+        }
+        steps.close();
+    }
+    Table { steps, memory }
+}
+
+/// A file of the application.
+struct Source<'a> {
+    name: &'a str,
+    config: &'a TableConfig,
+}
+
+/// A row: its line and its fields.
+struct Row<'r> {
+    line: usize,
+    separator: Separator,
+    fields: &'r csv::StringRecord,
+}
+
+impl<'a> Source<'a> {
+    fn new(name: &'a str, config: &'a TableConfig) -> Self {
+        Self { name, config }
+    }
+
+    fn problem(&self, line: usize, column: usize, what: String) -> Problem {
+        Problem::new(what).source(self.name).at(line, column)
+    }
+
+    fn work(&self, bytes: &[u8], problems: &mut Vec<Problem>) -> Vec<Work> {
+        let known = ["superstep", "process", "work", "memory"];
+        let speed = self.config.speed.get();
+        let mut rows: Vec<Work> = self.rows(bytes, (known, 1), problems, |row, columns| {
+            let [superstep, process, work_at, memory] = columns;
+            let read = |text: &str, unit: Option<&str>| work(text, unit, speed);
+            Ok(Work {
+                superstep: self.whole(row, superstep.as_ref(), "superstep")?,
+                process: self.whole(row, process.as_ref(), "process")?,
+                amount: field(row, work_at.as_ref(), read)?.unwrap_or_default(),
+                memory: field(row, memory.as_ref(), size)?,
+                line: row.line,
+            })
+        });
+        rows.sort_by_key(|row| (row.superstep, row.process, row.line));
+        for pair in rows.windows(2) {
+            let [one, other] = [pair[0], pair[1]];
+            if (one.superstep, one.process) == (other.superstep, other.process)
+                && problems.len() < MOST_PROBLEMS
+            {
+                let first = self.config.first;
+                let (process, superstep) =
+                    (other.process as u64 + first, other.superstep as u64 + first);
+                let what = format!(
+                    "process {process} computes in superstep {superstep} already, in line {}",
+                    one.line
+                );
+                problems.push(
+                    self.problem(other.line, 1, what)
+                        .hint("add the two rows up"),
+                );
+            }
+        }
+        rows
+    }
+
+    fn messages(&self, bytes: &[u8], problems: &mut Vec<Problem>) -> Vec<(usize, Message)> {
+        let known = ["superstep", "from", "to", "bytes"];
+        self.rows(bytes, (known, 0), problems, |row, columns| {
+            let [superstep, from, to, bytes] = columns;
+            let (from, to) = (
+                self.whole(row, from.as_ref(), "process")?,
+                self.whole(row, to.as_ref(), "process")?,
+            );
+            let message = Message {
+                from: ProcessId::from_index(from),
+                to: ProcessId::from_index(to),
+                size: field(row, bytes.as_ref(), size)?.unwrap_or_default(),
+            };
+            Ok((self.whole(row, superstep.as_ref(), "superstep")?, message))
+        })
+    }
+
+    /// The rows of a table with these columns, the last of which may be left out.
+    fn rows<T, const N: usize>(
+        &self,
+        bytes: &[u8],
+        (known, optional): ([&'static str; N], usize),
+        problems: &mut Vec<Problem>,
+        read: impl Fn(&Row<'_>, &[Option<Column>; N]) -> Result<T, Complaint>,
+    ) -> Vec<T> {
+        let mut rows = Vec::new();
+        let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
+        let separator = Separator::of(&first_line(bytes));
+        let mut reader = csv::ReaderBuilder::new()
+            .trim(csv::Trim::All)
+            .comment(Some(b'#'))
+            .delimiter(separator.byte())
+            .from_reader(bytes);
+        let heading = reader.headers().cloned();
+        let heading = heading.map_err(|error| vec![self.unreadable(&error, &known)]);
+        let columns = heading.and_then(|heading| {
+            let heading: Vec<&str> = heading.iter().collect();
+            let has_index = heading.first().is_some_and(|name| is_nameless(name));
+            Ok((columns(&heading, known, optional)?, has_index))
+        });
+        let (columns, has_index) = match columns {
+            Ok(columns) => columns,
+            Err(found) => {
+                let placed = found.into_iter().map(|problem| self.in_heading(problem));
+                problems.extend(placed.take(MOST_PROBLEMS));
+                return rows;
+            }
+        };
+        for (number, row) in reader.records().enumerate() {
+            let read = row
+                .map_err(|error| self.unreadable(&error, &known))
+                .and_then(|fields| {
+                    let line = fields.position().map_or(1, |place| line_of(place.line()));
+                    let row = Row {
+                        line,
+                        separator,
+                        fields: &fields,
+                    };
+                    check_index(&row, has_index.then_some(number))
+                        .and_then(|()| read(&row, &columns))
+                        .map_err(|(what, hint)| self.problem(line, 1, what).hint(hint))
+                });
+            match read {
+                Ok(row) => rows.push(row),
+                Err(problem) => problems.push(problem),
+            }
+            if problems.len() >= MOST_PROBLEMS {
+                break;
+            }
+        }
+        rows
+    }
+
+    /// Places a problem of the heading that is nowhere yet.
+    fn in_heading(&self, problem: Problem) -> Problem {
+        match problem.location.source {
+            Some(_) => problem,
+            None => problem.source(self.name).at(1, 1),
+        }
+    }
+
+    /// The problem of a row that is none.
+    fn unreadable(&self, error: &csv::Error, known: &[&str]) -> Problem {
+        let line = error.position().map_or(1, |place| line_of(place.line()));
+        let what = match error.kind() {
+            csv::ErrorKind::UnequalLengths {
+                expected_len, len, ..
+            } => {
+                format!("the row has {len} fields, not {expected_len}")
+            }
+            csv::ErrorKind::Utf8 { .. } => "the row is not text in UTF-8".to_owned(),
+            _ => "the row cannot be read".to_owned(),
+        };
+        let hint = format!(
+            "each row has the fields of the first line: `{}`",
+            known.join(",")
+        );
+        self.problem(line, 1, what).hint(hint)
+    }
+
+    /// A superstep or a process, counted from 0.
+    fn whole(
+        &self,
+        row: &Row<'_>,
+        column: Option<&Column>,
+        what: &str,
+    ) -> Result<usize, Complaint> {
+        let first = self.config.first;
+        let at = column.map_or(0, |column| column.index);
+        let text = row.fields.get(at).unwrap_or_default();
+        let digits = if what == "process" {
+            text.strip_prefix('p').unwrap_or(text)
+        } else {
+            text
+        };
+        let digits = row.separator.number(digits);
+        // Tables of numbers with gaps write 1 as `1.0`.
+        let digits = match digits.split_once('.') {
+            Some((whole, zeros)) if zeros.bytes().all(|byte| byte == b'0') => whole,
+            _ => &digits,
+        };
+        let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
+        let number: Option<u64> = digits.parse().ok().filter(|_| is_number);
+        let wrong = |what: String, hint: &str| Err((what, hint.to_owned()));
+        match number.map(|number| number.checked_sub(first)) {
+            None => wrong(format!("`{text}` is no {what}"), "write a whole number"),
+            Some(None) => wrong(
+                format!("there is no {what} {text}: they count from 1"),
+                "if the first superstep and the first process have the number 0, add `--set workload.first=0`",
+            ),
+            Some(Some(index)) if index < MOST => Ok(usize::try_from(index).unwrap_or(usize::MAX)),
+            Some(Some(_)) => wrong(
+                format!("{what} {text} is too large a number"),
+                "at most 10 million processes and supersteps are possible",
+            ),
+        }
+    }
+}
+
+/// A field with a quantity; `None` if it is empty or its column does not exist.
+fn field<T>(
+    row: &Row<'_>,
+    column: Option<&Column>,
+    read: impl Fn(&str, Option<&str>) -> Result<T, Complaint>,
+) -> Result<Option<T>, Complaint> {
+    let Some(column) = column else {
+        return Ok(None);
+    };
+    let text = row.fields.get(column.index).unwrap_or_default();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let number = row.separator.number(text);
+    let read = read(&number, column.unit.as_deref()).map(Some);
+    read.map_err(|(what, hint)| {
+        if has_decimal_comma(text) {
+            let point = text.replacen(',', ".", 1);
+            let hint = format!("write a decimal point, `{point}`, or separate the fields by `;`");
+            (what, hint)
+        } else {
+            (what, hint)
+        }
+    })
+}
+
+/// Makes sure that a column without a name, if there is one, counts the rows from 0 on: the index of a table of pandas.
+fn check_index(row: &Row<'_>, number: Option<usize>) -> Result<(), Complaint> {
+    let Some(number) = number else {
+        return Ok(());
+    };
+    let text = row.fields.get(0).unwrap_or_default();
+    if text == number.to_string() {
+        return Ok(());
+    }
+    let what = format!(
+        "the first column has no name, and `{text}` is not the number of the row, {number}"
+    );
+    let hint = "a column without a name is ignored if it counts the rows from 0 on, as the index of pandas does: write the table without it, `to_csv(..., index=False)`";
+    Err((what, hint.to_owned()))
+}
+
+/// The first line of a table that is no remark.
+fn first_line(bytes: &[u8]) -> String {
+    let lines = bytes.split(|byte| matches!(byte, b'\n' | b'\r'));
+    let mut lines = lines.map(<[u8]>::trim_ascii);
+    let line = lines.find(|line| !line.is_empty() && !line.starts_with(b"#"));
+    String::from_utf8_lossy(line.unwrap_or_default()).into_owned()
+}
+
+/// A line as it is counted in messages.
+fn line_of(line: u64) -> usize {
+    usize::try_from(line).unwrap_or(usize::MAX)
+}

@@ -1,0 +1,281 @@
+//! The lines of a trace above its first `step`: processes, hosts, memory, settings of the runtime.
+
+use super::line::{Complaint, Line, complaint, number, quantity, whole, whole_bytes};
+use super::parse::{Reader, form};
+use crate::Setting;
+use migsim_base::units::Bytes;
+
+/// So many processes are believed, however short the file is.
+const FEW_PROCESSES: usize = 100_000;
+
+impl Reader<'_> {
+    /// `bsp 1 P S`: believes P and S only if enough lines follow.
+    pub(super) fn bsp(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
+        if line.words[1] != "1" {
+            return complaint(
+                1,
+                format!("unknown version `{}` of the format", line.words[1]),
+                "known versions: 1; version 2 begins with `migsim-trace 2`",
+            );
+        }
+        let left = self.lines - line.number;
+        let processes = announced(line, 2, "processes", left, "host")?;
+        let supersteps = announced(line, 3, "supersteps", left - processes, "step")?;
+        self.announce(2, processes)?;
+        self.supersteps = Some(supersteps);
+        self.trace.hosts.resize(processes, 0..0);
+        self.trace.steps.reserve(supersteps);
+        self.trace.moves_of.reserve_exact(supersteps);
+        Ok(())
+    }
+
+    /// `processes P`: believes P if the file is long enough to speak of each of them.
+    pub(super) fn processes(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
+        if self.trace.processes > 0 {
+            return complaint(0, "a second `processes` line", "keep one of the lines");
+        }
+        let count = whole(line, 1, "processes")?;
+        match usize::try_from(count) {
+            Ok(count) if count <= self.lines.max(FEW_PROCESSES) => self.announce(1, count),
+            _ => complaint(
+                1,
+                format!(
+                    "{count} processes are more than the {} lines of the file",
+                    self.lines
+                ),
+                format!(
+                    "more than {FEW_PROCESSES} processes need a line each: correct the number, or the file is cut off"
+                ),
+            ),
+        }
+    }
+
+    /// Makes room for the processes that the header announces.
+    fn announce(&mut self, word: usize, processes: usize) -> Result<(), Complaint> {
+        if processes == 0 {
+            return complaint(word, "a trace without processes", "P must be at least 1");
+        }
+        // Ids are 32 bits; so many lines would be a file of tens of gigabytes.
+        if u32::try_from(processes).is_err() {
+            return complaint(
+                word,
+                format!("{processes} processes are too many"),
+                format!("P must be at most {}", u32::MAX),
+            );
+        }
+        self.trace.processes = processes;
+        self.trace.memory.resize(processes, None);
+        self.images.resize(processes, None);
+        self.computed.resize(processes, 0);
+        self.moved.resize(processes, 0);
+        Ok(())
+    }
+
+    /// `barrier ideal`, `barrier central B`; from version 2 on any kind, and its bytes where it has messages.
+    pub(super) fn barrier(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
+        if self.version == 1 && !["ideal", "central"].contains(&line.words[1]) {
+            return complaint(
+                1,
+                format!("unknown barrier `{}`", line.words[1]),
+                "known barriers: central, ideal",
+            );
+        }
+        let size = match line.count {
+            2 => None,
+            _ => Some(self.bytes(line, 2)?.to_string()),
+        };
+        if self.is_set("runtime.barrier.kind") {
+            return complaint(
+                0,
+                "a second `barrier` line",
+                "a trace has one barrier: keep one of the lines",
+            );
+        }
+        self.set(line, 1, "runtime.barrier.kind", line.words[1].to_owned())?;
+        match size {
+            Some(size) => self.set(line, 2, "runtime.barrier.bytes", size),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn recv(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
+        let kind = line.words[1];
+        if !["early", "late"].contains(&kind) {
+            return complaint(
+                1,
+                format!("unknown kind of receives `{kind}`"),
+                "known kinds: early, late",
+            );
+        }
+        if self.is_set("runtime.receives") {
+            return complaint(
+                0,
+                "a second `recv` line",
+                "a trace has one kind of receives: keep one of the lines",
+            );
+        }
+        self.set(line, 1, "runtime.receives", kind.to_owned())
+    }
+
+    /// `runtime KEY VALUE`: what the value may be is for the experiment to say.
+    pub(super) fn runtime(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
+        let key = line.words[1];
+        if key.split('.').any(str::is_empty) {
+            return complaint(
+                1,
+                format!("`{key}` is not a key of the runtime"),
+                "write a key of `runtime` in an experiment, such as `sends` or `barrier.kind`",
+            );
+        }
+        self.set(line, 2, &format!("runtime.{key}"), line.words[2].to_owned())
+    }
+
+    fn is_set(&self, key: &str) -> bool {
+        self.trace.settings.iter().any(|one| one.key == key)
+    }
+
+    fn set(
+        &mut self,
+        line: &Line<'_>,
+        word: usize,
+        key: &str,
+        value: String,
+    ) -> Result<(), Complaint> {
+        if self.is_set(key) {
+            return complaint(
+                0,
+                format!("`{key}` is given twice"),
+                "keep one of the lines",
+            );
+        }
+        self.trace.settings.push(Setting {
+            key: key.to_owned(),
+            value,
+            source: format!("{}:{}:{}", self.source, line.number, line.column(word)),
+        });
+        Ok(())
+    }
+
+    pub(super) fn cycles(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
+        if std::mem::replace(&mut self.has_cycles, true) {
+            return complaint(0, "a second `cycles` line", "keep one of the lines");
+        }
+        let cycles = number(line, 1, "cycles")?;
+        if !cycles.is_normal() {
+            return complaint(
+                1,
+                format!("cycles `{}` is out of range", line.words[1]),
+                "an instruction takes a positive number of clock cycles",
+            );
+        }
+        self.trace.cycles_per_instruction = cycles;
+        Ok(())
+    }
+
+    pub(super) fn host(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
+        let process = self.process(line, 1)?;
+        self.trace.hosts.resize(self.trace.processes, 0..0);
+        let place = &mut self.trace.hosts[process.index()];
+        if place.end > 0 {
+            return complaint(
+                1,
+                format!("a second host for process {}", process.0),
+                "a process starts on one host: keep one of the lines",
+            );
+        }
+        let start = self.trace.host_names.len();
+        self.trace.host_names.push_str(line.words[2]);
+        *place = start..self.trace.host_names.len();
+        Ok(())
+    }
+
+    /// `memory p SIZE`, or `memory SIZE` for all processes without a line of their own.
+    pub(super) fn memory(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
+        let size = self.bytes(line, line.count - 1)?;
+        if line.count == 2 {
+            return match self.usual_memory.replace(size) {
+                None => Ok(()),
+                Some(_) => complaint(
+                    0,
+                    "a second `memory` line for all processes",
+                    "keep one of the lines, or name a process: `memory p bytes`",
+                ),
+            };
+        }
+        let process = self.process(line, 1)?;
+        match self.trace.memory[process.index()].replace(size) {
+            None => Ok(()),
+            Some(_) => complaint(
+                1,
+                format!("a second memory of process {}", process.0),
+                "its memory is the same in all supersteps: keep one of the lines",
+            ),
+        }
+    }
+
+    /// A size: whole bytes in version 1; from version 2 on a number of bytes, or a number with a unit.
+    pub(super) fn bytes(&self, line: &Line<'_>, word: usize) -> Result<Bytes, Complaint> {
+        if self.version == 1 {
+            whole_bytes(line, word)
+        } else {
+            quantity(line, word, "bytes", Bytes::new, Bytes::parse)
+        }
+    }
+
+    /// The required lines above the first `step` (or the `end`).
+    pub(super) fn check_header(&mut self, line: &Line<'_>) {
+        let required: &[_] = match self.version {
+            1 => &[
+                ("barrier", "runtime.barrier.kind"),
+                ("recv", "runtime.receives"),
+            ],
+            _ => &[],
+        };
+        for (name, key) in required {
+            if !self.is_set(key) {
+                self.complain(
+                    line,
+                    0,
+                    format!("no `{name}` line above the first `step`"),
+                    format!("write `{}`", form(name, self.version)),
+                );
+            }
+        }
+        let mut homeless =
+            (0..self.trace.hosts.len()).filter(|&process| self.trace.hosts[process].end == 0);
+        if let Some(first) = homeless.next() {
+            let more = homeless.count();
+            let others = if more > 0 {
+                format!(" and {more} more processes")
+            } else {
+                String::new()
+            };
+            let hint = if self.version == 1 {
+                format!("write `host {first} h` above the first `step`")
+            } else {
+                format!("write `host {first} h`, or no `host` line for any process")
+            };
+            let message = format!("no host for process {first}{others}");
+            self.complain(line, 0, message, hint);
+        }
+    }
+}
+
+/// A count of the header of version 1, each of which needs a line of its own among those `left`.
+fn announced(
+    line: &Line<'_>,
+    word: usize,
+    what: &str,
+    left: usize,
+    record: &str,
+) -> Result<usize, Complaint> {
+    let count = whole(line, word, what)?;
+    match usize::try_from(count) {
+        Ok(count) if count <= left => Ok(count),
+        _ => complaint(
+            word,
+            format!("{count} {what} are more than the {left} lines left for them"),
+            format!("each needs a `{record}` line: correct the header, or the file is cut off"),
+        ),
+    }
+}

@@ -1,0 +1,135 @@
+//! `trace`: a workload recorded superstep by superstep, as text.
+//!
+//! ```text
+//! migsim-trace 2
+//! processes P            processes 0..P-1
+//! memory p SIZE          memory of process p; without p, of all processes that have no line of their own
+//! host p NAME            process p starts on this host; for all processes, or for none
+//! runtime KEY VALUE      a setting of the runtime: `sends sequential`, `barrier.kind central`
+//! cycles X               clock cycles per instruction
+//! step k                 opens superstep k; the following lines belong to it
+//! c p WORK               process p computes (at most one line per process; none = 0)
+//! m p q SIZE             a message from process p to process q (several may have the same ends)
+//! g p NAME SIZE DELAY    after superstep k, process p moves to this host (at most one line per process)
+//! end
+//! ```
+//!
+//! `docs/trace-format.md` describes the format for those who write it. Processes and supersteps count from 0. Words are separated by
+//! blanks; a word that begins with `#` starts a comment; blank lines are allowed. Steps stand in order and none is left out.
+//! [`Trace::parse`] refuses what is missing, doubled or out of range, with line and column, and [`Trace::write`] writes any [`Workload`]
+//! so that it reads back equal.
+//!
+//! Version 1 begins with `bsp 1 P S` and is the format of the `SimGrid` oracle cases (`tests/oracle`): its hosts, barrier and receives
+//! are required, its numbers have no units.
+
+mod header;
+mod line;
+mod parse;
+mod steps;
+mod write;
+
+use std::ops::Range;
+
+pub use write::Preamble;
+
+use super::recorded::Recorded;
+use super::{Extent, Plan, PrescribedMove, Setting, Workload};
+use migsim_base::units::{Bytes, ProcessId};
+
+/// The largest size of version 1: beyond 2^53 bytes not every whole number is a floating point number.
+const MAX_BYTES: u64 = 1 << 53;
+
+/// The description of the format, for those who write traces.
+pub const DESCRIPTION: &str = include_str!("../../../../docs/trace-format.md");
+
+/// A workload read from a text.
+///
+/// ```
+/// use migsim_workloads::{Workload, trace::Trace};
+/// let text = "migsim-trace 2\nprocesses 2\nmemory 100MB\nstep 0\nc 0 1Ginstr\nm 0 1 8\nend\n";
+/// let trace = Trace::parse("two.trace", text)?;
+/// assert_eq!((trace.processes(), trace.supersteps()), (2, 1));
+/// let error = Trace::parse("two.trace", &text.replace("m 0 1", "m 0 2")).unwrap_err();
+/// assert!(error.to_string().contains("two.trace:6:5"));
+/// # Ok::<(), migsim_base::error::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trace {
+    processes: usize,
+    settings: Vec<Setting>,
+    cycles_per_instruction: f64,
+    /// The names of the hosts, one after the other, and where that of each process stands; empty if the trace names none.
+    host_names: String,
+    hosts: Vec<Range<usize>>,
+    /// The memory of each process that the trace says something about.
+    memory: Vec<Option<Bytes>>,
+    /// The work and the messages of all supersteps.
+    steps: Recorded,
+    /// The moves of all supersteps, and the positions of those of each.
+    moves: Vec<PrescribedMove>,
+    moves_of: Vec<Range<usize>>,
+}
+
+impl Trace {
+    /// The settings that the trace brings along: those of the runtime for which it was made.
+    pub fn settings(&self) -> &[Setting] {
+        &self.settings
+    }
+
+    /// Gives `memory` to the processes about whose memory the trace says nothing.
+    #[must_use]
+    pub fn with_memory(mut self, memory: Bytes) -> Self {
+        for unknown in self.memory.iter_mut().filter(|known| known.is_none()) {
+            *unknown = Some(memory);
+        }
+        self
+    }
+}
+
+impl Workload for Trace {
+    fn processes(&self) -> usize {
+        self.processes
+    }
+
+    fn supersteps(&self) -> usize {
+        self.steps.len()
+    }
+
+    fn fill(&self, superstep: usize, plan: &mut Plan) {
+        self.steps.fill(superstep, plan);
+    }
+
+    fn repeats(&self, superstep: usize) -> bool {
+        self.steps.repeats(superstep)
+    }
+
+    fn extent(&self) -> Extent {
+        self.steps.extent()
+    }
+
+    /// The `memory` records; without one, the largest image that the process moves in the trace.
+    fn memory(&self, process: ProcessId) -> Bytes {
+        self.memory[process.index()].unwrap_or_default()
+    }
+
+    fn is_memory_known(&self, process: ProcessId) -> bool {
+        self.memory[process.index()].is_some()
+    }
+
+    fn initial_host(&self, process: ProcessId) -> Option<&str> {
+        let name = self.hosts.get(process.index())?;
+        Some(&self.host_names[name.clone()])
+    }
+
+    fn prescribes_moves(&self) -> bool {
+        !self.moves.is_empty()
+    }
+
+    fn prescribed_moves(&self, superstep: usize) -> &[PrescribedMove] {
+        &self.moves[self.moves_of[superstep].clone()]
+    }
+
+    fn cycles_per_instruction(&self) -> f64 {
+        self.cycles_per_instruction
+    }
+}

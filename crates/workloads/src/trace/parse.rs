@@ -1,0 +1,438 @@
+//! Reads a trace in one pass over its lines, without an allocation per computation or message.
+//!
+//! The reader goes on after an error, to report up to [`MAX_PROBLEMS`] together; only a header that cannot be
+//! believed stops it. Nothing is allocated for the numbers of the header before the file is seen to be long enough for them.
+
+use std::path::Path;
+
+use super::Trace;
+use super::line::{Complaint, Line, complaint, whole};
+use crate::recorded::Recorded;
+use migsim_base::document::{FileKind, read_bytes};
+use migsim_base::error::{Error, Problem};
+use migsim_base::units::{Bytes, ProcessId};
+
+/// So many problems of a file are reported; more are rarely read.
+const MAX_PROBLEMS: usize = 20;
+
+/// A kind of lines.
+#[derive(Debug)]
+struct Record {
+    /// The first word.
+    name: &'static str,
+    /// The words that follow it.
+    words: &'static [&'static str],
+    /// The number of fields that may be left out in version 2.
+    optional: usize,
+    /// The syntax in version 1 and from version 2 on; empty where the record does not exist.
+    forms: [&'static str; 2],
+    place: Place,
+}
+
+/// The allowed place of a line.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Place {
+    Anywhere,
+    AboveSteps,
+    InSteps,
+}
+
+/// The records: those first of which a trace has most.
+const RECORDS: [Record; 13] = [
+    record(
+        "m",
+        &["source", "destination", "bytes"],
+        ["m src dst bytes", "m src dst bytes"],
+        Place::InSteps,
+    ),
+    record(
+        "c",
+        &["process", "flops"],
+        ["c p flops", "c p instructions"],
+        Place::InSteps,
+    ),
+    record("step", &["superstep"], ["step k"; 2], Place::Anywhere),
+    record(
+        "g",
+        &["process", "host", "bytes", "delay"],
+        ["g p h bytes delay"; 2],
+        Place::InSteps,
+    ),
+    record(
+        "host",
+        &["process", "host"],
+        ["host p h"; 2],
+        Place::AboveSteps,
+    ),
+    Record {
+        optional: 1,
+        ..record(
+            "memory",
+            &["process", "bytes"],
+            ["", "memory p bytes, or memory bytes"],
+            Place::AboveSteps,
+        )
+    },
+    Record {
+        optional: 1,
+        ..record(
+            "barrier",
+            &["kind", "bytes"],
+            [
+                "barrier ideal, or barrier central B",
+                "barrier kind, or barrier kind bytes",
+            ],
+            Place::AboveSteps,
+        )
+    },
+    record(
+        "recv",
+        &["kind"],
+        ["recv early, or recv late"; 2],
+        Place::AboveSteps,
+    ),
+    record(
+        "runtime",
+        &["key", "value"],
+        ["", "runtime key value"],
+        Place::AboveSteps,
+    ),
+    record("cycles", &["number"], ["", "cycles x"], Place::AboveSteps),
+    record(
+        "processes",
+        &["number"],
+        ["", "processes P"],
+        Place::Anywhere,
+    ),
+    record(
+        "bsp",
+        &["version", "processes", "supersteps"],
+        ["bsp 1 P S", ""],
+        Place::Anywhere,
+    ),
+    record("end", &[], ["end"; 2], Place::Anywhere),
+];
+
+const fn record(
+    name: &'static str,
+    words: &'static [&'static str],
+    forms: [&'static str; 2],
+    place: Place,
+) -> Record {
+    Record {
+        name,
+        words,
+        optional: 0,
+        forms,
+        place,
+    }
+}
+
+/// The syntax of a record in a version.
+pub(super) fn form(name: &str, version: usize) -> &'static str {
+    let found = RECORDS.iter().find(|record| record.name == name);
+    found.map_or("", |record| record.forms[version - 1])
+}
+
+impl Trace {
+    /// Reads the trace `text`; `source` is its name in messages.
+    ///
+    /// # Errors
+    /// Up to 20 problems, each with line, column (of the word, in characters from 1) and a hint.
+    pub fn parse(source: &str, text: &str) -> Result<Self, Error> {
+        let read = Reader::new(source, text).read(text);
+        read.map_err(|error| match FileKind::of(text) {
+            None | Some(FileKind::Trace) => error,
+            Some(kind) => kind.instead_of("a trace", source).into(),
+        })
+    }
+
+    /// Reads the trace in the bytes of a file; `source` is its name in messages.
+    ///
+    /// # Errors
+    /// The bytes are not UTF-8, or as [`Trace::parse`].
+    pub fn parse_bytes(source: &str, bytes: &[u8]) -> Result<Self, Error> {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Self::parse(source, text),
+            Err(error) => Err(not_text(source, &bytes[..error.valid_up_to()]).into()),
+        }
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// The file cannot be read, or as [`Trace::parse_bytes`].
+    pub fn read(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let bytes = read_bytes(path.as_ref())?;
+        Self::parse_bytes(&path.as_ref().display().to_string(), &bytes)
+    }
+}
+
+fn not_text(source: &str, valid: &[u8]) -> Problem {
+    let valid = String::from_utf8_lossy(valid);
+    let (before, last) = valid
+        .rsplit_once('\n')
+        .map_or((0, &*valid), |(before, last)| {
+            (before.matches('\n').count() + 1, last)
+        });
+    Problem::new("the trace is not a text in UTF-8")
+        .source(source)
+        .at(before + 1, last.chars().count() + 1)
+        .hint("the format is plain text: is this another file, or a compressed one?")
+}
+
+/// The state of the reader.
+#[derive(Debug)]
+pub(super) struct Reader<'a> {
+    pub(super) source: &'a str,
+    problems: Vec<Problem>,
+    pub(super) trace: Trace,
+    /// Lines of the whole file.
+    pub(super) lines: usize,
+    /// 0 until the first line has been read.
+    pub(super) version: usize,
+    /// S of the header of version 1; later versions do not announce it.
+    pub(super) supersteps: Option<usize>,
+    /// The memory of processes without a line of their own.
+    pub(super) usual_memory: Option<Bytes>,
+    pub(super) has_cycles: bool,
+    /// The number that the next `step` must have.
+    pub(super) next_step: usize,
+    /// The steps are not to be counted: one of them was refused.
+    pub(super) is_step_wrong: bool,
+    /// For each process, the number of `step` lines at its last `c` and `g`.
+    pub(super) computed: Vec<usize>,
+    pub(super) moved: Vec<usize>,
+    /// For each process, the largest image that it moves.
+    pub(super) images: Vec<Option<Bytes>>,
+    pub(super) is_ended: bool,
+}
+
+impl<'a> Reader<'a> {
+    fn new(source: &'a str, text: &str) -> Self {
+        Self {
+            source,
+            problems: Vec::new(),
+            trace: Trace {
+                processes: 0,
+                settings: Vec::new(),
+                cycles_per_instruction: 1.0,
+                host_names: String::new(),
+                hosts: Vec::new(),
+                memory: Vec::new(),
+                steps: Recorded::default(),
+                moves: Vec::new(),
+                moves_of: Vec::new(),
+            },
+            // As many as `lines` has, counted faster.
+            lines: text.bytes().filter(|&byte| byte == b'\n').count()
+                + usize::from(!text.is_empty() && !text.ends_with('\n')),
+            version: 0,
+            supersteps: None,
+            usual_memory: None,
+            has_cycles: false,
+            next_step: 0,
+            is_step_wrong: false,
+            computed: Vec::new(),
+            moved: Vec::new(),
+            images: Vec::new(),
+            is_ended: false,
+        }
+    }
+
+    fn read(mut self, text: &str) -> Result<Trace, Error> {
+        let mut last = Line::new(1, "");
+        for (index, text) in text.lines().enumerate() {
+            let line = Line::new(index + 1, text);
+            if line.count == 0 {
+                continue;
+            }
+            last = line;
+            if let Err((word, message, hint)) = self.record(&line) {
+                self.complain(&line, word, message, hint);
+                let is_hopeless = self.trace.processes == 0 || self.is_ended;
+                if is_hopeless || self.problems.len() == MAX_PROBLEMS {
+                    return Err(Error::Input(self.problems));
+                }
+            }
+        }
+        if !self.is_ended {
+            self.complain(
+                &last,
+                last.count,
+                "the trace stops before its `end`".to_owned(),
+                "the file is cut off, or its last line `end` was forgotten".to_owned(),
+            );
+        }
+        if !self.problems.is_empty() {
+            return Err(Error::Input(self.problems));
+        }
+        for (memory, image) in self.trace.memory.iter_mut().zip(&self.images) {
+            *memory = memory.or(self.usual_memory).or(*image);
+        }
+        Ok(self.trace)
+    }
+
+    pub(super) fn complain(&mut self, line: &Line<'_>, word: usize, message: String, hint: String) {
+        let problem = Problem::new(message)
+            .source(self.source)
+            .at(line.number, line.column(word))
+            .hint(hint);
+        if self.problems.len() < MAX_PROBLEMS {
+            self.problems.push(problem);
+        }
+    }
+
+    /// Takes one line in.
+    fn record(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
+        if self.is_ended {
+            return complaint(
+                0,
+                "nothing may follow `end`",
+                "remove this line, or the `end` above",
+            );
+        }
+        let name = line.words[0];
+        if self.version == 0 {
+            return self.first(line);
+        }
+        if self.trace.processes == 0 && name != "processes" {
+            return complaint(
+                0,
+                format!("`{name}` before the number of processes"),
+                "write `processes P` below the first line",
+            );
+        }
+        // Most lines are these, and they are right: a large trace is read faster without looking them up.
+        match (name.as_bytes(), line.count) {
+            (b"m", 4) if !self.trace.steps.is_empty() => return self.message(line),
+            (b"c", 3) if !self.trace.steps.is_empty() => return self.compute(line),
+            _ => self.check_words(line)?,
+        }
+        match name {
+            "m" => self.message(line),
+            "c" => self.compute(line),
+            "step" => self.step(line),
+            "g" => self.migrate(line),
+            "host" => self.host(line),
+            "memory" => self.memory(line),
+            "barrier" => self.barrier(line),
+            "recv" => self.recv(line),
+            "runtime" => self.runtime(line),
+            "cycles" => self.cycles(line),
+            "processes" => self.processes(line),
+            "bsp" => complaint(0, "a second `bsp` line", "a file holds one trace"),
+            _ => {
+                self.end(line);
+                Ok(())
+            }
+        }
+    }
+
+    /// The first line: the format and its version.
+    fn first(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
+        match line.words[0] {
+            "migsim-trace" if line.count > 1 && line.words[1] != "2" => complaint(
+                1,
+                format!("unknown version `{}` of the format", line.words[1]),
+                "known versions: 2, and 1, which begins with `bsp 1 P S`",
+            ),
+            "migsim-trace" if line.count != 2 => complaint(
+                line.count.min(2),
+                "the first line is not `migsim-trace 2`",
+                "write `migsim-trace 2`, and `processes P` below it",
+            ),
+            "migsim-trace" => {
+                self.version = 2;
+                Ok(())
+            }
+            "bsp" => {
+                self.version = 1;
+                self.check_words(line)?;
+                self.bsp(line)
+            }
+            _ => complaint(
+                0,
+                "a trace begins with `migsim-trace 2`",
+                "P processes follow as `processes P`; the older `bsp 1 P S` is read, too",
+            ),
+        }
+    }
+
+    /// Whether the record exists, has its words, and stands where it may.
+    fn check_words(&self, line: &Line<'_>) -> Result<(), Complaint> {
+        let form_of = |record: &Record| record.forms[self.version - 1];
+        let found = RECORDS.iter().find(|record| record.name == line.words[0]);
+        let Some(record) = found.filter(|record| !form_of(record).is_empty()) else {
+            return Err(self.unknown(line));
+        };
+        let (name, form) = (record.name, form_of(record));
+        let all = record.words.len();
+        let (least, most) = match (self.version, line.words[..2] == ["barrier", "central"]) {
+            (1, true) => (all, all),
+            (1, false) => (all - record.optional, all - record.optional),
+            _ => (all - record.optional, all),
+        };
+        let given = line.count - 1;
+        if given < least {
+            let word = record.words[given];
+            return complaint(
+                line.count,
+                format!("`{name}` without its {word}"),
+                format!("write `{form}`"),
+            );
+        }
+        if given > most {
+            let extra = line.words[most + 1];
+            let is_unit = self.version > 1 && extra.starts_with(char::is_alphabetic);
+            let hint = if is_unit {
+                format!("write `{form}`; a number and its unit are one word, such as `1.5MB`")
+            } else {
+                format!("write `{form}`")
+            };
+            return complaint(
+                most + 1,
+                format!("`{extra}` is too much for `{name}`"),
+                hint,
+            );
+        }
+        let is_in_steps = !self.trace.steps.is_empty();
+        match record.place {
+            Place::AboveSteps if is_in_steps => complaint(
+                0,
+                format!("`{name}` after the first `step`"),
+                "move it up, above `step 0`",
+            ),
+            Place::InSteps if !is_in_steps => complaint(
+                0,
+                format!("`{name}` before the first `step`"),
+                "a `step` line opens each superstep",
+            ),
+            _ => Ok(()),
+        }
+    }
+
+    fn unknown(&self, line: &Line<'_>) -> Complaint {
+        let known = RECORDS
+            .iter()
+            .filter(|record| !record.forms[self.version - 1].is_empty());
+        let hint = Problem::new("")
+            .known("records", known.map(|record| record.name))
+            .hint
+            .map_or_else(String::new, String::from);
+        (0, format!("unknown record `{}`", line.words[0]), hint)
+    }
+
+    pub(super) fn process(&self, line: &Line<'_>, word: usize) -> Result<ProcessId, Complaint> {
+        let id = whole(line, word, "process")?;
+        let count = self.trace.processes;
+        match u32::try_from(id) {
+            Ok(small) if (small as usize) < count => Ok(ProcessId(small)),
+            _ => complaint(
+                word,
+                format!("process {id} is out of range"),
+                format!("the header announces {count} processes, counted from 0"),
+            ),
+        }
+    }
+}

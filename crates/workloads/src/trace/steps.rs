@@ -1,0 +1,137 @@
+//! The supersteps of a trace: computations, messages and moves.
+
+use super::line::{Complaint, Line, complaint, number, quantity, whole};
+use super::parse::Reader;
+use crate::{Message, PrescribedMove};
+use migsim_base::units::{Instructions, Seconds};
+
+impl Reader<'_> {
+    /// `step k`: the records that follow belong to a superstep of their own even if its number is wrong.
+    pub(super) fn step(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
+        if self.trace.steps.is_empty() {
+            self.check_header(line);
+        }
+        self.trace.steps.close();
+        self.trace.steps.open();
+        let behind = self.trace.moves.len();
+        self.trace.moves_of.push(behind..behind);
+        let expected = self.next_step;
+        let result = self.check_step(line);
+        match result {
+            // After a gap go on from where it ends; after a number that cannot be, as if it were right.
+            Ok(given) if given < expected => (),
+            Ok(given) => self.next_step = given + 1,
+            Err(_) => self.next_step = expected + 1,
+        }
+        self.is_step_wrong |= result != Ok(expected);
+        if result? == expected {
+            return Ok(());
+        }
+        complaint(
+            1,
+            format!("superstep {} where {expected} should be", line.words[1]),
+            "supersteps stand in order, from 0, and none is left out",
+        )
+    }
+
+    /// The number of a `step` line, if there can be such a superstep: where the header does not say how many there are, each has a line.
+    fn check_step(&self, line: &Line<'_>) -> Result<usize, Complaint> {
+        let given = whole(line, 1, "superstep")?;
+        let hint = match self.supersteps {
+            Some(announced) => {
+                format!("the header announces {announced} supersteps, counted from 0")
+            }
+            None => "supersteps stand in order, from 0, and none is left out".to_owned(),
+        };
+        match usize::try_from(given) {
+            Ok(given) if given < self.supersteps.unwrap_or(self.lines) => Ok(given),
+            _ => complaint(1, format!("superstep {given} is out of range"), hint),
+        }
+    }
+
+    pub(super) fn compute(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
+        let process = self.process(line, 1)?;
+        let work = if self.version == 1 {
+            number(line, 2, "flops")
+                .map(Instructions::new)?
+                .unwrap_or_default()
+        } else {
+            quantity(
+                line,
+                2,
+                "instructions",
+                Instructions::new,
+                Instructions::parse,
+            )?
+        };
+        let step = self.trace.steps.len();
+        if std::mem::replace(&mut self.computed[process.index()], step) == step {
+            return complaint(
+                1,
+                format!("process {} computes twice in a superstep", process.0),
+                "add the two `c` lines up",
+            );
+        }
+        self.trace.steps.compute(process, work);
+        Ok(())
+    }
+
+    pub(super) fn message(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
+        let (from, to) = (self.process(line, 1)?, self.process(line, 2)?);
+        let size = self.bytes(line, 3)?;
+        self.trace.steps.send(Message { from, to, size });
+        Ok(())
+    }
+
+    pub(super) fn migrate(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
+        let process = self.process(line, 1)?;
+        let size = self.bytes(line, 3)?;
+        let delay = if self.version == 1 {
+            number(line, 4, "delay")
+                .map(Seconds::new)?
+                .unwrap_or_default()
+        } else {
+            quantity(line, 4, "delay", Seconds::new, Seconds::parse)?
+        };
+        let step = self.trace.steps.len();
+        if std::mem::replace(&mut self.moved[process.index()], step) == step {
+            return complaint(
+                1,
+                format!("process {} moves twice after a superstep", process.0),
+                "keep the last of the `g` lines",
+            );
+        }
+        let image = &mut self.images[process.index()];
+        if size > image.unwrap_or_default() {
+            *image = Some(size);
+        }
+        self.trace.moves.push(PrescribedMove {
+            process,
+            to: line.words[2].to_owned(),
+            size,
+            delay,
+        });
+        if let Some(last) = self.trace.moves_of.last_mut() {
+            last.end = self.trace.moves.len();
+        }
+        Ok(())
+    }
+
+    pub(super) fn end(&mut self, line: &Line<'_>) {
+        if self.trace.steps.is_empty() {
+            self.check_header(line);
+        }
+        let announced = self.supersteps.unwrap_or(self.next_step);
+        let is_short = self.next_step < announced && !self.is_step_wrong;
+        if is_short {
+            self.complain(
+                line,
+                0,
+                format!("`end` after {} of {announced} supersteps", self.next_step),
+                "write the missing `step` lines, or correct S in the header".to_owned(),
+            );
+        }
+        self.trace.steps.close();
+        self.is_ended = true;
+    }
+}

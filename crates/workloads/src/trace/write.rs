@@ -1,0 +1,147 @@
+//! Writes any workload as a trace.
+
+use std::fmt::{Display, Write as _};
+use std::io;
+
+use super::Trace;
+use crate::{Plan, Workload};
+use migsim_base::error::{Error, Problem};
+use migsim_base::units::ProcessId;
+
+/// The contents of a trace besides the workload itself.
+#[derive(Clone, Debug, Default)]
+pub struct Preamble<'a> {
+    /// Comments for the top of the file, a line each.
+    pub comments: &'a [String],
+    /// The first host of each process; empty if the trace is to leave that open.
+    pub hosts: &'a [String],
+    /// Settings of the runtime: keys without their `runtime.`, and values.
+    pub runtime: &'a [(String, String)],
+}
+
+impl Trace {
+    /// Writes `workload` as a trace that reads back equal.
+    ///
+    /// # Errors
+    /// There are hosts, and not one per process; a name or a value is not one word, or begins with `#`; or `out` cannot be written to.
+    pub fn write(
+        workload: &dyn Workload,
+        preamble: &Preamble<'_>,
+        out: &mut dyn io::Write,
+    ) -> Result<(), Error> {
+        let mut text = header(workload, preamble)?;
+        let mut plan = Plan::default();
+        for superstep in 0..workload.supersteps() {
+            write_step(workload, superstep, &mut plan, &mut text)?;
+            out.write_all(text.as_bytes())
+                .map_err(|error| unwritable(&error))?;
+            text.clear();
+        }
+        workload.failure().map_or(Ok(()), Err)?;
+        text.push_str("end\n");
+        out.write_all(text.as_bytes())
+            .map_err(|error| unwritable(&error))?;
+        out.flush().map_err(|error| unwritable(&error))
+    }
+}
+
+/// All up to the first `step`.
+fn header(workload: &dyn Workload, preamble: &Preamble<'_>) -> Result<String, Error> {
+    let processes = workload.processes();
+    let hosts = preamble.hosts;
+    if !hosts.is_empty() && hosts.len() != processes {
+        let problem = Problem::new(format!("{} hosts for {processes} processes", hosts.len()));
+        return Err(Error::Output(
+            problem.hint("a trace names the host of every process, or of none"),
+        ));
+    }
+    let mut text = String::from("migsim-trace 2\n");
+    for comment in preamble.comments {
+        // A line break would end the comment.
+        let comment = comment.replace(|letter: char| letter.is_control(), " ");
+        line(&mut text, format_args!("# {comment}"));
+    }
+    line(&mut text, format_args!("processes {processes}"));
+    for (key, value) in preamble.runtime {
+        let value = value.replace(' ', "");
+        let (key, value) = (word(key, "the key")?, word(&value, "the value")?);
+        line(&mut text, format_args!("runtime {key} {value}"));
+    }
+    let cycles = workload.cycles_per_instruction();
+    if (cycles - 1.0).abs() > 0.0 {
+        line(&mut text, format_args!("cycles {cycles}"));
+    }
+    write_memory(workload, &mut text);
+    for (process, host) in hosts.iter().enumerate() {
+        let host = word(host, "the host name")?;
+        line(&mut text, format_args!("host {process} {host}"));
+    }
+    Ok(text)
+}
+
+/// One line if all processes have the same memory, otherwise one for each whose memory is known.
+fn write_memory(workload: &dyn Workload, text: &mut String) {
+    let known = |process: usize| {
+        let process = ProcessId::from_index(process);
+        let is_known = workload.is_memory_known(process);
+        is_known.then(|| workload.memory(process).get())
+    };
+    let first = known(0);
+    if let Some(size) = first
+        && (1..workload.processes()).all(|process| known(process) == first)
+    {
+        return line(text, format_args!("memory {size}"));
+    }
+    for process in 0..workload.processes() {
+        if let Some(size) = known(process) {
+            line(text, format_args!("memory {process} {size}"));
+        }
+    }
+}
+
+fn write_step(
+    workload: &dyn Workload,
+    superstep: usize,
+    plan: &mut Plan,
+    text: &mut String,
+) -> Result<(), Error> {
+    plan.clear(workload.processes());
+    workload.fill(superstep, plan);
+    line(text, format_args!("step {superstep}"));
+    for (process, work) in plan.work.iter().enumerate() {
+        if work.get() > 0.0 {
+            line(text, format_args!("c {process} {}", work.get()));
+        }
+    }
+    for message in &plan.messages {
+        let (from, to, size) = (message.from.0, message.to.0, message.size.get());
+        line(text, format_args!("m {from} {to} {size}"));
+    }
+    for change in workload.prescribed_moves(superstep) {
+        let to = word(&change.to, "the host name")?;
+        let (process, size, delay) = (change.process.0, change.size.get(), change.delay.get());
+        line(text, format_args!("g {process} {to} {size} {delay}"));
+    }
+    Ok(())
+}
+
+fn line(text: &mut String, line: std::fmt::Arguments<'_>) {
+    writeln!(text, "{line}").expect("a string can be written to");
+}
+
+/// A text as one word of a line.
+fn word(text: &str, what: impl Display) -> Result<&str, Error> {
+    if text.is_empty() || text.starts_with('#') || text.contains(char::is_whitespace) {
+        let problem = Problem::new(format!("{what} `{text}` cannot stand in a trace"));
+        return Err(Error::Output(
+            problem.hint("it must be one word that does not begin with `#`"),
+        ));
+    }
+    Ok(text)
+}
+
+fn unwritable(error: &io::Error) -> Error {
+    Error::Output(Problem::new(format!(
+        "the trace cannot be written: {error}"
+    )))
+}

@@ -1,0 +1,178 @@
+//! The files of the data: one per rank, found by their common prefix; plain JSON or compressed with brotli, whatever their names say.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use migsim_base::document::{cannot_read, limited, read_any};
+use migsim_base::error::{Error, Problem};
+
+/// The largest text of a rank that a compressed file may hold \[B\].
+const MOST_TEXT: u64 = 1 << 28;
+
+/// The buffer of the decompressor \[B\].
+const BUFFER: usize = 1 << 16;
+
+/// The file of one rank.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RankFile {
+    /// The rank, counted from 0.
+    pub rank: usize,
+    /// Its name, for messages.
+    pub source: String,
+    /// Its content.
+    pub bytes: Vec<u8>,
+}
+
+/// Reads the files `PREFIX.RANK.json` and `PREFIX.RANK.json.br` of all ranks.
+///
+/// # Errors
+/// There are none, a rank is left out or has two, or a file cannot be read.
+pub fn rank_files(prefix: &str) -> Result<Vec<RankFile>, Error> {
+    let mut found: BTreeMap<usize, String> = BTreeMap::new();
+    let mut problems = Vec::new();
+    for (rank, path) in rank_names(prefix)? {
+        if let Some(other) = found.insert(rank, path.clone()) {
+            let message = format!("rank {rank} has two files, this one and `{other}`");
+            let problem = Problem::new(message).source(path);
+            problems.push(problem.hint("move one of them away"));
+        }
+    }
+    if found.is_empty() {
+        return Err(nothing_found(prefix)?.into());
+    }
+    let last = found.keys().next_back().copied().unwrap_or_default();
+    // A gap stands below one of the ranks that exist: a number that is far too large makes no long loop.
+    let gap = (0..=found.len()).find(|rank| !found.contains_key(rank));
+    if let Some(rank) = gap.filter(|rank| *rank < last) {
+        let message = format!("there is no file of rank {rank}, but one of rank {last}");
+        let hint = format!(
+            "add `{prefix}.{rank}.json`: each rank from 0 on has a file, even without tasks"
+        );
+        problems.push(Problem::new(message).source(prefix).hint(hint));
+    }
+    if !problems.is_empty() {
+        return Err(Error::Input(limited(problems)));
+    }
+    let read = |(rank, source): (usize, String)| {
+        Ok(RankFile {
+            rank,
+            bytes: read_any(Path::new(&source))?,
+            source,
+        })
+    };
+    found.into_iter().map(read).collect()
+}
+
+/// The names of all files that begin with a prefix, each with its rank.
+///
+/// # Errors
+/// The folder cannot be read.
+pub fn rank_names(prefix: &str) -> Result<Vec<(usize, String)>, Error> {
+    let (folder, stem) = split(prefix);
+    let mut found = Vec::new();
+    for name in names(&folder)? {
+        if let Some((_, rank)) = parts(&name).filter(|(begin, _)| *begin == stem) {
+            found.push((rank, folder.join(&name).display().to_string()));
+        }
+    }
+    Ok(found)
+}
+
+/// The folder of a prefix, and the beginning of the names in it.
+fn split(prefix: &str) -> (PathBuf, String) {
+    let (folder, stem) = prefix.rsplit_once('/').unwrap_or(("", prefix));
+    let folder = match (folder, prefix.starts_with('/')) {
+        ("", true) => Path::new("/"),
+        ("", false) => Path::new("."),
+        (folder, _) => Path::new(folder),
+    };
+    let folder = match folder.to_str() {
+        Some(".") => PathBuf::new(),
+        _ => folder.to_owned(),
+    };
+    (folder, stem.to_owned())
+}
+
+/// The names in a folder, sorted.
+fn names(folder: &Path) -> Result<Vec<String>, Problem> {
+    let place = if folder.as_os_str().is_empty() {
+        Path::new(".")
+    } else {
+        folder
+    };
+    let entries = fs::read_dir(place).map_err(|error| cannot_read(place, &error))?;
+    let names = entries.flatten().map(|entry| entry.file_name());
+    let mut names: Vec<String> = names.filter_map(|name| name.into_string().ok()).collect();
+    names.sort_unstable();
+    Ok(names)
+}
+
+/// The prefix and the rank in the name of a file of such data.
+fn parts(name: &str) -> Option<(&str, usize)> {
+    let name = name.strip_suffix(".br").unwrap_or(name);
+    let (prefix, rank) = name.strip_suffix(".json")?.rsplit_once('.')?;
+    let is_number = !rank.is_empty() && rank.bytes().all(|byte| byte.is_ascii_digit());
+    Some((prefix, rank.parse().ok()?)).filter(|_| is_number)
+}
+
+/// A prefix without files, and those that there are.
+fn nothing_found(prefix: &str) -> Result<Problem, Error> {
+    let (folder, _) = split(prefix);
+    let problem = Problem::new(format!("there is no file `{prefix}.0.json`")).source(prefix);
+    let beside = Path::new(prefix).is_dir();
+    let looked = if beside { Path::new(prefix) } else { &folder };
+    let mut known: Vec<String> = names(looked)?
+        .iter()
+        .filter_map(|name| Some(parts(name)?.0))
+        .map(|stem| looked.join(stem).display().to_string())
+        .collect();
+    known.dedup();
+    Ok(if known.is_empty() {
+        problem.hint("name the files up to the rank: `--data nolb/data` reads `nolb/data.0.json`, `nolb/data.1.json` and so on")
+    } else {
+        problem
+            .names_no("prefix", prefix)
+            .known("prefixes", known.iter().map(String::as_str))
+    })
+}
+
+/// The JSON in a file: its content says whether it is compressed.
+pub(super) fn text(file: &RankFile) -> Result<String, Problem> {
+    let is_open = |bytes: &[u8]| bytes.trim_ascii_start().first() == Some(&b'{');
+    let wrong = |message: String, hint: &str| Problem::new(message).source(&file.source).hint(hint);
+    match std::str::from_utf8(&file.bytes) {
+        Ok(text) if is_open(&file.bytes) => return Ok(text.to_owned()),
+        _ => {}
+    }
+    let mut text = Vec::new();
+    let decompressor = brotli_decompressor::Decompressor::new(&file.bytes[..], BUFFER);
+    match decompressor.take(MOST_TEXT + 1).read_to_end(&mut text) {
+        Ok(_) if text.len() as u64 > MOST_TEXT => {
+            let message = format!("the data of rank {} is larger than 256 MiB", file.rank);
+            Err(wrong(
+                message,
+                "a file that unpacks to more is no data of one rank",
+            ))
+        }
+        Ok(_) if !text.is_empty() => String::from_utf8(text).map_err(|_| {
+            let message = format!("the data of rank {} is not text in UTF-8", file.rank);
+            wrong(message, "the file is compressed, but not a JSON text")
+        }),
+        _ => match std::str::from_utf8(&file.bytes) {
+            // The reader of JSON says what is wrong with it.
+            Ok(text) if !file.bytes.contains(&0) => Ok(text.to_owned()),
+            _ => {
+                let message = format!(
+                    "the data of rank {} is neither JSON nor compressed with brotli",
+                    file.rank
+                );
+                Err(wrong(
+                    message,
+                    "give the files as vt wrote them; other compressions are unpacked first",
+                ))
+            }
+        },
+    }
+}

@@ -1,0 +1,289 @@
+//! The data of all ranks as one application: processes, supersteps, and the note about what was left out.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::application::Vt;
+use super::config::VtConfig;
+use super::files::RankFile;
+use super::left_out::{Kind, LeftOut, read};
+use super::rank::{self, MOST_PHASES, Phase, Rank};
+use crate::recorded::Recorded;
+use crate::{Labels, Message};
+use migsim_base::document::limited;
+use migsim_base::error::{Error, Problem};
+use migsim_base::units::ProcessId;
+use migsim_base::words::{counted, of_number};
+
+/// A task in all phases: its number, and where that does not tell it from others its rank and its place among those.
+type Key = (u64, usize, usize);
+
+impl Vt {
+    /// Makes an application of the files of all ranks, by rank from 0; and a sentence about what was read and left out.
+    ///
+    /// # Errors
+    /// All problems of the files, each with its file, rank, phase and task.
+    pub fn of_files(files: &[RankFile], config: &VtConfig) -> Result<(Self, String), Error> {
+        let mut read = Vec::with_capacity(files.len());
+        let mut problems = Vec::new();
+        for file in files {
+            match rank::read(file, config) {
+                Ok(rank) => read.push(rank),
+                Err(Error::Input(found)) => problems.extend(found),
+                Err(other) => return Err(other),
+            }
+        }
+        if !problems.is_empty() {
+            return Err(Error::Input(limited(problems)));
+        }
+        join(files, &read, config)
+    }
+}
+
+/// Joins the ranks.
+fn join(files: &[RankFile], ranks: &[Rank], config: &VtConfig) -> Result<(Vt, String), Error> {
+    let numbers = phases(files, ranks)?;
+    let mut tasks = Tasks {
+        several: BTreeSet::new(),
+        known: BTreeMap::new(),
+        left_out: LeftOut::default(),
+        vt: Vt {
+            steps: Recorded::default(),
+            ranks: Vec::new(),
+            movable: Vec::new(),
+            memory: Vec::new(),
+            labels: Labels {
+                entities: Vec::new(),
+                phases: numbers.clone(),
+                speed: Some(config.speed),
+                ranks: ranks.len(),
+            },
+        },
+        places: Vec::new(),
+        moves: 0,
+    };
+    for rank in ranks {
+        tasks.left_out.merge(&rank.left_out);
+    }
+    each_phase(ranks, &numbers, |of_ranks, is_new| {
+        if is_new {
+            tasks.find_several(of_ranks);
+        }
+    });
+    each_phase(ranks, &numbers, |of_ranks, is_new| {
+        if is_new {
+            tasks.add_all(of_ranks);
+        }
+    });
+    if tasks.vt.ranks.is_empty() {
+        let problem = Problem::new("there is no task in the data").source(&config.data);
+        return Err(problem
+            .hint("give data with tasks: each phase of a file lists those of its rank")
+            .into());
+    }
+    for memory in &mut tasks.vt.memory {
+        *memory = memory.or(config.memory);
+    }
+    each_phase(ranks, &numbers, |of_ranks, is_new| {
+        tasks.add_phase(of_ranks, is_new);
+    });
+    let note = tasks.note(config, &numbers);
+    Ok((tasks.vt, note))
+}
+
+/// The numbers of all phases, each of which each rank must have.
+fn phases(files: &[RankFile], ranks: &[Rank]) -> Result<Vec<u64>, Error> {
+    let mut numbers: BTreeMap<u64, usize> = BTreeMap::new();
+    for (at, rank) in ranks.iter().enumerate() {
+        for number in rank.phases.keys().chain(&rank.identical) {
+            numbers.entry(*number).or_insert(at);
+        }
+    }
+    if numbers.is_empty() || numbers.len() as u64 > MOST_PHASES {
+        let message = match numbers.len() {
+            0 => "there is no phase in the data".to_owned(),
+            some => format!("the data has {some} phases"),
+        };
+        let source = files.first().map_or("", |file| &file.source);
+        let problem = Problem::new(message).source(source);
+        return Err(problem
+            .hint(format!("give data with 1 to {MOST_PHASES} phases"))
+            .into());
+    }
+    let mut problems = Vec::new();
+    for (rank, file) in ranks.iter().zip(files) {
+        let first = rank.phases.keys().next();
+        let is_there = |number: &u64| {
+            rank.phases.contains_key(number)
+                || rank.identical.contains(number) && first.is_some_and(|first| first < number)
+        };
+        let missing = numbers.iter().find(|(number, _)| !is_there(number));
+        if let Some((number, other)) = missing {
+            let message = format!(
+                "rank {} has no phase {number}, which rank {other} has",
+                file.rank
+            );
+            let hint = "add the phase, with `\"tasks\": []` if it has none, or name it in `identical_to_previous` behind one with data";
+            problems.push(
+                Problem::new(message)
+                    .source(&file.source)
+                    .key("phases")
+                    .hint(hint),
+            );
+        }
+    }
+    if problems.is_empty() {
+        Ok(numbers.into_keys().collect())
+    } else {
+        Err(Error::Input(limited(problems)))
+    }
+}
+
+/// Shows the data of all ranks phase by phase, and whether any of it is not that of the phase before.
+fn each_phase(ranks: &[Rank], numbers: &[u64], mut look: impl FnMut(&[&Phase], bool)) {
+    let mut present: Vec<Option<&Phase>> = vec![None; ranks.len()];
+    for number in numbers {
+        let mut is_new = false;
+        for (rank, phase) in ranks.iter().zip(&mut present) {
+            if let Some(own) = rank.phases.get(number) {
+                (*phase, is_new) = (Some(own), true);
+            }
+        }
+        let of_ranks: Vec<&Phase> = present.iter().copied().flatten().collect();
+        look(&of_ranks, is_new);
+    }
+}
+
+/// The tasks found so far, and the application that they become.
+struct Tasks {
+    /// The numbers that several tasks of one phase have.
+    several: BTreeSet<u64>,
+    known: BTreeMap<Key, usize>,
+    left_out: LeftOut,
+    vt: Vt,
+    /// The rank of each process in the last phase that it is in.
+    places: Vec<usize>,
+    /// The number of times that a task is on another rank than before.
+    moves: u64,
+}
+
+impl Tasks {
+    fn find_several(&mut self, of_ranks: &[&Phase]) {
+        let tasks = of_ranks.iter().flat_map(|phase| &phase.tasks);
+        let mut ids: Vec<u64> = tasks.map(|task| task.id).collect();
+        ids.sort_unstable();
+        let twice = ids.windows(2).filter(|pair| pair[0] == pair[1]);
+        self.several.extend(twice.map(|pair| pair[0]));
+    }
+
+    /// The tasks of a rank in a phase, with their keys.
+    fn keys(&self, rank: usize, phase: &Phase) -> Vec<Key> {
+        let mut seen: BTreeMap<u64, usize> = BTreeMap::new();
+        let key = |id: u64| {
+            if !self.several.contains(&id) {
+                return (id, 0, 0);
+            }
+            let count = seen.entry(id).or_default();
+            *count += 1;
+            (id, rank, *count)
+        };
+        phase.tasks.iter().map(|task| task.id).map(key).collect()
+    }
+
+    /// Makes a process of each task that is new.
+    fn add_all(&mut self, of_ranks: &[&Phase]) {
+        for (rank, phase) in of_ranks.iter().enumerate() {
+            for (key, task) in self.keys(rank, phase).into_iter().zip(&phase.tasks) {
+                let next = self.known.len();
+                let process = *self.known.entry(key).or_insert(next);
+                if process == next {
+                    self.vt.ranks.push(rank);
+                    self.vt.movable.push(task.is_migratable);
+                    self.vt.memory.push(None);
+                    self.vt.labels.entities.push(task.entity.clone());
+                }
+                let memory = &mut self.vt.memory[process];
+                if task.memory > *memory {
+                    *memory = task.memory;
+                }
+            }
+        }
+        self.places.clone_from(&self.vt.ranks);
+    }
+
+    fn add_phase(&mut self, of_ranks: &[&Phase], is_new: bool) {
+        if !is_new {
+            return self.vt.steps.repeat();
+        }
+        self.vt.steps.open();
+        for (rank, phase) in of_ranks.iter().enumerate() {
+            for (key, task) in self.keys(rank, phase).into_iter().zip(&phase.tasks) {
+                let process = self.known[&key];
+                let place = &mut self.places[process];
+                self.moves += u64::from(*place != rank);
+                *place = rank;
+                self.vt
+                    .steps
+                    .compute(ProcessId::from_index(process), task.work);
+            }
+            for edge in &phase.edges {
+                match (self.end(edge.from, rank), self.end(edge.to, rank)) {
+                    (Some(from), Some(to)) => self.vt.steps.send(Message {
+                        from,
+                        to,
+                        size: edge.size,
+                    }),
+                    _ => self.left_out.add(Kind::UnknownTask),
+                }
+            }
+        }
+        self.vt.steps.close();
+    }
+
+    /// The process of a task that a communication of `rank` names.
+    fn end(&self, id: u64, rank: usize) -> Option<ProcessId> {
+        let own = self.known.get(&(id, 0, 0));
+        let process = own.or_else(|| self.known.get(&(id, rank, 1)))?;
+        Some(ProcessId::from_index(*process))
+    }
+
+    /// The read and left-out data, in a sentence.
+    fn note(&self, config: &VtConfig, numbers: &[u64]) -> String {
+        let pinned = self.vt.movable.iter().filter(|movable| !**movable).count();
+        let mut parts = vec![format!(
+            "`{}` has {}",
+            config.data,
+            read(
+                self.vt.labels.ranks,
+                self.vt.ranks.len(),
+                pinned,
+                numbers.len()
+            )
+        )];
+        if let (Some(first), Some(last)) = (numbers.first(), numbers.last())
+            && (*first, *last) != (0, numbers.len() as u64 - 1)
+        {
+            parts.push(format!(
+                "supersteps are the phases {first} to {last} that it has"
+            ));
+        }
+        if !self.several.is_empty() {
+            let count = counted(self.several.len(), "id");
+            parts.push(format!(
+                "{count} that several tasks have are told apart by rank and place"
+            ));
+        }
+        if self.moves > 0 {
+            let count = counted(self.moves, "move");
+            parts.push(format!(
+                "{count} of the recorded run {} not repeated: tasks start where they come first",
+                of_number(self.moves, ["is", "are"])
+            ));
+        }
+        parts.extend(
+            self.left_out
+                .words()
+                .map(|words| format!("left out: {words}")),
+        );
+        parts.join("; ")
+    }
+}

@@ -1,0 +1,603 @@
+//! The data of one rank: its JSON as phases, tasks and messages, or all that is wrong with it, by rank, phase and task.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value};
+
+use super::config::{Broadcasts, VtConfig};
+use super::files::{RankFile, text};
+use super::left_out::{Kind, LeftOut};
+use migsim_base::document::{Document, MOST_PROBLEMS};
+use migsim_base::error::{Error, Problem};
+use migsim_base::units::{Bytes, Instructions};
+
+/// The most phases that data may have, those included that only repeat the one before.
+pub(super) const MOST_PHASES: u64 = 1_000_000;
+
+/// The phases of a rank.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Rank {
+    /// The phases with data, by their numbers.
+    pub(super) phases: BTreeMap<u64, Phase>,
+    /// Phases that are identical to the one before.
+    pub(super) identical: BTreeSet<u64>,
+    pub(super) left_out: LeftOut,
+}
+
+/// A phase of a rank.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Phase {
+    pub(super) tasks: Vec<Task>,
+    pub(super) edges: Vec<Edge>,
+}
+
+/// A task in a phase.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Task {
+    pub(super) id: u64,
+    pub(super) entity: Value,
+    pub(super) is_migratable: bool,
+    pub(super) work: Instructions,
+    pub(super) memory: Option<Bytes>,
+}
+
+/// A message of one task to another one in a phase.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Edge {
+    pub(super) from: u64,
+    pub(super) to: u64,
+    pub(super) size: Bytes,
+}
+
+/// Reads the file of a rank.
+pub(super) fn read(file: &RankFile, config: &VtConfig) -> Result<Rank, Error> {
+    let document = Document::parse(&file.source, text(file)?)?;
+    let mut reader = Reader {
+        document: &document,
+        rank: file.rank,
+        config,
+        problems: Vec::new(),
+        read: Rank::default(),
+    };
+    reader.top();
+    if reader.problems.is_empty() {
+        Ok(reader.read)
+    } else {
+        Err(Error::Input(reader.problems))
+    }
+}
+
+/// The place of a value in the file: its path, and what people call it.
+struct Place<'a> {
+    path: &'a dyn Fn() -> String,
+    name: &'a dyn Fn() -> String,
+}
+
+struct Reader<'d> {
+    document: &'d Document,
+    rank: usize,
+    config: &'d VtConfig,
+    problems: Vec<Problem>,
+    read: Rank,
+}
+
+/// An object of the data, or nothing to read from.
+fn object(value: Option<&Value>) -> Option<&Map<String, Value>> {
+    value.and_then(Value::as_object)
+}
+
+/// A value in a message, cut where it is long.
+fn shown(value: &Value) -> String {
+    let text = match value {
+        Value::Object(_) => return "an object".to_owned(),
+        Value::Array(_) => return "a list".to_owned(),
+        other => other.to_string(),
+    };
+    match text.char_indices().nth(40) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text,
+    }
+}
+
+/// The keys of a task.
+const TASK_KEYS: [&str; 7] = [
+    "entity",
+    "node",
+    "resource",
+    "time",
+    "subphases",
+    "user_defined",
+    "attributes",
+];
+
+const WHOLE: &str = "it must be a whole number that is not negative";
+const NUMBER: &str = "it must be a finite number that is not negative";
+
+impl Reader<'_> {
+    fn complain(&mut self, path: &str, message: String, hint: impl Into<String>) {
+        if self.problems.len() < MOST_PROBLEMS {
+            let problem = self.document.problem(path, message);
+            self.problems.push(problem.hint(hint));
+        }
+    }
+
+    /// Counts the keys of an object that are not those of the schema.
+    fn check_keys(&mut self, object: &Map<String, Value>, known: &[&str]) {
+        let unknown = object.keys().filter(|key| !known.contains(&key.as_str()));
+        let count = unknown.count() as u64;
+        self.read.left_out.add_many(Kind::UnknownKey, count);
+    }
+
+    /// The whole file.
+    fn top(&mut self) {
+        let document = self.document;
+        let Some(top) = document.value.as_object() else {
+            let message = format!("the data of rank {} is not an object", self.rank);
+            return self.complain(
+                "",
+                message,
+                "vt writes `{\"type\": \"LBDatafile\", \"phases\": [...]}`",
+            );
+        };
+        self.check_keys(top, &["type", "metadata", "phases"]);
+        for (path, kind) in [
+            ("type", top.get("type")),
+            ("metadata.type", document.value.pointer("/metadata/type")),
+        ] {
+            if let Some(kind) = kind.filter(|kind| **kind != "LBDatafile") {
+                let message = format!(
+                    "the type of the data of rank {} is {}, not `LBDatafile`",
+                    self.rank,
+                    shown(kind)
+                );
+                self.complain(
+                    path,
+                    message,
+                    "give the files of tasks that vt writes with `--vt_lb_data`, no statistics",
+                );
+            }
+        }
+        self.metadata(top.get("metadata"));
+        let Some(phases) = top.get("phases").and_then(Value::as_array) else {
+            let message = format!("the data of rank {} has no list `phases`", self.rank);
+            return self.complain(
+                "phases",
+                message,
+                "each phase is `{\"id\": 0, \"tasks\": [...], \"communications\": [...]}`",
+            );
+        };
+        for (index, phase) in phases.iter().enumerate() {
+            self.phase(index, phase);
+            if self.problems.len() >= MOST_PROBLEMS {
+                return;
+            }
+        }
+    }
+
+    /// The rank that the file says it is of, and the phases that it does not repeat.
+    fn metadata(&mut self, metadata: Option<&Value>) {
+        let Some(metadata) = object(metadata) else {
+            return;
+        };
+        self.check_keys(
+            metadata,
+            &[
+                "type",
+                "rank",
+                "rank_alpha",
+                "shared_node",
+                "phases",
+                "attributes",
+            ],
+        );
+        if let Some(rank) = metadata.get("rank")
+            && rank.as_u64() != Some(self.rank as u64)
+        {
+            let message = format!(
+                "the file of rank {} says that its rank is {}",
+                self.rank,
+                shown(rank)
+            );
+            self.complain("metadata.rank", message, "the number in the name of the file is its rank: rename the file, or correct the number");
+        }
+        let Some(same) = metadata
+            .get("phases")
+            .and_then(|phases| phases.get("identical_to_previous"))
+        else {
+            return;
+        };
+        let path = "metadata.phases.identical_to_previous";
+        for number in same
+            .get("list")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+        {
+            self.identical(number, number, &format!("{path}.list"));
+        }
+        for range in same
+            .get("range")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+        {
+            if let Some([first, last]) = range.as_array().map(Vec::as_slice) {
+                self.identical(first, last, &format!("{path}.range"));
+                continue;
+            }
+            let message = format!(
+                "a range of identical phases of rank {} is not two numbers",
+                self.rank
+            );
+            let hint = "write the first and the last phase: `[[3, 7]]`";
+            self.complain(&format!("{path}.range"), message, hint);
+        }
+    }
+
+    fn identical(&mut self, first: &Value, last: &Value, path: &str) {
+        let room = MOST_PHASES - (self.read.identical.len() as u64).min(MOST_PHASES);
+        match (first.as_u64(), last.as_u64()) {
+            (Some(first), Some(last)) if first <= last && last - first < room => {
+                self.read.identical.extend(first..=last);
+            }
+            (Some(first), Some(last)) if first <= last => {
+                let message = format!(
+                    "phases {first} to {last} of rank {} are too many",
+                    self.rank
+                );
+                self.complain(
+                    path,
+                    message,
+                    format!("data has at most {MOST_PHASES} phases"),
+                );
+            }
+            _ => {
+                let (first, last) = (shown(first), shown(last));
+                let message = format!(
+                    "identical phases of rank {} from {first} to {last} are no range",
+                    self.rank
+                );
+                self.complain(
+                    path,
+                    message,
+                    "phases are whole numbers, the first one not behind the last one",
+                );
+            }
+        }
+    }
+
+    fn phase(&mut self, index: usize, value: &Value) {
+        let rank = self.rank;
+        let path = format!("phases[{index}]");
+        let Some(phase) = value.as_object() else {
+            let message = format!("phase number {} of rank {rank} is not an object", index + 1);
+            return self.complain(&path, message, "write `{\"id\": 0, \"tasks\": [...]}`");
+        };
+        self.check_keys(
+            phase,
+            &[
+                "id",
+                "tasks",
+                "communications",
+                "user_defined",
+                "lb_iterations",
+            ],
+        );
+        let here = Place {
+            path: &|| path.clone(),
+            name: &|| format!("phase number {} of rank {rank}", index + 1),
+        };
+        let Some(id) = self.whole(phase, "id", &here) else {
+            return;
+        };
+        let iterations = phase.get("lb_iterations").and_then(Value::as_array);
+        self.read.left_out.add_many(
+            Kind::Iteration,
+            iterations.map_or(0, |all| all.len() as u64),
+        );
+        let mut read = Phase::default();
+        for (at, task) in self.list(phase, "tasks", id, &path).iter().enumerate() {
+            read.tasks.extend(self.task(task, (index, id, at)));
+        }
+        for (at, edge) in self
+            .list(phase, "communications", id, &path)
+            .iter()
+            .enumerate()
+        {
+            read.edges.extend(self.edge(edge, (index, id, at)));
+        }
+        if self.read.phases.insert(id, read).is_some() {
+            let message = format!("phase {id} of rank {rank} is there twice");
+            self.complain(
+                &format!("{path}.id"),
+                message,
+                "each phase of a file has a number of its own",
+            );
+        }
+    }
+
+    /// A list of a phase; it may be left out.
+    fn list<'v>(
+        &mut self,
+        phase: &'v Map<String, Value>,
+        key: &str,
+        id: u64,
+        path: &str,
+    ) -> &'v [Value] {
+        match phase.get(key) {
+            None | Some(Value::Null) => &[],
+            Some(Value::Array(list)) => list,
+            Some(other) => {
+                let message = format!(
+                    "`{key}` of phase {id} of rank {} is {}, not a list",
+                    self.rank,
+                    shown(other)
+                );
+                self.complain(
+                    &format!("{path}.{key}"),
+                    message,
+                    "write a list, empty if there are none",
+                );
+                &[]
+            }
+        }
+    }
+
+    fn task(&mut self, value: &Value, (phase, id, at): (usize, u64, usize)) -> Option<Task> {
+        let rank = self.rank;
+        let path = || format!("phases[{phase}].tasks[{at}]");
+        let entity = value.get("entity").unwrap_or(&Value::Null);
+        let name = || match name_of(entity) {
+            Some(task) => format!("task {task} in phase {id} of rank {rank}"),
+            None => format!("task number {} in phase {id} of rank {rank}", at + 1),
+        };
+        let here = Place {
+            path: &path,
+            name: &name,
+        };
+        let Some(task) = value.as_object() else {
+            self.complain(&path(), format!("{} is not an object", name()), "a task is `{\"entity\": {...}, \"node\": 0, \"resource\": \"cpu\", \"time\": 0.5}`");
+            return None;
+        };
+        self.check_keys(task, &TASK_KEYS);
+        let entity_path = || format!("{}.entity", path());
+        let inside = Place {
+            path: &entity_path,
+            name: &name,
+        };
+        let number = self.entity(entity, &inside)?;
+        if entity.get("type").is_some_and(|kind| kind != "object") {
+            self.read.left_out.add(Kind::NoObject);
+            return None;
+        }
+        let is_migratable = self.migratable(entity, &inside);
+        self.node(task, &here);
+        let seconds = self.number(task, "time", &here)?;
+        let work = Instructions::new(seconds * self.config.speed.get());
+        if work.is_none() {
+            let message = format!("`time` of {} is out of range", name());
+            self.complain(&format!("{}.time", path()), message, NUMBER);
+        }
+        let subphases = task.get("subphases").and_then(Value::as_array);
+        if subphases.is_some_and(|all| !all.is_empty()) {
+            self.read.left_out.add(Kind::Subphases);
+        }
+        let attributes = object(task.get("attributes")).map_or(0, Map::len) as u64;
+        self.read.left_out.add_many(Kind::UserDefined, attributes);
+        let memory = self.memory(object(task.get("user_defined")));
+        Some(Task {
+            id: number,
+            entity: entity.clone(),
+            is_migratable,
+            work: work?,
+            memory,
+        })
+    }
+
+    /// Whether a task may migrate.
+    fn migratable(&mut self, entity: &Value, here: &Place<'_>) -> bool {
+        let name = (here.name)();
+        let message = match entity.get("migratable") {
+            Some(Value::Bool(is_migratable)) => return *is_migratable,
+            None => format!("{name} has no `migratable`"),
+            Some(other) => format!("`migratable` of {name} is {}", shown(other)),
+        };
+        let hint = "write `true`, or `false` if the task must stay on its rank";
+        self.complain(&format!("{}.migratable", (here.path)()), message, hint);
+        false
+    }
+
+    /// Makes sure that a task was on the rank of the file.
+    fn node(&mut self, task: &Map<String, Value>, here: &Place<'_>) {
+        let is_here = |node: &&Value| node.as_u64() == Some(self.rank as u64);
+        let Some(node) = task.get("node").filter(|node| !is_here(node)) else {
+            return;
+        };
+        let (name, node) = ((here.name)(), shown(node));
+        let message = format!("`node` of {name} is {node}, not the rank of the file");
+        let hint =
+            "a task stands in the file of the rank where it was: move it there, or correct `node`";
+        self.complain(&format!("{}.node", (here.path)()), message, hint);
+    }
+
+    /// The number of a task, or of an end of a communication.
+    fn entity(&mut self, entity: &Value, here: &Place<'_>) -> Option<u64> {
+        let Some(keys) = entity.as_object() else {
+            let hint = "an entity is `{\"id\": 7, \"home\": 0, \"type\": \"object\", \"migratable\": true}`";
+            self.complain(
+                &(here.path)(),
+                format!("{} has no entity", (here.name)()),
+                hint,
+            );
+            return None;
+        };
+        self.check_keys(
+            keys,
+            &[
+                "id",
+                "seq_id",
+                "collection_id",
+                "home",
+                "index",
+                "type",
+                "migratable",
+                "objgroup_id",
+            ],
+        );
+        let key = if keys.contains_key("id") {
+            "id"
+        } else {
+            "seq_id"
+        };
+        if !keys.contains_key(key) {
+            let message = format!("{} has neither `id` nor `seq_id`", (here.name)());
+            self.complain(
+                &(here.path)(),
+                message,
+                "an entity is known by one of the two",
+            );
+            return None;
+        }
+        self.whole(keys, key, here)
+    }
+
+    /// The memory that a task states.
+    fn memory(&mut self, keys: Option<&Map<String, Value>>) -> Option<Bytes> {
+        let keys = keys?;
+        // LBAF writes -1 for what it does not know.
+        let size = |key: &str| keys.get(key)?.as_f64().and_then(Bytes::new);
+        let is_left_out = |key: &&String| {
+            !["task_footprint_bytes", "task_serialized_bytes"].contains(&key.as_str())
+        };
+        let shared = keys
+            .get("shared_id")
+            .and_then(Value::as_f64)
+            .is_some_and(|id| id >= 0.0);
+        self.read
+            .left_out
+            .add_many(Kind::SharedBlock, u64::from(shared));
+        let others = keys
+            .keys()
+            .filter(is_left_out)
+            .filter(|key| !key.starts_with("shared_"));
+        self.read
+            .left_out
+            .add_many(Kind::UserDefined, others.count() as u64);
+        size("task_footprint_bytes").or_else(|| size("task_serialized_bytes"))
+    }
+
+    fn edge(&mut self, value: &Value, (phase, id, at): (usize, u64, usize)) -> Option<Edge> {
+        let rank = self.rank;
+        let path = || format!("phases[{phase}].communications[{at}]");
+        let name = || {
+            format!(
+                "communication number {} in phase {id} of rank {rank}",
+                at + 1
+            )
+        };
+        let here = Place {
+            path: &path,
+            name: &name,
+        };
+        let Some(edge) = value.as_object() else {
+            self.complain(
+                &path(),
+                format!("{} is not an object", name()),
+                "a communication has `type`, `from`, `to`, `messages` and `bytes`",
+            );
+            return None;
+        };
+        self.check_keys(edge, &["type", "from", "to", "messages", "bytes"]);
+        let Some(kind) = edge.get("type").and_then(Value::as_str) else {
+            self.complain(
+                &format!("{}.type", path()),
+                format!("{} has no type", name()),
+                "known types: SendRecv, Broadcast; others are left out",
+            );
+            return None;
+        };
+        if let Some(left_out) = self.left_out(kind, edge) {
+            self.read.left_out.add(left_out);
+            return None;
+        }
+        let mut end = |key: &str| {
+            let path = || format!("phases[{phase}].communications[{at}].{key}");
+            let name = || {
+                format!(
+                    "`{key}` of communication number {} in phase {id} of rank {rank}",
+                    at + 1
+                )
+            };
+            self.entity(
+                edge.get(key).unwrap_or(&Value::Null),
+                &Place {
+                    path: &path,
+                    name: &name,
+                },
+            )
+        };
+        let (from, to) = (end("from"), end("to"));
+        let size = self.number(edge, "bytes", &here).and_then(Bytes::new);
+        let (from, to, size) = (from?, to?, size?);
+        if from == to {
+            self.read.left_out.add(Kind::ToItself);
+            return None;
+        }
+        Some(Edge { from, to, size })
+    }
+
+    /// The kind of a communication that is no message.
+    fn left_out(&self, kind: &str, edge: &Map<String, Value>) -> Option<Kind> {
+        let is_object = |key: &str| {
+            let end = edge.get(key).and_then(|end| end.get("type"));
+            end.is_none_or(|kind| kind == "object")
+        };
+        match kind {
+            "Broadcast" if self.config.broadcasts == Broadcasts::Drop => Some(Kind::Broadcast),
+            "SendRecv" | "Broadcast" if is_object("from") && is_object("to") => None,
+            _ => Some(Kind::OtherCommunication),
+        }
+    }
+
+    fn whole(&mut self, keys: &Map<String, Value>, key: &str, here: &Place<'_>) -> Option<u64> {
+        self.value(keys, key, here, WHOLE, Value::as_u64)
+    }
+
+    fn number(&mut self, keys: &Map<String, Value>, key: &str, here: &Place<'_>) -> Option<f64> {
+        let read = |value: &Value| {
+            value
+                .as_f64()
+                .filter(|number| number.is_finite() && *number >= 0.0)
+        };
+        self.value(keys, key, here, NUMBER, read)
+    }
+
+    fn value<T>(
+        &mut self,
+        keys: &Map<String, Value>,
+        key: &str,
+        here: &Place<'_>,
+        hint: &str,
+        read: impl Fn(&Value) -> Option<T>,
+    ) -> Option<T> {
+        let value = keys.get(key);
+        let found = value.and_then(read);
+        if found.is_none() {
+            let name = (here.name)();
+            let (path, message) = match value {
+                None => ((here.path)(), format!("{name} has no `{key}`")),
+                Some(other) => (
+                    format!("{}.{key}", (here.path)()),
+                    format!("`{key}` of {name} is {}", shown(other)),
+                ),
+            };
+            self.complain(&path, message, hint);
+        }
+        found
+    }
+}
+
+/// The number of an entity, if it has one.
+fn name_of(entity: &Value) -> Option<u64> {
+    entity.get("id").or_else(|| entity.get("seq_id"))?.as_u64()
+}

@@ -1,0 +1,202 @@
+//! Writes an application as such data, for LBAF; with the places of a run, for vt's offline balancer.
+//!
+//! vt's `OfflineLB` reads in which file a task stands in phase k+1, and moves it there at the end of phase k.
+
+use serde_json::{Value, json};
+
+use super::config::default_speed;
+use crate::{Plan, Workload};
+use migsim_base::units::{InstructionsPerSecond, ProcessId};
+
+/// The collection of the tasks of an application that vt did not record.
+const COLLECTION: u64 = 7;
+
+/// An application on ranks.
+#[derive(Clone, Copy, Debug)]
+pub struct Export<'a> {
+    /// The application.
+    pub workload: &'a dyn Workload,
+    /// The number of ranks.
+    pub ranks: usize,
+    /// The rank on which each process starts.
+    pub start: &'a [usize],
+    /// The moves, by superstep.
+    pub moves: &'a [Move],
+}
+
+/// A process goes to another rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Move {
+    /// After which superstep, counted from 0.
+    pub superstep: usize,
+    /// The process.
+    pub process: ProcessId,
+    /// Its new rank.
+    pub rank: usize,
+}
+
+/// The JSON of each rank.
+///
+/// Times are those on a host of the speed of the data, of 1 GHz where the application does not come from such data. Messages from one process to
+/// another one in a superstep are one communication.
+pub fn write(export: &Export<'_>) -> Vec<String> {
+    let workload = export.workload;
+    let labels = workload.labels();
+    let speed = labels.and_then(|labels| labels.speed);
+    let numbers: Vec<u64> = match labels {
+        Some(labels) => labels.phases.clone(),
+        None => (0..workload.supersteps() as u64).collect(),
+    };
+    let writer = Writer {
+        workload,
+        speed: speed.unwrap_or_else(default_speed),
+        entities: (0..workload.processes())
+            .map(|process| entity(workload, process, export.start[process]))
+            .collect(),
+    };
+    let mut texts: Vec<String> = (0..export.ranks)
+        .map(|rank| format!("{{\"metadata\":{},\"phases\":[", metadata(rank, &numbers)))
+        .collect();
+    let mut places = export.start.to_vec();
+    let mut moves = export.moves.iter().peekable();
+    let mut plan = Plan::default();
+    for (superstep, number) in numbers.iter().enumerate() {
+        while let Some(one) = moves.next_if(|one| one.superstep < superstep) {
+            places[one.process.index()] = one.rank;
+        }
+        plan.clear(workload.processes());
+        workload.fill(superstep, &mut plan);
+        for (text, phase) in
+            texts
+                .iter_mut()
+                .zip(writer.phases(*number, &plan, &places, export.ranks))
+        {
+            if superstep > 0 {
+                text.push(',');
+            }
+            text.push_str(&phase.to_string());
+        }
+    }
+    for text in &mut texts {
+        text.push_str("]}\n");
+    }
+    texts
+}
+
+/// A process as vt knows it: as it was recorded, or as an element of a collection that may migrate.
+fn entity(workload: &dyn Workload, process: usize, home: usize) -> Value {
+    let own = workload
+        .labels()
+        .and_then(|labels| labels.entities.get(process));
+    own.cloned().unwrap_or_else(|| {
+        json!({
+            "collection_id": COLLECTION,
+            "home": home,
+            "index": [process],
+            "migratable": workload.is_movable(ProcessId::from_index(process)),
+            "seq_id": process,
+            "type": "object",
+        })
+    })
+}
+
+/// The head of a file; vt wants to be told of the numbers that no phase has.
+fn metadata(rank: usize, numbers: &[u64]) -> Value {
+    let mut skipped: Vec<[u64; 2]> = Vec::new();
+    let mut next = 0;
+    for number in numbers {
+        if *number > next {
+            skipped.push([next, number - 1]);
+        }
+        next = number + 1;
+    }
+    json!({
+        "type": "LBDatafile",
+        "rank": rank,
+        "phases": {
+            "count": numbers.len(),
+            "skipped": { "list": [], "range": skipped },
+            "identical_to_previous": { "list": [], "range": [] },
+        },
+    })
+}
+
+struct Writer<'a> {
+    workload: &'a dyn Workload,
+    speed: InstructionsPerSecond,
+    entities: Vec<Value>,
+}
+
+impl Writer<'_> {
+    /// A phase of each rank.
+    fn phases(&self, number: u64, plan: &Plan, places: &[usize], ranks: usize) -> Vec<Value> {
+        let mut tasks: Vec<Vec<Value>> = vec![Vec::new(); ranks];
+        for (process, (work, rank)) in plan.work.iter().zip(places).enumerate() {
+            tasks[*rank].push(self.task(process, self.seconds(work.get()), *rank));
+        }
+        let mut edges: Vec<Vec<Value>> = vec![Vec::new(); ranks];
+        for (from, to, messages, bytes) in joined(plan) {
+            edges[places[from]].push(json!({
+                "type": "SendRecv",
+                "from": self.entities[from],
+                "to": self.entities[to],
+                "messages": messages,
+                "bytes": bytes,
+            }));
+        }
+        let phase = |(tasks, edges): (Vec<Value>, Vec<Value>)| {
+            let mut phase = json!({ "id": number, "tasks": tasks });
+            if !edges.is_empty() {
+                phase["communications"] = edges.into();
+            }
+            phase
+        };
+        tasks.into_iter().zip(edges).map(phase).collect()
+    }
+
+    fn task(&self, process: usize, seconds: f64, rank: usize) -> Value {
+        let mut task = json!({
+            "entity": self.entities[process],
+            "node": rank,
+            "resource": "cpu",
+            "time": seconds,
+        });
+        let id = ProcessId::from_index(process);
+        if self.workload.is_memory_known(id) {
+            let size = self.workload.memory(id).get();
+            task["user_defined"] =
+                json!({ "task_footprint_bytes": size, "task_serialized_bytes": size });
+        }
+        task
+    }
+
+    /// The time of some work: the one that gives exactly this work again, where there is one.
+    fn seconds(&self, work: f64) -> f64 {
+        let cycles = self.workload.cycles_per_instruction();
+        let wanted = work * cycles;
+        let seconds = wanted / self.speed.get();
+        let near = [seconds, seconds.next_down(), seconds.next_up()];
+        let is_exact = |seconds: &f64| seconds * self.speed.get() == wanted && *seconds >= 0.0;
+        near.into_iter().find(is_exact).unwrap_or(seconds)
+    }
+}
+
+/// Sender, receiver, messages and bytes of each pair of a superstep, in the order of their first messages; a message of a process to itself
+/// costs vt nothing and is none.
+fn joined(plan: &Plan) -> Vec<(usize, usize, u64, f64)> {
+    let mut all: Vec<(usize, usize, u64, f64)> = Vec::new();
+    let mut places = std::collections::BTreeMap::new();
+    for message in &plan.messages {
+        let (from, to) = (message.from.index(), message.to.index());
+        if from == to {
+            continue;
+        }
+        let at = *places.entry((from, to)).or_insert(all.len());
+        if at == all.len() {
+            all.push((from, to, 0, 0.0));
+        }
+        all[at].2 += 1;
+        all[at].3 += message.size.get();
+    }
+    all
+}
