@@ -674,7 +674,7 @@ fn every_calibrated_value_of_a_built_in_platform_has_its_origin() {
 fn the_published_schema_is_current() {
     let path = concat!(
         env!("CARGO_MANIFEST_DIR"),
-        "/platforms/platform.schema.json"
+        "/../../platforms/platform.schema.json"
     );
     let published = std::fs::read_to_string(path).unwrap_or_default();
     if std::env::var_os("UPDATE_SCHEMA").is_some() {

@@ -21,7 +21,7 @@ const DRAWN: usize = 2;
 
 fn committed(name: &str) -> Result<String, Error> {
     let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("results")
+        .join("../../results")
         .join(name);
     std::fs::read_to_string(file).map_err(|error| Problem::new(error.to_string()).into())
 }
@@ -156,7 +156,9 @@ fn what_was_searched_stands_where_it_is_said_to_stand() {
     let mut count = 0;
     for paper in papers() {
         for search in facts_of(paper).unwrap().audit.searched {
-            let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(&search.source);
+            let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR"))
+                .join("../..")
+                .join(&search.source);
             let text = digits(&std::fs::read_to_string(&file).unwrap());
             let wanted = search.settings.to_string();
             let mut numbers = text.split(|letter: char| !letter.is_ascii_digit());
