@@ -9,6 +9,54 @@
 //!
 //! Where the papers leave a choice, it is an option: sends `concurrent` or `sequential`, receives `early` or `late`, ten barriers,
 //! named models of what a call and a move cost ([`Costs`]). The runtime calls a [`Policy`] and never knows its name.
+//!
+//! The central traits are [`Workload`], which fills a [`Plan`] for each superstep, and [`Policy`], which sees a [`View`] and answers with a
+//! [`Decision`]. [`simulate`] runs one scenario. Applications, policies and settings are left to the crates above.
+//!
+//! ```
+//! use migsim_base::units::{Bytes, HostId, Instructions, ProcessId};
+//! use migsim_bsp::{Costs, Never, Plan, RuntimeConfig, Scenario, Setup, Workload, simulate};
+//!
+//! /// Two processes that compute for a second and say so to each other, once.
+//! #[derive(Debug)]
+//! struct Pair;
+//!
+//! impl Workload for Pair {
+//!     fn processes(&self) -> usize {
+//!         2
+//!     }
+//!
+//!     fn supersteps(&self) -> usize {
+//!         1
+//!     }
+//!
+//!     fn fill(&self, _superstep: usize, plan: &mut Plan) {
+//!         plan.work.fill(Instructions::of(1e9));
+//!         plan.send(0, 1, Bytes::of(1e3));
+//!         plan.send(1, 0, Bytes::of(1e3));
+//!     }
+//!
+//!     fn memory(&self, _process: ProcessId) -> Bytes {
+//!         Bytes::default()
+//!     }
+//! }
+//!
+//! let platform = migsim_platform::open("lbm")?.platform;
+//! let setup = Setup {
+//!     platform: &platform,
+//!     network: migsim_engine::NetworkModel::default(),
+//!     workload: &Pair,
+//!     placement: &[HostId(0), HostId(1)],
+//!     runtime: RuntimeConfig::default(),
+//!     costs: Costs::default(),
+//!     scenario: Scenario::I,
+//!     seed: 1,
+//!     memo: None,
+//! };
+//! let outcome = simulate(&setup, Box::new(Never::default()), &mut ())?;
+//! assert_eq!(outcome.supersteps.len(), 1);
+//! # Ok::<(), migsim_base::error::Error>(())
+//! ```
 
 mod ahead;
 mod barrier;

@@ -42,6 +42,25 @@
 //!
 //! The engine never hears of BSP. Its dates are SimGrid's (`Cas01` hosts; `CM02` and `LV08` networks): 38 simulations done with
 //! SimGrid are a test.
+//!
+//! The central type is [`Simulation`]. Processes, supersteps and policies are left to the crates above.
+//!
+//! ```
+//! use migsim_base::units::{HostId, Instructions};
+//! use migsim_engine::{NetworkModel, Simulation};
+//!
+//! let platform = migsim_platform::from_json("two.json", r#"{
+//!     "schema": "migsim-platform-1",
+//!     "name": "two",
+//!     "clusters": [{ "name": "c", "hosts": 2, "speed": "1 GHz", "link": { "bandwidth": "100 Mbps", "latency": "100 us" } }],
+//!     "links": []
+//! }"#)?.platform;
+//! let mut simulation = Simulation::new(&platform, NetworkModel::default());
+//! simulation.execute(HostId(0), Instructions::of(2e9), "two seconds of work")?;
+//! assert_eq!(simulation.next_ended()?, Some("two seconds of work"));
+//! assert_eq!(simulation.now().get(), 2.0);
+//! # Ok::<(), migsim_base::error::Error>(())
+//! ```
 
 mod batch;
 mod checks;

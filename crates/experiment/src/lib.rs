@@ -3,6 +3,20 @@
 //! ```text
 //! built-in experiment, file, flags ─> Layers ─> Experiment ─> run ─> Results
 //! ```
+//!
+//! The central types are [`Experiment`] and [`Registry`], which gives the names in settings a meaning. How results are shown is left to
+//! others.
+//!
+//! ```
+//! use migsim_bsp::Scenario;
+//! use migsim_experiment::{Experiment, Layers, Limits, Progress};
+//!
+//! let settings = Layers::of([("workload.app", "lu".into()), ("workload.n", 1000.into()), ("workload.procs", 25.into())]);
+//! let results = Experiment::load(&settings, Limits::default())?.run(&Progress::default())?;
+//! let moved = results.get(Scenario::Iii).ok_or("not run")?;
+//! assert_eq!(moved.outcome.migrations.len(), 5);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod basis;
 mod bound;

@@ -1,7 +1,9 @@
 //! The registry: every policy, strategy, trigger, application and load that a run may name, built in or the user's own.
 //!
 //! ```
-//! use migsim::prelude::*;
+//! use migsim_base::{error::Error, random::Stream};
+//! use migsim_experiment::{Experiment, Layers, Limits, Registry};
+//! use migsim_policies::{Decision, Policy, PolicyOptions, View};
 //!
 //! /// Moves nobody.
 //! #[derive(Debug, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
@@ -118,7 +120,10 @@ impl Registry {
     /// Adds a strategy, as [`Self::policy`] does a policy: any trigger can call it, and `migsim decide` can ask it.
     ///
     /// ```
-    /// use migsim::prelude::*;
+    /// use migsim_base::{error::Error, random::Stream};
+    /// use migsim_bsp::Scenario;
+    /// use migsim_experiment::{Experiment, Layers, Limits, Progress, Registry};
+    /// use migsim_policies::strategy::{Assignment, Instance, Strategy, StrategyOptions};
     ///
     /// /// All processes on the fastest core.
     /// #[derive(Debug, Default, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]

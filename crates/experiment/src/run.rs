@@ -44,7 +44,8 @@ pub struct Results {
 /// Counts supersteps for a progress bar, and stops runs, from any thread.
 ///
 /// ```
-/// use migsim::prelude::*;
+/// use migsim_base::error::Error;
+/// use migsim_experiment::{Experiment, Layers, Limits, Progress};
 ///
 /// let experiment = Experiment::load(&Layers::of([("workload.app", "sw".into())]), Limits::default())?;
 /// let progress = Progress::default();

@@ -12,6 +12,18 @@
 //! trace-*.*         (optional) the same for viewers, a file per scenario
 //! ```
 //! CSV follows RFC 4180 and carries units in its column names; floats read back exactly. Nothing here prints.
+//!
+//! The central type is [`RunFolder`]. Nothing is simulated here; charts for articles stand in [`figure`].
+//!
+//! ```
+//! use migsim_experiment::{Experiment, Layers, Limits, Progress};
+//!
+//! let experiment = Experiment::load(&Layers::of([("workload.app", "sw".into())]), Limits::default())?;
+//! let results = experiment.run(&Progress::default())?;
+//! let summary = migsim_output::summary(&experiment, &results);
+//! assert!(summary["scenarios"].is_array());
+//! # Ok::<(), migsim_base::error::Error>(())
+//! ```
 
 mod activity;
 mod atomic_file;

@@ -7,6 +7,14 @@
 //! ```
 //! No published number reaches a simulation: a paper's file says which built-in experiment and which settings belong to a
 //! configuration, and everything else only compares. To add a paper, write one file here and one row of [`PAPERS`].
+//!
+//! The central type is [`Paper`]. The study of [rivals] compares all policies on the papers' cases and on others; [`reality`] compares recorded
+//! programs of MPI. Everything here only compares: nothing below knows a published number.
+//!
+//! ```
+//! let names: Vec<&str> = migsim_papers::PAPERS.iter().map(|paper| paper.name).collect();
+//! assert_eq!(names, ["lu", "lbm", "sw-irregular", "sw-dynamic", "wsppd2007"]);
+//! ```
 
 mod ambiguities;
 mod audit;

@@ -18,6 +18,15 @@
 //! | [`zones_schema`] | the format `migsim-zones-1`: a tree of zones, read by [`from_json`], too |
 //! | [`from_simgrid`], [`to_simgrid`] | `SimGrid` XML, versions 3 and 4 |
 //! | [`Mapping`] | the first host of every process |
+//!
+//! The central type is [`Platform`]. What others take of hosts and links stands in [`load`]; how the capacities are shared is left to the engine.
+//!
+//! ```
+//! let ufrgs = migsim_platform::open("ufrgs")?.platform;
+//! let host = ufrgs.host_named("Corisco-0").ok_or("no such host")?;
+//! assert_eq!(ufrgs.clusters[ufrgs.cluster_of(host).index()].name, "Corisco");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod assemble;
 mod backbone;

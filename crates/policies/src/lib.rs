@@ -5,6 +5,17 @@
 //! nothing itself: it returns a [`Decision`], and the scenario says whether the migrations happen.
 //!
 //! To add a policy, write one file here and one row of the table in `registry.rs`.
+//!
+//! The trait itself, [`Policy`], stands in the crate below; this one has MigBSP, its rivals as [strategies](strategy) with
+//! [triggers](trigger), and [what they say](explain) of their decisions. How long a call takes is left to the runtime.
+//!
+//! ```
+//! let table = migsim_policies::standard();
+//! let options = table.find("migbsp")?.resolve(&serde_json::json!({ "x": 0.7 }))?;
+//! assert_eq!(options["x"], 0.7);
+//! assert!(table.find("refine")?.is_strategy());
+//! # Ok::<(), migsim_base::error::Error>(())
+//! ```
 
 mod balancer;
 pub mod decide;

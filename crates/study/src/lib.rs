@@ -5,6 +5,13 @@
 //! ```
 //! A run has an identity ([`plan`]): what has a row in the [`store`] is not run again, whichever plan asked for it. Only rows and the
 //! plan are kept; all tables and pictures are made from them.
+//!
+//! The central types are [`Sweep`] and [`Plan`]; [`compare`] judges policies against each other, and [`tune`] searches the options of one.
+//! What a single run is, is left to the crate `experiment`.
+//!
+//! ```
+//! assert!(migsim_study::schema().contains("\"title\": \"SweepFile\""));
+//! ```
 
 mod change;
 pub mod compare;

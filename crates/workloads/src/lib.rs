@@ -3,6 +3,22 @@
 //! A workload fills a reused [`Plan`] for each superstep; the runtime asks for the supersteps in order, but a workload may
 //! be asked for any of them again (three scenarios run the same workload). To add one, write a file here and a row in
 //! the registry.
+//!
+//! The trait itself, [`Workload`], stands in the crate below; this one has the applications and the files that they are read from. What a
+//! process runs on and when it moves is left to others.
+//!
+//! ```
+//! use migsim_workloads::{Plan, registry};
+//!
+//! let keys = serde_json::json!({ "n": 60, "procs": 6, "grid": [2, 3] });
+//! let lu = registry::standard().find("lu")?.build(&keys)?.workload;
+//! let mut plan = Plan::default();
+//! plan.clear(lu.processes());
+//! lu.fill(0, &mut plan);
+//! assert_eq!((lu.processes(), lu.supersteps()), (6, 121));
+//! assert!(!plan.messages.is_empty());
+//! # Ok::<(), migsim_base::error::Error>(())
+//! ```
 
 pub mod lbm;
 pub mod lu;

@@ -31,7 +31,7 @@ pub enum LoadKey {
 /// let key = serde_json::from_value(serde_json::json!({ "kind": "constant", "load": 0.25, "on": "Aquario" })).unwrap();
 /// let mut platform = migsim_platform::open("ufrgs")?.platform;
 /// let before = platform.hosts[platform.host_named("Aquario-3").unwrap().index()].speed.get();
-/// Loads::read(migsim::Registry::standard().loads(), Some(&key))?.put_on(&mut platform, 1)?;
+/// Loads::read(&migsim_platform::load::standard(), Some(&key))?.put_on(&mut platform, 1)?;
 /// let after = platform.hosts[platform.host_named("Aquario-3").unwrap().index()].speed.get();
 /// assert_eq!(after, 0.75 * before);
 /// # Ok::<(), migsim_base::error::Error>(())
