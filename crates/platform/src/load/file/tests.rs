@@ -1,0 +1,182 @@
+//! Tests of measured loads: their forms, their times, and what is refused.
+
+use super::*;
+use migsim_base::random::Purpose;
+
+fn config(name: &str) -> FileConfig {
+    serde_json::from_value(serde_json::json!({ "file": name })).unwrap()
+}
+
+fn loads(name: &str, text: &str) -> Result<Vec<(f64, f64)>, Problem> {
+    let (profile, _) = config(name).read(text)?;
+    Ok(profile.steps().take(5).collect())
+}
+
+#[test]
+fn csv_holds_loads_and_a_simgrid_profile_what_is_left() {
+    let csv = "date_s,load\n# measured\n0, 0.25\r\n10,1\n";
+    assert_eq!(loads("a.csv", csv).unwrap(), [(0.0, 0.25), (10.0, 0.99)]);
+    let simgrid = "PERIODICITY 20\n0 0.75\n10 0.5\n";
+    let expected = [
+        (0.0, 0.25),
+        (10.0, 0.5),
+        (20.0, 0.25),
+        (30.0, 0.5),
+        (40.0, 0.25),
+    ];
+    assert_eq!(loads("a.trace", simgrid).unwrap(), expected);
+}
+
+#[test]
+fn loads_that_are_cut_off_are_told_unless_that_was_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let note = |name: &str, text: &str, most: f64| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        let file = path.to_str().unwrap();
+        let load = FileConfig {
+            most,
+            ..config(file)
+        }
+        .load()
+        .unwrap();
+        load.note().map(|note| note.replace(file, name))
+    };
+    let csv = "0,0.99\n10,1\n20,0.995\n";
+    let told = note("a.csv", csv, MOST_LOAD).unwrap();
+    assert!(
+        told.starts_with("2 loads above 0.99 in `a.csv` count as 0.99"),
+        "{told}"
+    );
+    assert_eq!(note("a.csv", csv, 0.9), None);
+    assert_eq!(note("a.csv", "0,0.99\n", MOST_LOAD), None);
+    // A profile of SimGrid says what is left: 0 is a load of 1.
+    let told = note("a.prof", "0 1\n5 0\n", MOST_LOAD).unwrap();
+    assert!(told.starts_with("1 load above 0.99"), "{told}");
+}
+
+#[test]
+fn a_trace_that_repeats_too_often_is_refused() {
+    let problem = loads("a.prof", "PERIODICITY 1e-12\n0 0.5\n1e-13 0.7\n").unwrap_err();
+    assert!(
+        problem.message.contains("the period 1e-12 s"),
+        "{problem:?}"
+    );
+}
+
+#[test]
+fn a_load_average_leaves_its_turn_to_one_more() {
+    let config = FileConfig {
+        values: Some(Values::LoadAverage),
+        repeat: Some(Seconds::of(4.0)),
+        ..config("a.csv")
+    };
+    let (profile, _) = config.read("0,1\n2,3\n").unwrap();
+    let loads: Vec<_> = profile.steps().take(3).collect();
+    assert_eq!(loads, [(0.0, 0.5), (2.0, 0.75), (4.0, 0.5)]);
+}
+
+#[test]
+fn bad_lines_are_named_with_their_column() {
+    let at = |text| loads("a.csv", text).unwrap_err().location.line_column;
+    assert_eq!(at("0,0.5\n1,x\n"), Some((2, 3)));
+    assert_eq!(at("0,0.5\n1;0.5\n"), Some((2, 1)));
+    assert_eq!(at("0;0,5\n1;x\n"), Some((2, 3)));
+    assert_eq!(at("t,u\n0,0.5\n0,0.6\n"), Some((3, 1)));
+    assert_eq!(at("0,0.5\n10,1.5\n"), Some((2, 4)));
+    assert_eq!(at("0,-1\n"), Some((1, 3)));
+    assert_eq!(at("t,u\n"), Some((1, 1)));
+    let problem = loads("a.trace", "0 1\n5 1.5\n").unwrap_err();
+    assert!(
+        problem.message.starts_with("step 2: 1.5 is more"),
+        "{problem}"
+    );
+}
+
+fn with(keys: serde_json::Value, text: &str) -> Result<Vec<(f64, f64)>, Problem> {
+    let config: FileConfig = serde_json::from_value(keys).unwrap();
+    config.check().map_err(|error| match error {
+        Error::Input(mut problems) => problems.remove(0),
+        other => panic!("{other}"),
+    })?;
+    let (profile, _) = config.read(text)?;
+    Ok(profile.steps().take(5).collect())
+}
+
+#[test]
+fn a_value_a_line_in_percent_becomes_a_load() {
+    let keys = serde_json::json!({ "file": "planetlab", "period": "5min", "scale": "percent" });
+    let loads = with(keys.clone(), "24\n0\n100\n").unwrap();
+    assert_eq!(loads, [(0.0, 0.24), (300.0, 0.0), (600.0, 0.99)]);
+    let problem = with(keys, "24\n0,5\n").unwrap_err();
+    assert_eq!(problem.location.line_column, Some((2, 1)), "{problem}");
+    // Without them the way is named, in either notation.
+    for name in ["planetlab", "planetlab.csv"] {
+        let problem = loads_of_bare(name);
+        let hint = problem.hint.unwrap_or_default();
+        assert!(hint.contains("`period=5min,scale=percent`"), "{hint}");
+    }
+    let keys = serde_json::json!({ "file": "a", "period": "5 s", "format": "simgrid" });
+    assert!(with(keys, "1\n").is_err());
+}
+
+fn loads_of_bare(name: &str) -> Problem {
+    loads(name, "24\n23\n").unwrap_err()
+}
+
+#[test]
+fn percent_are_asked_for_where_they_are_meant() {
+    let problem = loads("a.csv", "0,0.5\n10,5\n").unwrap_err();
+    assert_eq!(problem.location.line_column, Some((2, 4)));
+    assert!(problem.to_string().contains("scale=percent"), "{problem}");
+    let keys = serde_json::json!({ "file": "a.csv", "scale": "percent" });
+    assert_eq!(with(keys.clone(), "0,50\n").unwrap(), [(0.0, 0.5)]);
+    let problem = with(keys, "0,101\n").unwrap_err();
+    assert_eq!(problem.message, "101 is more than the whole, 100");
+    let keys = serde_json::json!({ "file": "a.csv", "scale": "percent", "values": "load-average" });
+    assert!(with(keys, "0,1\n").is_err());
+}
+
+#[test]
+fn times_may_begin_with_the_first_and_be_those_of_a_clock() {
+    let keys = serde_json::json!({ "file": "a.csv", "from": "first" });
+    let loads = with(keys.clone(), "t,u\n1700000000,0.5\n1700000005,0.25\n").unwrap();
+    assert_eq!(loads, [(0.0, 0.5), (5.0, 0.25)]);
+    let loads = with(keys, "12:00:05,0.5\n12:01:06.5,0.25\n").unwrap();
+    assert_eq!(loads, [(0.0, 0.5), (61.5, 0.25)]);
+}
+
+#[test]
+fn tables_of_other_countries_and_of_pandas_are_read() {
+    for text in [
+        "date;load\n0;0,25\n10;0,5\n",
+        "0\t0,25\n10\t0.5\n",
+        ",date,load\n0,0,0.25\n1,10,0.5\n",
+    ] {
+        let loads = loads("a.csv", text).unwrap();
+        assert_eq!(loads, [(0.0, 0.25), (10.0, 0.5)], "{text}");
+    }
+    assert!(loads("a.csv", ",date,load\n7,0,0.25\n").is_err());
+}
+
+#[test]
+fn a_shifted_trace_begins_somewhere_and_goes_on_as_it_does() {
+    let profile = Profile::new(vec![(1.0, 0.1), (3.0, 0.2), (4.0, 0.3)], Some(10.0)).unwrap();
+    let measured = Measured {
+        source: String::new(),
+        sha256: String::new(),
+        profile: profile.clone(),
+        is_shifted: true,
+        cut: 0,
+    };
+    for seed in 0..50 {
+        let random = Stream::named(seed, Purpose::HostLoad, "h0");
+        let begin = 10.0 * (1.0 + random.clone().unit());
+        let steps: Vec<_> = measured.steps(random).take(8).collect();
+        assert_eq!(steps[0].0, 0.0);
+        let later = profile.steps().filter(|step| step.0 > begin);
+        for (found, expected) in steps[1..].iter().zip(later) {
+            assert_eq!(*found, (expected.0 - begin, expected.1));
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! Tests of the viability of migrations, worked out by hand.
+
+use super::*;
+use crate::Measures;
+use crate::migbsp::config::{CommunicationTime, IndexForm, OwnCluster, PotentialCommunication};
+use crate::testing::view;
+use migsim_base::units::{Bytes, Instructions, InstructionsPerSecond};
+use migsim_platform::Platform;
+
+#[test]
+fn a_reservation_moves_with_its_process() {
+    let platform = migsim_platform::open("lbm").unwrap().platform;
+    let (from, to) = (HostId(0), HostId(3));
+    let mut measures = Measures::default();
+    measures.clear(2);
+    measures.work.fill(Instructions::of(1e6));
+    let placement = [from, from];
+    let memory = [30.0, 4.0].map(Bytes::of);
+    let view = View {
+        memory: &memory,
+        ..view(&platform, &placement, &measures)
+    };
+    let config = MigBspConfig::default();
+    let mut forecasts = Forecasts::default();
+    forecasts.observe(&config, 4, &view);
+    let mut reservations = Reservations::new(&config, &forecasts, &view);
+    let on = |all: &Reservations, host: HostId| {
+        let at = host.index();
+        let counts = (all.mapped[at], all.active[at], all.computing[at]);
+        (counts, all.memory[at])
+    };
+    assert_eq!(on(&reservations, from), ((2, 2, 2), 34.0));
+    reservations.relocate(0, to, &forecasts, &view);
+    assert_eq!(on(&reservations, from), ((1, 1, 1), 4.0));
+    assert_eq!(on(&reservations, to), ((1, 1, 1), 30.0));
+    assert_eq!(reservations.before[from.index()], 2);
+}
+
+#[test]
+fn without_contention_a_message_takes_latency_and_size_over_the_bandwidth() {
+    // On `lbm`: p1 on lan-0 has received 500 kB from a in 0.2 s. From n and from a: 5 ms over a (100 MB/s).
+    let platform = migsim_platform::open("lbm").unwrap().platform;
+    let mut measures = Measures::default();
+    measures.clear(1);
+    measures.work.fill(Instructions::of(1e6));
+    measures.compute.fill(Seconds::of(2e-3));
+    measures.traffic_mut(0, 1).received = Bytes::of(500e3);
+    measures.traffic_mut(0, 1).receive_time = Seconds::of(0.2);
+    let host = |name: &str| platform.host_named(name).unwrap();
+    let placement = [host("lan-0")];
+    let view = view(&platform, &placement, &measures);
+    let config = MigBspConfig {
+        communication_time: CommunicationTime::Received,
+        viability_communication: ViabilityCommunication::Uncontended,
+        ..MigBspConfig::default()
+    };
+    let mut forecasts = Forecasts::default();
+    forecasts.observe(&config, 4, &view);
+    let reservations = Reservations::new(&config, &forecasts, &view);
+    let occupancy = reservations.for_index(&config);
+    let call = Call {
+        config: &config,
+        forecasts: &forecasts,
+        view: &view,
+        horizon: 10.0,
+        potentials: &Potentials::new(&config, 10.0, &forecasts, &occupancy, &view),
+    };
+    let times = |to: &str| {
+        let offer = Offer {
+            host: host(to),
+            power: 1e9,
+            offered: 1,
+        };
+        let weighing = call.weigh(0, offer, 0, &reservations);
+        let (stay, go) = call.times(&weighing);
+        (stay.get(), go.get())
+    };
+    // t1 = 10 · (2 + 200) ms; t2 = 10 · (1/1.5 ms + 500 kB / 99.6 MB/s) and 10 · (1 ms + 500 kB / 99.6 MB/s).
+    let message = 10.0 * 500e3 / 99.6e6;
+    let (stay, go) = times("n-0");
+    assert!((stay - 2.02).abs() < 1e-12 && (go - message - 0.01 / 1.5).abs() < 1e-12);
+    assert!((times("a-0").1 - message - 0.01).abs() < 1e-12);
+}
+
+/// Hands `look` a call with these options in which processes are on the named hosts of `lbm`, each of which has computed 1e6
+/// instructions in 1 ms; `change` is made to the platform before.
+fn in_a_call(
+    config: &MigBspConfig,
+    names: &[&str],
+    change: impl FnOnce(&mut Platform, &mut [f64]),
+    look: impl FnOnce(&Call<'_>, &mut Reservations, &dyn Fn(&str) -> HostId),
+) {
+    let mut platform = migsim_platform::open("lbm").unwrap().platform;
+    let mut load = vec![0.0; platform.hosts.len()];
+    change(&mut platform, &mut load);
+    let host = |name: &str| platform.host_named(name).unwrap();
+    let mut measures = Measures::default();
+    measures.clear(names.len());
+    measures.work.fill(Instructions::of(1e6));
+    measures.compute.fill(Seconds::of(1e-3));
+    // From cluster a nothing came, but for a while.
+    measures.traffic_mut(0, 1).receive_time = Seconds::of(0.2);
+    let placement: Vec<HostId> = names.iter().map(|name| host(name)).collect();
+    let view = View {
+        external_load: &load,
+        ..view(&platform, &placement, &measures)
+    };
+    let mut forecasts = Forecasts::default();
+    forecasts.observe(config, 4, &view);
+    let mut reservations = Reservations::new(config, &forecasts, &view);
+    let occupancy = reservations.for_index(config);
+    let call = Call {
+        config,
+        forecasts: &forecasts,
+        view: &view,
+        horizon: 10.0,
+        potentials: &Potentials::new(config, 10.0, &forecasts, &occupancy, &view),
+    };
+    look(&call, &mut reservations, &host);
+}
+
+/// PM(1,j) of `cluster`, as a candidate has it.
+fn candidate(cluster: usize) -> Potential {
+    let mut potential = Potential::of(0, cluster, false);
+    potential.compute = 1.0;
+    potential
+}
+
+const A: usize = 1;
+const S: usize = 3;
+
+#[test]
+fn who_would_gain_nothing_in_any_other_cluster_has_no_second_choice_unless_it_may() {
+    // The only host of s has p2. Whatever draws p1 elsewhere: nothing, as nobody has more power than another.
+    let mut config = MigBspConfig {
+        free_host: FreeHost::Unmapped,
+        full_cluster: FullCluster::NextBest,
+        index_form: IndexForm::GainOverSource,
+        potential_communication: PotentialCommunication::Ignored,
+        ..MigBspConfig::default()
+    };
+    let equal = |platform: &mut Platform, _: &mut [f64]| {
+        let one = platform.hosts[0].speed;
+        platform.hosts.iter_mut().for_each(|host| host.speed = one);
+    };
+    let found = |config: &MigBspConfig, at: &str| {
+        let mut found = None;
+        in_a_call(config, &[at, "s-0"], equal, |call, reservations, _| {
+            assert!(call.potentials.of(0).all(|other| other.value() == 0.0));
+            let offer = call.destination(&candidate(S), reservations);
+            found = offer.map(|(cluster, _)| cluster);
+        });
+        found
+    };
+    assert_eq!(found(&config, "lan-0"), None);
+    config.only_positive = false;
+    assert_eq!(found(&config, "lan-0"), Some(0));
+    // Its own cluster, the first one, is no choice, either.
+    config.own_cluster = OwnCluster::Competes;
+    assert_eq!(found(&config, "n-0"), Some(A));
+}
+
+#[test]
+fn who_would_be_as_fast_elsewhere_stays() {
+    // 10 · 1e6 / 1e9 s, where p1 is (as measured) and on a, which is empty or has p2.
+    let config = MigBspConfig {
+        viability_transfer: false,
+        ..MigBspConfig::default()
+    };
+    for (second, reason) in [
+        ("n-0", "not viable: t1 <= t2"),
+        ("a-0", "not viable: t1 <= t2 on a host shared with 1"),
+    ] {
+        let alone = |platform: &mut Platform, _: &mut [f64]| {
+            let hosts = &mut platform.clusters[A].hosts;
+            hosts.end = hosts.start + 1;
+        };
+        in_a_call(
+            &config,
+            &["lan-0", second],
+            alone,
+            |call, reservations, host| {
+                let (record, _) = call.judge(&candidate(A), reservations);
+                assert_eq!((record.accepted, &*record.reason), (false, reason));
+                assert_eq!(record.to, Some(host("a-0")));
+                assert_eq!(record.stay, Some(Seconds::of(0.01)));
+            },
+        );
+    }
+}
+
+#[test]
+fn the_host_that_has_most_left_is_offered_by_all_that_could_take_the_process() {
+    // a-0 has 2 GHz, but three quarters of it are taken; the five others have 1 GHz.
+    let config = MigBspConfig::default();
+    let load = |platform: &mut Platform, load: &mut [f64]| {
+        let at = platform.host_named("a-0").unwrap().index();
+        let two = InstructionsPerSecond::new(2e9).unwrap();
+        (platform.hosts[at].speed, load[at]) = (two, 0.75);
+    };
+    in_a_call(&config, &["lan-0"], load, |call, reservations, host| {
+        let offer = call.best_host(0, A, reservations).unwrap();
+        let found = (offer.host, offer.power, offer.offered);
+        assert_eq!(found, (host("a-1"), 1e9, 6));
+    });
+}
+
+#[test]
+fn a_crowd_is_as_slow_as_processes_are_many_for_each_core() {
+    let two = |platform: &mut Platform, _: &mut [f64]| {
+        platform.hosts[0].cores = 2;
+    };
+    in_a_call(&MigBspConfig::default(), &["lan-0"], two, |call, _, _| {
+        let slowdowns = [1, 2, 3, 4].map(|processes| call.crowd(0, processes));
+        assert_eq!(slowdowns, [1.0, 1.0, 1.5, 2.0]);
+    });
+}
+
+#[test]
+fn where_no_bytes_are_foreseen_no_latency_is() {
+    let far = |platform: &mut Platform, _: &mut [f64]| {
+        let links = platform.links.iter_mut();
+        links.for_each(|link| link.latency = Seconds::of(1.0));
+    };
+    in_a_call(
+        &MigBspConfig::default(),
+        &["lan-0"],
+        far,
+        |call, _, host| {
+            assert_eq!(call.uncontended(0, host("n-0")), (0.2, 0.0));
+        },
+    );
+}
