@@ -28,6 +28,7 @@ mod facts;
 mod figures;
 mod lbm;
 mod lu;
+mod markdown;
 mod named;
 mod one_reading;
 mod page;

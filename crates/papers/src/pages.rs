@@ -1,10 +1,11 @@
 //! The files of `results/`: one Markdown page, one CSV and two figures per paper.
 
-use std::fmt::Write as _;
+use serde_json::Value;
 
 use super::cells::median;
 use super::decisions::Verdict;
 use super::figures::{figures, names};
+use super::markdown::{cell, table};
 use super::one_reading::{Reading, differences, rule_sets};
 use super::page::Page;
 use super::plain;
@@ -83,121 +84,112 @@ pub fn pages(reproduction: &Reproduction) -> Result<Vec<Page>, Error> {
 
 /// The page for a reader who doubts: what was fitted, what was not, what does not come out.
 fn readme(reproduction: &Reproduction) -> String {
+    let papers = &reproduction.papers;
     let mut text = String::from(README);
-    text.push_str(
-        "\n| paper | cells | within 2.5 % | within 5 % | median error | decisions | calls | stays | stability | migrations | moves not reported | call schedules | claims | fitted |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
-    );
-    let mut row = |name: &str, totals: &Totals| {
-        let of = |(part, all): (usize, usize)| format!("{part} of {all}");
-        let has_cells = !totals.errors.is_empty();
-        let kinds = totals.by_kind.map(of).join(" | ");
-        let percent = |bound: f64| {
-            if has_cells {
-                format!("{:.0} %", totals.within(bound))
-            } else {
-                "-".into()
-            }
-        };
-        let median = totals
-            .median()
-            .map_or("-".into(), |median| format!("{median:.2} %"));
-        line(
-            &mut text,
-            format_args!(
-                "| {name} | {} | {} | {} | {median} | {} | {kinds} | {} | {} | {} | {} |",
-                totals.errors.len(),
-                percent(0.025),
-                percent(0.05),
-                of(totals.decisions),
-                of(totals.unreported),
-                of(totals.schedules),
-                of(totals.claims),
-                totals.constants,
-            ),
-        );
-    };
-    for paper in &reproduction.papers {
-        let name = format!("[{0}]({0}.md)", paper.paper);
-        row(&name, &Totals::of([paper]));
+    totals(&mut text, papers);
+    samples(&mut text, papers);
+    text += "\n## What does not come out\n\nEvery cell more than 5 % away:\n";
+    let cells = papers.iter().flat_map(|paper| &paper.cells);
+    let rows = cells.filter(|cell| cell.error.abs() > 0.05).map(|one| {
+        let times = format!("{:.2} | {:.2}", one.published_s, one.simulated_s);
+        let error = 100.0 * one.error;
+        format!(
+            "{} | {times} | {error:+.1} % | {}",
+            one.id,
+            note(one.note.as_ref())
+        )
+    });
+    let columns = "cell | published \\[s\\] | simulated \\[s\\] | error | why";
+    table(&mut text, columns, rows);
+    text += "\nDecisions and claims that do not come out, by paper (their pages say what is published and what is simulated):\n\n";
+    for paper in papers {
+        text += &format!("- {}: {}\n", paper.paper, misses(paper));
     }
-    row("all", &Totals::of(&reproduction.papers));
-    text.push_str("\n## Cells in and out of the sample\n\nA cell is in the sample if a constant was fitted to it.\n");
-    text.push_str("\n| paper | in sample | median error | out of sample | median error |\n|---|---|---|---|---|\n");
-    for paper in reproduction
-        .papers
-        .iter()
-        .filter(|paper| !paper.cells.is_empty())
-    {
-        let part = |in_sample: bool| {
-            let errors: Vec<f64> = paper
-                .cells
-                .iter()
-                .filter(|cell| cell.in_sample == in_sample)
-                .map(|cell| cell.error.abs())
-                .collect();
-            let middle = median(errors.iter().copied());
-            let middle = middle.map_or("-".into(), |middle| format!("{:.2} %", 100.0 * middle));
-            format!("{} | {middle}", errors.len())
-        };
-        line(
-            &mut text,
-            format_args!("| {} | {} | {} |", paper.paper, part(true), part(false)),
-        );
-    }
-    text.push_str("\n## What does not come out\n\nEvery cell more than 5 % away:\n\n| cell | published \\[s\\] | simulated \\[s\\] | error | why |\n|---|---|---|---|---|\n");
-    let cells = reproduction.papers.iter().flat_map(|paper| &paper.cells);
-    for cell in cells.filter(|cell| cell.error.abs() > 0.05) {
-        line(
-            &mut text,
-            format_args!(
-                "| {} | {:.2} | {:.2} | {:+.1} % | {} |",
-                cell.id,
-                cell.published_s,
-                cell.simulated_s,
-                100.0 * cell.error,
-                cell_text(cell.note.as_deref().unwrap_or_default())
-            ),
-        );
-    }
-    text.push_str("\nDecisions and claims that do not come out, by paper (their pages say what is published and what is simulated):\n\n");
-    for paper in &reproduction.papers {
-        let verdicts = [Verdict::Near, Verdict::Mismatch].map(|verdict| {
-            let own = paper.decisions.iter();
-            let own = own.filter(move |one| one.verdict == verdict);
-            (verdict.name(), own.map(|one| one.id.as_str()).collect())
-        });
-        let claims = paper.claims.iter().filter(|one| one.verdict == "fails");
-        let claims = ("fails", claims.map(|one| one.id.as_str()).collect());
-        let groups: Vec<(&str, Vec<&str>)> = verdicts.into_iter().chain([claims]).collect();
-        let groups: Vec<String> = groups
-            .iter()
-            .filter(|(_, ids)| !ids.is_empty())
-            .map(|(name, ids)| format!("{name} {}", ids.join(", ")))
-            .collect();
-        let all = if groups.is_empty() {
-            "none".into()
-        } else {
-            groups.join("; ")
-        };
-        line(&mut text, format_args!("- {}: {all}", paper.paper));
-    }
-    text.push_str("\n## Where the papers contradict themselves\n\nThese cannot all come out. The last column is the reading that we use.\n\n| id | what | our reading |\n|---|---|---|\n");
-    for one in reproduction
-        .papers
-        .iter()
-        .flat_map(|paper| &paper.contradictions)
-    {
-        line(
-            &mut text,
-            format_args!(
-                "| {} | {} | {} |",
-                one.id,
-                cell_text(&one.what),
-                cell_text(&one.suggested_reading)
-            ),
-        );
-    }
+    text += "\n## Where the papers contradict themselves\n\nThese cannot all come out. The last column is the reading that we use.\n";
+    let all = papers.iter().flat_map(|paper| &paper.contradictions);
+    let rows = all.map(|one| {
+        let reading = cell(&one.suggested_reading);
+        format!("{} | {} | {reading}", one.id, cell(&one.what))
+    });
+    table(&mut text, "id | what | our reading", rows);
     text
+}
+
+/// The counts of each paper and of all papers together.
+fn totals(text: &mut String, papers: &[PaperResults]) {
+    let row = |name: &str, totals: &Totals| {
+        let of = |(part, all): (usize, usize)| format!("{part} of {all}");
+        let percent = |bound: f64| match totals.errors[..] {
+            [] => "-".into(),
+            _ => format!("{:.0} %", totals.within(bound)),
+        };
+        let cells = [
+            name.to_owned(),
+            totals.errors.len().to_string(),
+            percent(0.025),
+            percent(0.05),
+            two_decimals(totals.median()),
+            of(totals.decisions),
+            totals.by_kind.map(of).join(" | "),
+            of(totals.unreported),
+            of(totals.schedules),
+            of(totals.claims),
+            totals.constants.to_string(),
+        ];
+        cells.join(" | ")
+    };
+    let linked = |paper: &PaperResults| {
+        let name = format!("[{0}]({0}.md)", paper.paper);
+        row(&name, &Totals::of([paper]))
+    };
+    let all = row("all", &Totals::of(papers));
+    let columns = "paper | cells | within 2.5 % | within 5 % | median error | decisions | calls | stays | stability | migrations | moves not reported | call schedules | claims | fitted";
+    table(text, columns, papers.iter().map(linked).chain([all]));
+}
+
+/// A percentage with two decimals, or a dash.
+fn two_decimals(percent: Option<f64>) -> String {
+    percent.map_or("-".into(), |percent| format!("{percent:.2} %"))
+}
+
+/// The errors of the cells to which constants were fitted, and of the other cells.
+fn samples(text: &mut String, papers: &[PaperResults]) {
+    *text += "\n## Cells in and out of the sample\n\nA cell is in the sample if a constant was fitted to it.\n";
+    let part = |paper: &PaperResults, in_sample: bool| {
+        let cells = paper.cells.iter();
+        let errors = cells.filter(|cell| cell.in_sample == in_sample);
+        let errors: Vec<f64> = errors.map(|cell| cell.error.abs()).collect();
+        let middle = median(errors.iter().copied()).map(|middle| 100.0 * middle);
+        let middle = two_decimals(middle);
+        format!("{} | {middle}", errors.len())
+    };
+    let rows = papers.iter().filter(|paper| !paper.cells.is_empty());
+    let rows = rows.map(|paper| {
+        let parts = [part(paper, true), part(paper, false)].join(" | ");
+        format!("{} | {parts}", paper.paper)
+    });
+    let columns = "paper | in sample | median error | out of sample | median error";
+    table(text, columns, rows);
+}
+
+/// The decisions that are near or do not match, and the claims that fail, by their ids.
+fn misses(paper: &PaperResults) -> String {
+    let of = |verdict: Verdict| {
+        let all = paper.decisions.iter();
+        let all = all.filter(move |one| one.verdict == verdict);
+        (verdict.name(), all.map(|one| one.id.as_str()).collect())
+    };
+    let claims = paper.claims.iter().filter(|one| one.verdict == "fails");
+    let claims = ("fails", claims.map(|one| one.id.as_str()).collect());
+    let groups: [(&str, Vec<&str>); 3] = [of(Verdict::Near), of(Verdict::Mismatch), claims];
+    let groups = groups.iter().filter(|(_, ids)| !ids.is_empty());
+    let groups = groups.map(|(name, ids)| format!("{name} {}", ids.join(", ")));
+    let groups: Vec<String> = groups.collect();
+    if groups.is_empty() {
+        "none".into()
+    } else {
+        groups.join("; ")
+    }
 }
 
 /// The page of the rule sets of all papers, each applied to every paper.
@@ -213,33 +205,26 @@ pub fn one_reading_page(readings: &[Reading]) -> Result<Page, Error> {
         }
     }
     let mut text = String::from(ONE_READING);
-    let head = |first: &str, names: &[&str]| {
-        let rule = "---|".repeat(names.len() + 1);
-        format!("\n| {first} | {} |\n|{rule}\n", names.join(" | "))
-    };
-    let mut table =
+    let columns: Vec<&str> = papers.iter().copied().chain(["all"]).collect();
+    let columns = format!("rules of | {}", columns.join(" | "));
+    let mut judged =
         |title: &str, cell: &dyn Fn(&Reading) -> String, total: &dyn Fn(&[&Reading]) -> String| {
-            line(&mut text, format_args!("\n## {title}"));
-            let columns: Vec<&str> = papers.iter().copied().chain(["all"]).collect();
-            text.push_str(&head("rules of", &columns));
-            for set in &sets {
+            text += &format!("\n## {title}\n");
+            let rows = sets.iter().map(|set| {
                 let row: Vec<&Reading> = readings.iter().filter(|one| one.rules == *set).collect();
-                let mut cells: Vec<String> = row
-                    .iter()
-                    .map(|one| {
-                        let own = one.rules == one.paper;
-                        let mark = if own { "**" } else { "" };
-                        format!("{mark}{}{mark}", cell(one))
-                    })
-                    .collect();
-                cells.push(total(&row));
-                line(&mut text, format_args!("| {set} | {} |", cells.join(" | ")));
-            }
+                let cells = row.iter().map(|one| {
+                    let mark = if one.rules == one.paper { "**" } else { "" };
+                    format!("{mark}{}{mark}", cell(one))
+                });
+                let cells: Vec<String> = cells.chain([total(&row)]).collect();
+                format!("{set} | {}", cells.join(" | "))
+            });
+            table(&mut text, &columns, rows);
         };
     let sum = |row: &[&Reading], of: fn(&Reading) -> usize| -> usize {
         row.iter().map(|one| of(one)).sum()
     };
-    table(
+    judged(
         "Decisions and call schedules that match",
         &|one| format!("{} of {}", one.matched, one.checkable),
         &|row| {
@@ -248,7 +233,7 @@ pub fn one_reading_page(readings: &[Reading]) -> Result<Page, Error> {
             format!("{matched} of {checkable} ({share:.0} %)")
         },
     );
-    table(
+    judged(
         "Cells of scenarios ii and iii within 5 %; median error",
         &|one| {
             let (within, median) = (100.0 * one.within_5_percent, 100.0 * one.median_error);
@@ -263,15 +248,13 @@ pub fn one_reading_page(readings: &[Reading]) -> Result<Page, Error> {
             format!("{:.0} % of {cells}", 100.0 * within / cells.max(1) as f64)
         },
     );
-    text.push_str("\n## The options in which the sets differ\n");
-    text.push_str(&head("option", &sets));
-    for one in differences()? {
+    text += "\n## The options in which the sets differ\n";
+    let differences = differences()?;
+    let rows = differences.iter().map(|one| {
         let values: Vec<String> = one.values.iter().map(rounded).collect();
-        line(
-            &mut text,
-            format_args!("| {} | {} |", one.option, values.join(" | ")),
-        );
-    }
+        format!("{} | {}", one.option, values.join(" | "))
+    });
+    table(&mut text, &format!("option | {}", sets.join(" | ")), rows);
     Ok(Page {
         name: "one-reading.md".into(),
         text,
@@ -303,9 +286,9 @@ fn csv_of(paper: &PaperResults) -> Result<String, Box<dyn std::error::Error>> {
     Ok(String::from_utf8(table.into_inner()?)?)
 }
 
-/// A text inside a table of Markdown.
-fn cell_text(text: &str) -> String {
-    text.replace('|', "\\|").replace('\n', " ")
+/// A remark as a cell, which may be empty.
+fn note(note: Option<&String>) -> String {
+    cell(note.map_or("", String::as_str))
 }
 
 fn markdown(paper: &PaperResults) -> String {
@@ -323,7 +306,7 @@ fn markdown(paper: &PaperResults) -> String {
     constants(&mut text, paper);
     ambiguities(&mut text, paper);
     if !paper.notes.is_empty() {
-        line(&mut text, format_args!("\n{}", paper.notes.trim_end()));
+        text += &format!("\n{}\n", paper.notes.trim_end());
     }
     contradictions(&mut text, paper);
     text
@@ -333,96 +316,67 @@ fn times(text: &mut String, paper: &PaperResults) {
     if paper.cells.is_empty() {
         return;
     }
-    text.push_str("\n## Times\n\n");
+    *text += "\n## Times\n\n";
     for name in names(paper) {
-        line(text, format_args!("![{name}]({}-{name}.svg)", paper.paper));
+        *text += &format!("![{name}]({}-{name}.svg)\n", paper.paper);
     }
-    text.push('\n');
-    text.push_str("Cells marked * were used to fit constants. The others were not, though the structure of the model was chosen while looking\nat all of them.\n");
-    text.push_str("\n| cell | table | published \\[s\\] | simulated \\[s\\] | error | remark |\n|---|---|---|---|---|---|\n");
-    for cell in &paper.cells {
-        let mark = if cell.in_sample { " *" } else { "" };
-        let note = cell_text(cell.note.as_deref().unwrap_or_default());
-        line(
-            text,
-            format_args!(
-                "| {} | {} | {:.2} | {:.2} | {:+.1} %{mark} | {note} |",
-                cell.id,
-                cell.table,
-                cell.published_s,
-                cell.simulated_s,
-                100.0 * cell.error
-            ),
+    *text += "\nCells marked * were used to fit constants. The others were not, though the structure of the model was chosen while looking\nat all of them.\n";
+    let rows = paper.cells.iter().map(|one| {
+        let mark = if one.in_sample { " *" } else { "" };
+        let times = format!("{:.2} | {:.2}", one.published_s, one.simulated_s);
+        let error = format!(
+            "{:+.1} %{mark} | {}",
+            100.0 * one.error,
+            note(one.note.as_ref())
         );
-    }
+        format!("{} | {} | {times} | {error}", one.id, one.table)
+    });
+    let columns = "cell | table | published \\[s\\] | simulated \\[s\\] | error | remark";
+    table(text, columns, rows);
 }
 
 fn decisions(text: &mut String, paper: &PaperResults) {
-    text.push_str("\n## Decisions\n\nThe margin is the least |t1 - t2| of a candidate of the call: a small one means a decision by a hair.\n");
-    text.push_str(
-        "\n| id | verdict | published | simulated | margin \\[ms\\] | remark |\n|---|---|---|---|---|---|\n",
-    );
-    for decision in &paper.decisions {
-        let published = plain::decision(&decision.published);
-        let simulated: Vec<String> = decision
-            .simulated
-            .as_array()
-            .into_iter()
-            .flatten()
-            .flat_map(|run| run.as_array().into_iter().flatten())
-            .filter_map(|sentence| sentence.as_str().map(str::to_owned))
-            .collect();
-        let margin = decision
-            .margin_s
-            .map(|margin| format!("{:.2}", 1e3 * margin))
-            .unwrap_or_default();
-        let verdict = decision.verdict.name();
-        let verdict = if decision.verdict == Verdict::Match {
-            verdict.to_owned()
-        } else {
-            format!("**{verdict}**")
+    *text += "\n## Decisions\n\nThe margin is the least |t1 - t2| of a candidate of the call: a small one means a decision by a hair.\n";
+    let rows = paper.decisions.iter().map(|one| {
+        let published = cell(&plain::decision(&one.published));
+        let runs = one.simulated.as_array().into_iter().flatten();
+        let calls = runs.flat_map(|run| run.as_array().into_iter().flatten());
+        let simulated: Vec<&str> = calls.filter_map(Value::as_str).collect();
+        let simulated = cell(&simulated.join("; "));
+        let margin = one.margin_s.map(|margin| format!("{:.2}", 1e3 * margin));
+        let margin = margin.unwrap_or_default();
+        let verdict = match one.verdict {
+            Verdict::Match => one.verdict.name().to_owned(),
+            other => format!("**{}**", other.name()),
         };
-        line(
-            text,
-            format_args!(
-                "| {} | {verdict} | {} | {} | {margin} | {} |",
-                decision.id,
-                cell_text(&published),
-                cell_text(&simulated.join("; ")),
-                cell_text(decision.note.as_deref().unwrap_or_default())
-            ),
-        );
-    }
+        let note = note(one.note.as_ref());
+        format!(
+            "{} | {verdict} | {published} | {simulated} | {margin} | {note}",
+            one.id
+        )
+    });
+    let columns = "id | verdict | published | simulated | margin \\[ms\\] | remark";
+    table(text, columns, rows);
 }
 
 fn schedules(text: &mut String, paper: &PaperResults) {
     if paper.call_schedules.is_empty() {
         return;
     }
-    text.push_str(
-        "\n## Call schedules\n\n| id | verdict | published | simulated |\n|---|---|---|---|\n",
-    );
-    for schedule in &paper.call_schedules {
-        line(
-            text,
-            format_args!(
-                "| {} | {} | {:?} | {:?} |",
-                schedule.id,
-                schedule.verdict.name(),
-                schedule.published,
-                schedule.simulated
-            ),
-        );
-    }
+    *text += "\n## Call schedules\n";
+    let rows = paper.call_schedules.iter().map(|one| {
+        let calls = format!("{:?} | {:?}", one.published, one.simulated);
+        format!("{} | {} | {calls}", one.id, one.verdict.name())
+    });
+    table(text, "id | verdict | published | simulated", rows);
 }
 
 fn unreported(text: &mut String, paper: &PaperResults) {
     if paper.unreported.is_empty() {
         return;
     }
-    text.push_str("\n## Moves that the paper does not report\n\nOf the runs whose migrations it reports: a reported move that comes makes a decision match, whatever else moves.\n");
-    text.push_str("\n| run | moves | reported | others |\n|---|---|---|---|\n");
-    for run in &paper.unreported {
+    *text += "\n## Moves that the paper does not report\n\nOf the runs whose migrations it reports: a reported move that comes makes a decision match, whatever else moves.\n";
+    let rows = paper.unreported.iter().map(|run| {
         let others = run.others.iter();
         let others: Vec<String> = others
             .map(|(superstep, from, to, count)| format!("{superstep}: {count} from {from} to {to}"))
@@ -430,149 +384,104 @@ fn unreported(text: &mut String, paper: &PaperResults) {
         let others = match &others[..] {
             [] => "-".to_owned(),
             [first @ .., _] if first.len() >= 6 => {
-                format!(
-                    "{}; and at {} more",
-                    others[..6].join("; "),
-                    others.len() - 6
-                )
+                let shown = others[..6].join("; ");
+                format!("{shown}; and at {} more", others.len() - 6)
             }
             all => all.join("; "),
         };
-        line(
-            text,
-            format_args!(
-                "| {} | {} | {} | {others} |",
-                run.case, run.moves, run.reported
-            ),
-        );
-    }
+        format!("{} | {} | {} | {others}", run.case, run.moves, run.reported)
+    });
+    table(text, "run | moves | reported | others", rows);
 }
 
 fn claims(text: &mut String, paper: &PaperResults) {
-    text.push_str("\n## Claims\n\n| id | verdict | claim | simulated value |\n|---|---|---|---|\n");
-    for claim in &paper.claims {
-        let inconsistent = if claim.published_numbers_agree == Some(false) {
-            " (the published numbers disagree, too)"
-        } else {
-            ""
+    *text += "\n## Claims\n";
+    let rows = paper.claims.iter().map(|claim| {
+        let inconsistent = match claim.published_numbers_agree {
+            Some(false) => " (the published numbers disagree, too)",
+            _ => "",
         };
-        let statement = cell_text(&claim.statement);
-        line(
-            text,
-            format_args!(
-                "| {} | {}{inconsistent} | {statement} | {} |",
-                claim.id,
-                claim.verdict,
-                cell_text(&rounded(&claim.value))
-            ),
-        );
-    }
+        let verdict = format!("{}{inconsistent}", claim.verdict);
+        let (statement, value) = (cell(&claim.statement), cell(&rounded(&claim.value)));
+        format!("{} | {verdict} | {statement} | {value}", claim.id)
+    });
+    table(text, "id | verdict | claim | simulated value", rows);
 }
 
 fn constants(text: &mut String, paper: &PaperResults) {
-    line(
-        text,
-        format_args!(
-            "\n## Fitted constants\n\n{} in all.\n\n| constant | keys | evidence |\n|---|---|---|",
-            paper.constants.len()
-        ),
+    *text += &format!(
+        "\n## Fitted constants\n\n{} in all.\n",
+        paper.constants.len()
     );
-    for constant in &paper.constants {
-        let evidence = cell_text(&constant.evidence);
-        let shared = constant.shared_with.as_ref();
+    let rows = paper.constants.iter().map(|one| {
+        let shared = one.shared_with.as_ref();
         let shared = shared.map_or_else(String::new, |paper| format!(" (counted with {paper})"));
-        line(
-            text,
-            format_args!(
-                "| {}{shared} | {} | {evidence} |",
-                constant.what,
-                constant.keys.join(", ")
-            ),
-        );
-    }
+        let (keys, evidence) = (one.keys.join(", "), cell(&one.evidence));
+        format!("{}{shared} | {keys} | {evidence}", one.what)
+    });
+    table(text, "constant | keys | evidence", rows);
 }
 
 fn ambiguities(text: &mut String, paper: &PaperResults) {
     if paper.answers.is_empty() {
         return;
     }
-    text.push_str("\n## What the papers leave open, and our reading\n\n| id | question | our settings | reason |\n|---|---|---|---|\n");
-    for answer in &paper.answers {
+    *text += "\n## What the papers leave open, and our reading\n";
+    let or = |list: Vec<String>, separator: &str, none: &str| match &list[..] {
+        [] => none.to_owned(),
+        all => all.join(separator),
+    };
+    let rows = paper.answers.iter().map(|answer| {
         let settings = answer.settings.iter().map(|(key, value)| match value {
-            serde_json::Value::Null if key.starts_with("platform:") => format!("`{key}`"),
+            Value::Null if key.starts_with("platform:") => format!("`{key}`"),
             value => format!("`{key}`: {}", rounded(value)),
         });
-        let settings: Vec<String> = settings.collect();
-        let settings = if settings.is_empty() {
-            "-".to_owned()
-        } else {
-            settings.join(", ")
-        };
-        let reasons = if answer.origins.is_empty() {
-            "not of this paper".to_owned()
-        } else {
-            answer.origins.join("; ")
-        };
-        line(
-            text,
-            format_args!(
-                "| {} | {} | {settings} | {} |",
-                answer.id,
-                answer.question,
-                cell_text(&reasons)
-            ),
-        );
-    }
+        let settings = or(settings.collect(), ", ", "-");
+        let reasons = cell(&or(answer.origins.clone(), "; ", "not of this paper"));
+        format!(
+            "{} | {} | {settings} | {reasons}",
+            answer.id, answer.question
+        )
+    });
+    table(text, "id | question | our settings | reason", rows);
 }
 
 fn contradictions(text: &mut String, paper: &PaperResults) {
-    text.push_str("\n## Contradictions in the paper\n\n| id | what | one value | the other | our reading |\n|---|---|---|---|---|\n");
-    for one in &paper.contradictions {
-        let value = |value: &serde_json::Value| {
-            cell_text(
-                &value
-                    .as_str()
-                    .map_or_else(|| value.to_string(), str::to_owned),
-            )
-        };
-        line(
-            text,
-            format_args!(
-                "| {} | {} | {} | {} | {} |",
-                one.id,
-                cell_text(&one.what),
-                value(&one.value_a),
-                value(&one.value_b),
-                cell_text(&one.suggested_reading)
-            ),
-        );
-    }
-}
-
-fn line(text: &mut String, arguments: std::fmt::Arguments<'_>) {
-    text.write_fmt(arguments)
-        .expect("a string can be written to");
-    text.push('\n');
+    *text += "\n## Contradictions in the paper\n";
+    let value = |value: &Value| {
+        let text = value.as_str().map(str::to_owned);
+        cell(&text.unwrap_or_else(|| value.to_string()))
+    };
+    let rows = paper.contradictions.iter().map(|one| {
+        let values = format!("{} | {}", value(&one.value_a), value(&one.value_b));
+        let reading = cell(&one.suggested_reading);
+        format!("{} | {} | {values} | {reading}", one.id, cell(&one.what))
+    });
+    table(
+        text,
+        "id | what | one value | the other | our reading",
+        rows,
+    );
 }
 
 /// A value with its floats shortened for reading.
-fn rounded(value: &serde_json::Value) -> String {
+fn rounded(value: &Value) -> String {
     match value {
-        serde_json::Value::Number(number) if number.is_f64() => {
+        Value::Number(number) if number.is_f64() => {
             format!("{:.4}", number.as_f64().unwrap_or_default())
         }
-        serde_json::Value::Array(items) => {
+        Value::Array(items) => {
             let items: Vec<String> = items.iter().map(rounded).collect();
             format!("[{}]", items.join(", "))
         }
-        serde_json::Value::Object(map) => {
+        Value::Object(map) => {
             let items: Vec<String> = map
                 .iter()
                 .map(|(key, value)| format!("{key}: {}", rounded(value)))
                 .collect();
             items.join(", ")
         }
-        serde_json::Value::String(text) => text.clone(),
+        Value::String(text) => text.clone(),
         other => other.to_string(),
     }
 }

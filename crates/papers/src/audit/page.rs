@@ -1,9 +1,7 @@
 //! The page `results/audit.md`: presents the tables in the order of a reviewer's questions.
 
-use std::fmt::Write as _;
-
 use super::ablation::Ablation;
-use super::contradictions::figures;
+use super::contradictions::{Contradictions, figures};
 use super::freedom::Freedom;
 use super::held_out::HeldOut;
 use super::score::{Score, TIGHT, WIDE};
@@ -11,6 +9,7 @@ use super::sensitivity::{GRID, Sensitivity};
 use super::subject::Quick;
 use super::tables::Tables;
 
+use crate::markdown::{cell, table};
 use crate::named::subject;
 
 /// The page.
@@ -27,17 +26,6 @@ pub(super) fn page(papers: &[Quick], tables: &Tables) -> String {
     rounding(&mut text, papers);
     contradictions(&mut text, papers);
     text
-}
-
-macro_rules! put {
-    ($text:expr, $($arguments:tt)*) => {
-        writeln!($text, $($arguments)*).expect("a string can be written to")
-    };
-}
-
-/// A cell of a Markdown table.
-fn cell(text: &str) -> String {
-    text.replace('|', "\\|").replace('\n', " ")
 }
 
 fn percent(part: usize, all: usize) -> f64 {
@@ -106,16 +94,9 @@ fn freedom(text: &mut String, papers: &[Quick], tables: &Tables) {
          without another value that loses nothing (section 4), and numbers that lose something before they double or halve (section 3).\n\n\
          A published time is an independent datum unless other published times tell it within 2.5 %, the tolerance that is counted. (a) A time within\n\
          2.5 % of one that was counted before it in its row (one run size, all scenarios) adds nothing. (b) Of the rest of a column, whose cells differ in the size of the run\n\
-         alone, one counts if all times are a multiple of their numbers of supersteps, within 2.5 %. Two count if they lie on a straight line, and otherwise all of them.\n\n\
-         | paper | constants | counted elsewhere | numbers | options | before | uncounted options that carry | uncounted numbers that carry | cells | columns | repeat their row | independent | decisions | schedules | runs they tell |\n\
-         |---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
+         alone, one counts if all times are a multiple of their numbers of supersteps, within 2.5 %. Two count if they lie on a straight line, and otherwise all of them.\n",
     );
-    let mut sum = [0_usize; 14];
-    let row = |text: &mut String, name: &str, counts: [usize; 14]| {
-        let counts: Vec<String> = counts.iter().map(usize::to_string).collect();
-        put!(text, "| {name} | {} |", counts.join(" | "));
-    };
-    for one in papers {
+    let counts = |one: &Quick| {
         let free = &one.freedom;
         let options = options(tables, false);
         let carrying = options
@@ -125,7 +106,7 @@ fn freedom(text: &mut String, papers: &[Quick], tables: &Tables) {
             .sensitivity
             .iter()
             .filter(|number| number.paper == free.paper && !number.is_counted && number.matters());
-        let counts = [
+        [
             free.constants,
             free.shared.0,
             free.numbers,
@@ -140,13 +121,18 @@ fn freedom(text: &mut String, papers: &[Quick], tables: &Tables) {
             free.decisions,
             free.schedules,
             free.told_runs,
-        ];
-        row(text, subject(free.paper), counts);
-        for (sum, count) in sum.iter_mut().zip(counts) {
-            *sum += count;
-        }
-    }
-    row(text, "all papers, added", sum);
+        ]
+    };
+    let row = |name: &str, counts: [usize; 14]| {
+        let counts = counts.map(|count| count.to_string());
+        format!("{name} | {}", counts.join(" | "))
+    };
+    let all: Vec<[usize; 14]> = papers.iter().map(counts).collect();
+    let sum = std::array::from_fn(|at| all.iter().map(|counts| counts[at]).sum());
+    let rows = papers.iter().zip(&all);
+    let rows = rows.map(|(one, counts)| row(subject(one.freedom.paper), *counts));
+    let columns = "paper | constants | counted elsewhere | numbers | options | before | uncounted options that carry | uncounted numbers that carry | cells | columns | repeat their row | independent | decisions | schedules | runs they tell";
+    table(text, columns, rows.chain([row("all papers, added", sum)]));
 }
 
 fn held_out(text: &mut String, tables: &Tables) {
@@ -155,43 +141,29 @@ fn held_out(text: &mut String, tables: &Tables) {
          The numbers that are counted are fitted again to all cells but some, and predict those. **Options stay as they are: they were chosen while looking at\n\
          all cells, so their selection is not held out.** The simulator enters as a linear model. The slopes of each cell by each number come from two runs with the number\n\
          moved by 0.1 % to either side. The smaller one counts, since a decision that turns is no slope. The fit is robust (Huber: errors below 1 % count squared, larger ones\n\
-         linearly). A number stays as it is if the remaining cells do not fix it to within a quarter of its value (*unfixed*, the most in a fit).\n\n\
-         | paper | looked at | left out at a time | times | numbers | unfixed | cells | within 2.5 % | within 5 % | median error |\n|---|---|---|---|---|---|---|---|---|---|\n",
+         linearly). A number stays as it is if the remaining cells do not fix it to within a quarter of its value (*unfixed*, the most in a fit).\n",
     );
-    for one in &tables.held_out {
-        put!(
-            text,
-            "| {} | {} | {} | {} | {} | {} | {} | {:.0} % | {:.0} % | {:.2} % |",
-            subject(&one.paper),
-            one.scope,
-            one.left_out,
-            one.times,
-            one.constants,
-            one.unfixed,
-            one.cells,
-            percent(one.within, one.cells),
-            percent(one.wide, one.cells),
-            100.0 * one.median
-        );
-    }
+    let columns = "paper | looked at | left out at a time | times | numbers | unfixed | cells | within 2.5 % | within 5 % | median error";
+    let rows = tables.held_out.iter().map(|one| {
+        let fitted = format!("{} | {} | {}", one.times, one.constants, one.unfixed);
+        let (tight, wide) = (percent(one.within, one.cells), percent(one.wide, one.cells));
+        let errors = format!("{tight:.0} % | {wide:.0} % | {:.2} %", 100.0 * one.median);
+        let paper = subject(&one.paper);
+        let part = format!("{paper} | {} | {}", one.scope, one.left_out);
+        format!("{part} | {fitted} | {} | {errors}", one.cells)
+    });
+    table(text, columns, rows);
     text.push_str(
-        "\nEach number fitted to all cells of its paper. The fit looks at times alone; decisions, schedules and figures fixed some of the numbers.\n\n\
-         | paper | number | value | fitted again |\n|---|---|---|---|\n",
+        "\nEach number fitted to all cells of its paper. The fit looks at times alone; decisions, schedules and figures fixed some of the numbers.\n",
     );
-    for one in &tables.refitted {
-        let change = one
-            .change
-            .map_or("not fixed by the times".into(), |change| {
-                format!("{:+.2} %", 100.0 * change)
-            });
-        put!(
-            text,
-            "| {} | {} | {} | {change} |",
-            subject(&one.paper),
-            cell(&one.what),
-            one.value
-        );
-    }
+    let columns = "paper | number | value | fitted again";
+    let rows = tables.refitted.iter().map(|one| {
+        let change = one.change.map(|change| format!("{:+.2} %", 100.0 * change));
+        let change = change.unwrap_or("not fixed by the times".into());
+        let (paper, what) = (subject(&one.paper), cell(&one.what));
+        format!("{paper} | {what} | {} | {change}", one.value)
+    });
+    table(text, columns, rows);
 }
 
 /// Cells, decisions and schedules.
@@ -208,38 +180,30 @@ fn as_it_is(text: &mut String, papers: &[Quick]) {
             one.score.wide
         )
     });
-    put!(
-        text,
-        "As they are: {}.\n",
-        all.collect::<Vec<_>>().join(". ")
-    );
+    let all = all.collect::<Vec<_>>().join(". ");
+    *text += &format!("As they are: {all}.\n");
 }
 
 fn sensitivity(text: &mut String, papers: &[Quick], tables: &Tables) {
     let grid: Vec<String> = GRID.iter().map(f64::to_string).collect();
-    put!(
-        text,
+    *text += &format!(
         "\n## 3. Sensitivity of every number\n\n\
          Every number that is fitted or inferred, alone; the keys of one constant move together. The three columns have cells within 2.5 %, decisions and call schedules that\n\
          come out at -1 %, as it is and at +1 %. In the window, the largest interval around the value, no cell within 2.5 %, no decision and no schedule is lost. A new\n\
          one makes up for nothing. It is searched outwards from the value up to the first loss, on a grid of factors 1 + s, below 1/(1 + s). Here s is\n\
-         {} %. The whole grid, half to twice the value, is \"all\"; it is not searched in between where the ends change no time.\n",
+         {} %. The whole grid, half to twice the value, is \"all\"; it is not searched in between where the ends change no time.\n\n",
         grid.join(", ")
     );
     as_it_is(text, papers);
-    text.push_str("| paper | number | value | origin | -1 % | as it is | +1 % | window |\n|---|---|---|---|---|---|---|---|\n");
-    for one in &tables.sensitivity {
-        let [below, here, above] = one.scores().map(counts);
+    let rows = tables.sensitivity.iter().map(|one| {
+        let scores = one.scores().map(counts).join(" | ");
+        let (paper, what) = (subject(&one.paper), cell(&one.what));
         let origin = origin(&one.origin, one.is_counted);
-        put!(
-            text,
-            "| {} | {} | {} | {origin} | {below} | {here} | {above} | {} |",
-            subject(&one.paper),
-            cell(&one.what),
-            one.value,
-            window(one)
-        );
-    }
+        let value = format!("{} | {origin}", one.value);
+        format!("{paper} | {what} | {value} | {scores} | {}", window(one))
+    });
+    let columns = "paper | number | value | origin | -1 % | as it is | +1 % | window";
+    table(text, columns, rows);
 }
 
 /// The origin of a value, and whether it is counted as a constant.
@@ -314,8 +278,7 @@ fn ablation(text: &mut String, papers: &[Quick], tables: &Tables) {
     );
     let (counted, others) = (options(tables, true), options(tables, false));
     let carrying = |all: &[Choice<'_>]| all.iter().filter(|one| one.carries()).count();
-    put!(
-        text,
+    *text += &format!(
         "{} of {} options that are counted carry results, and {} of {} that are not: every other value of theirs loses something.\n",
         carrying(&counted),
         counted.len(),
@@ -323,132 +286,110 @@ fn ablation(text: &mut String, papers: &[Quick], tables: &Tables) {
         others.len()
     );
     as_it_is(text, papers);
-    text.push_str("| paper | option | value | origin | other value | cells within 2.5 %, decisions, schedules | cells within 5 % | lost |\n|---|---|---|---|---|---|---|---|\n");
-    for one in &tables.ablation {
+    let rows = tables.ablation.iter().map(|one| {
+        let (paper, what) = (subject(&one.paper), cell(&one.what));
         let origin = origin(&one.origin, one.is_counted);
         let mark = if one.is_default { " (default)" } else { "" };
         let outcome = if one.refused.is_empty() {
             let now = format!("{}, {}, {}", one.cells, one.decisions, one.schedules);
-            let lost = format!(
-                "{}, {}, {}",
-                one.lost_cells, one.lost_decisions, one.lost_schedules
-            );
+            let lost = [one.lost_cells, one.lost_decisions, one.lost_schedules];
+            let lost = lost.map(|count| count.to_string()).join(", ");
             let lost = if one.is_free() { "free".into() } else { lost };
             format!("{now} | {} | {lost}", one.wide)
         } else {
             format!("refused: {} | - | -", cell(&one.refused))
         };
-        put!(
-            text,
-            "| {} | {} | {} | {origin} | {}{mark} | {outcome} |",
-            subject(&one.paper),
-            cell(&one.what),
-            one.value,
-            one.other
-        );
-    }
+        let values = format!("{} | {origin} | {}{mark}", one.value, one.other);
+        format!("{paper} | {what} | {values} | {outcome}")
+    });
+    let columns = "paper | option | value | origin | other value | cells within 2.5 %, decisions, schedules | cells within 5 % | lost";
+    table(text, columns, rows);
 }
 
 fn searched(text: &mut String, papers: &[Quick]) {
     text.push_str(
         "\n## 5. How much was searched\n\n\
          Who tries many settings and keeps the best sees a good result by selection alone. These are the settings that were written down; about 100 single changes and\n\
-         the work of each paper's first reproduction come on top.\n\n\
-         | paper | settings | settings per independent datum | cells within 2.5 % | decisions |\n|---|---|---|---|---|\n",
+         the work of each paper's first reproduction come on top.\n",
     );
-    for one in papers {
+    let columns =
+        "paper | settings | settings per independent datum | cells within 2.5 % | decisions";
+    let rows = papers.iter().map(|one| {
         let settings: u64 = one.searched.iter().map(|one| one.settings).sum();
-        put!(
-            text,
-            "| {} | {settings} | {:.0} | {} of {} | {} of {} |",
-            subject(one.paper.name),
-            settings as f64 / one.freedom.independent.max(1) as f64,
-            one.score.cells,
-            one.freedom.cells,
-            one.score.decisions,
-            one.freedom.decisions
-        );
-    }
-    text.push_str(
-        "\n| paper | settings | what | when | where it is written |\n|---|---|---|---|---|\n",
+        let share = settings as f64 / one.freedom.independent.max(1) as f64;
+        let cells = format!("{} of {}", one.score.cells, one.freedom.cells);
+        let decisions = format!("{} of {}", one.score.decisions, one.freedom.decisions);
+        let paper = subject(one.paper.name);
+        format!("{paper} | {settings} | {share:.0} | {cells} | {decisions}")
+    });
+    table(text, columns, rows);
+    let all = papers.iter();
+    let all = all.flat_map(|one| one.searched.iter().map(|search| (one.paper.name, search)));
+    let rows = all.map(|(paper, one)| {
+        let (paper, what) = (subject(paper), cell(&one.what));
+        let place = format!("{} | `{}`", one.date, one.source);
+        format!("{paper} | {} | {what} | {place}", one.settings)
+    });
+    table(
+        text,
+        "paper | settings | what | when | where it is written",
+        rows,
     );
-    for one in papers {
-        for search in &one.searched {
-            put!(
-                text,
-                "| {} | {} | {} | {} | `{}` |",
-                subject(one.paper.name),
-                search.settings,
-                cell(&search.what),
-                search.date,
-                search.source
-            );
-        }
-    }
 }
 
 fn rounding(text: &mut String, papers: &[Quick]) {
     text.push_str(
         "\n## 6. Rounding of the published times\n\n\
          A time with k decimals stands for all that round to it: half of its last place to either side. A table prints all its times with as many decimals as the one with\n\
-         the most. A cell is within 2.5 % *certainly* (of all such times), *possibly* (of some), or not. In the last column the rounding alone is larger than the median error of the paper.\n\n\
-         | paper | decimals | certainly | possibly | not | least time | its rounding | cells coarser than the median error |\n|---|---|---|---|---|---|---|---|\n",
+         the most. A cell is within 2.5 % *certainly* (of all such times), *possibly* (of some), or not. In the last column the rounding alone is larger than the median error of the paper.\n",
     );
-    for one in papers.iter().filter_map(|one| one.rounding.as_ref()) {
-        put!(
-            text,
-            "| {} | {} | {} | {} | {} | {:.*} s ({}) | {:.2} % | {} |",
-            subject(one.paper),
-            one.decimals,
-            one.certain,
-            one.possible,
-            one.missed,
-            one.decimals,
-            one.least.1,
-            one.least.0,
-            100.0 * one.relative,
+    let columns = "paper | decimals | certainly | possibly | not | least time | its rounding | cells coarser than the median error";
+    let all = papers.iter().filter_map(|one| one.rounding.as_ref());
+    let rows = all.map(|one| {
+        let counts = [one.decimals, one.certain, one.possible, one.missed];
+        let counts = counts.map(|count| count.to_string()).join(" | ");
+        let (name, seconds) = &one.least;
+        let least = format!("{seconds:.*} s ({name})", one.decimals);
+        let (paper, share) = (subject(one.paper), 100.0 * one.relative);
+        format!(
+            "{paper} | {counts} | {least} | {share:.2} % | {}",
             one.coarse
-        );
-    }
+        )
+    });
+    table(text, columns, rows);
 }
 
 fn contradictions(text: &mut String, papers: &[Quick]) {
-    put!(
-        text,
+    *text += &format!(
         "\n## 7. Times in which a paper contradicts itself\n\n\
-         Nothing can meet these and the rest of the paper. They stay in all counts; here is what they cost. Shares are of cells of tables within {} and {} %.\n\n\
-         | paper | with them | without them |\n|---|---|---|",
+         Nothing can meet these and the rest of the paper. They stay in all counts; here is what they cost. Shares are of cells of tables within {} and {} %.\n",
         100.0 * TIGHT,
         100.0 * WIDE
     );
-    let row = |text: &mut String, name: &str, all: &[f64], without: &[f64]| {
-        let words = |errors: &[f64]| {
-            let (tight, wide, median) = figures(errors);
-            format!(
-                "{} cells: {tight:.1} and {wide:.1} %, median {median:.2} %",
-                errors.len()
-            )
-        };
-        put!(text, "| {name} | {} | {} |", words(all), words(without));
+    let words = |errors: &[f64]| {
+        let (count, (tight, wide, median)) = (errors.len(), figures(errors));
+        format!("{count} cells: {tight:.1} and {wide:.1} %, median {median:.2} %")
     };
-    let (mut all, mut without) = (Vec::new(), Vec::new());
-    for one in papers.iter().map(|one| &one.contradictions) {
-        row(text, subject(one.paper), &one.all, &one.without);
-        all.extend(&one.all);
-        without.extend(&one.without);
-    }
-    row(text, "all", &all, &without);
-    text.push_str("\n| cell | what | error | why |\n|---|---|---|---|\n");
-    for one in papers.iter().flat_map(|one| &one.contradictions.cells) {
-        put!(
-            text,
-            "| {} | {} | {:+.1} % | {} |",
+    let row = |name: &str, all: &[f64], without: &[f64]| {
+        format!("{name} | {} | {}", words(all), words(without))
+    };
+    let all = || papers.iter().map(|one| &one.contradictions);
+    let errors = |of: fn(&Contradictions) -> &[f64]| all().flat_map(of).copied().collect();
+    let (whole, without): (Vec<f64>, Vec<f64>) =
+        (errors(|one| &one.all), errors(|one| &one.without));
+    let rows = all().map(|one| row(subject(one.paper), &one.all, &one.without));
+    let rows = rows.chain([row("all", &whole, &without)]);
+    table(text, "paper | with them | without them", rows);
+    let rows = all().flat_map(|one| &one.cells).map(|one| {
+        let because = cell(&one.because);
+        format!(
+            "{} | {} | {:+.1} % | {because}",
             one.id,
             one.what,
-            100.0 * one.error,
-            cell(&one.because)
-        );
-    }
+            100.0 * one.error
+        )
+    });
+    table(text, "cell | what | error | why", rows);
 }
 
 impl HeldOut {

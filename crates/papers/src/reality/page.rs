@@ -1,8 +1,7 @@
 //! `reality.md`, `reality.csv` and the figures: predicted beside measured times.
 
-use std::fmt::Write as _;
-
 use super::{Ablation, Predicted, Reality};
+use crate::markdown::table;
 use migsim_base::error::Error;
 use migsim_output::figure::{
     self, Dot, Figure, Group, Key, Point, Rows, SCENARIOS, Scatter, Style, chosen,
@@ -19,23 +18,20 @@ const NEAR: f64 = 0.05;
 pub fn markdown(reality: &Reality) -> String {
     let mut text = String::from(HEAD);
     let all = Summary::of(&reality.predicted);
-    let _ = writeln!(
-        text,
+    text += &format!(
         "**Median error of the total {:.1} %; {:.1} % for programs that ask for latency, {:.1} % for bandwidth, {:.1} % for both. {} of {} cases are \
-         within 5 %.**\n",
+         within 5 %.**\n\n",
         all.all, all.latency, all.bandwidth, all.mixed, all.near, all.count
     );
     text += CAUTION;
     calibration(&mut text, reality);
-    text += "\n## Cases\n\n![predicted against measured](reality-scatter.svg)\n\n![predicted over measured, case by case](reality-ratios.svg)\n\n";
+    text += "\n## Cases\n\n![predicted against measured](reality-scatter.svg)\n\n![predicted over measured, case by case](reality-ratios.svg)\n";
     cases(&mut text, reality, false);
-    text += "\nThe instrument delivered more than 5 % of the packets of these late; take less notice of them:\n\n";
+    text += "\nThe instrument delivered more than 5 % of the packets of these late; take less notice of them:\n";
     cases(&mut text, reality, true);
-    text += "\n## Ablation\n\nMedian error of the total by class, in percent, all cases. Effects are added one after the other; then one is left out at a time.\n\n";
-    text += "| effects | latency | bandwidth | mixed | all | within 5 % | worst |\n|---|---|---|---|---|---|---|\n";
-    for one in &reality.ablation {
-        ablation(&mut text, one);
-    }
+    text += "\n## Ablation\n\nMedian error of the total by class, in percent, all cases. Effects are added one after the other; then one is left out at a time.\n";
+    let columns = "effects | latency | bandwidth | mixed | all | within 5 % | worst";
+    table(&mut text, columns, reality.ablation.iter().map(ablation));
     barriers(&mut text, reality);
     recorded(&mut text, reality);
     head_of_line(&mut text, reality);
@@ -57,104 +53,86 @@ fn calibration(text: &mut String, reality: &Reality) {
     let found = &reality.calibration;
     let overhead = found.overhead.unwrap_or_default() * 1e6;
     let factor = found.bandwidth_factor.unwrap_or_default();
-    let _ = writeln!(
-        text,
+    *text += &format!(
         "\n## Calibration\n\n`migsim calibrate --platform crates/papers/src/reality/two.json --table crates/papers/src/reality/pingpong.csv --out mine.json`: overhead {overhead:.1} us per message, \
-         bandwidth factor {factor:.4}; median residual {:.1} %.\n\n| bytes | measured [ms] | fitted [ms] | off [%] |\n|---|---|---|---|",
+         bandwidth factor {factor:.4}; median residual {:.1} %.\n",
         100.0 * found.median_residual
     );
-    for (ping, predicted) in reality.pings.iter().zip(&found.predicted) {
-        let _ = writeln!(
-            text,
-            "| {} | {:.3} | {:.3} | {:+.1} |",
-            ping.bytes,
-            ping.time * 1e3,
-            predicted * 1e3,
-            100.0 * (predicted / ping.time - 1.0)
-        );
-    }
+    let rows = reality.pings.iter().zip(&found.predicted);
+    let rows = rows.map(|(ping, predicted)| {
+        let times = format!("{:.3} | {:.3}", ping.time * 1e3, predicted * 1e3);
+        let off = 100.0 * (predicted / ping.time - 1.0);
+        format!("{} | {times} | {off:+.1}", ping.bytes)
+    });
+    table(text, "bytes | measured [ms] | fitted [ms] | off [%]", rows);
 }
 
 fn cases(text: &mut String, reality: &Reality, limited: bool) {
-    *text += "| case | class | platform | measured [s] | quartiles [s] | predicted [s] | off [%] |\n|---|---|---|---|---|---|---|\n";
-    let is_meant = |one: &&Predicted| one.case.limited == limited;
-    for one in reality.predicted.iter().filter(is_meant) {
+    let all = reality.predicted.iter();
+    let rows = all.filter(|one| one.case.limited == limited).map(|one| {
         let case = &one.case;
         let [low, high] = case.quartiles_s;
-        let _ = writeln!(
-            text,
-            "| {} | {} | {} | {:.4} | {low:.4} to {high:.4} | {:.4} | {:+.1} |",
-            case.name,
-            case.class,
-            case.platform,
-            case.median_s,
-            one.time,
-            100.0 * one.error()
-        );
-    }
+        let measured = format!("{:.4} | {low:.4} to {high:.4}", case.median_s);
+        let predicted = format!("{:.4} | {:+.1}", one.time, 100.0 * one.error());
+        let place = format!("{} | {}", case.class, case.platform);
+        format!("{} | {place} | {measured} | {predicted}", case.name)
+    });
+    let columns =
+        "case | class | platform | measured [s] | quartiles [s] | predicted [s] | off [%]";
+    table(text, columns, rows);
 }
 
-fn ablation(text: &mut String, one: &Ablation) {
+fn ablation(one: &Ablation) -> String {
     let found = Summary::of(&one.predicted);
-    let _ = writeln!(
-        text,
-        "| {} | {:.1} | {:.1} | {:.1} | {:.1} | {} | {:+.0} |",
-        one.name, found.latency, found.bandwidth, found.mixed, found.all, found.near, found.worst
-    );
+    let errors = [found.latency, found.bandwidth, found.mixed, found.all];
+    let errors = errors.map(|error| format!("{error:.1}")).join(" | ");
+    let (near, worst) = (found.near, found.worst);
+    format!("{} | {errors} | {near} | {worst:+.0}", one.name)
 }
 
 fn barriers(text: &mut String, reality: &Reality) {
-    *text += "\n## Barriers\n\nMilliseconds per empty superstep. No barrier was fitted. `library` is the choice of Open MPI for the number of processes.\n\n\
-              | barrier | processes | measured | predicted | off [%] |\n|---|---|---|---|---|\n";
-    for one in &reality.barriers {
+    *text += "\n## Barriers\n\nMilliseconds per empty superstep. No barrier was fitted. `library` is the choice of Open MPI for the number of processes.\n";
+    let rows = reality.barriers.iter().map(|one| {
         let kind = serde_json::to_value(one.kind).unwrap_or_default();
+        let kind = kind.as_str().unwrap_or_default();
         let processes = if one.case.ends_with("three") { 12 } else { 8 };
-        let _ = writeln!(
-            text,
-            "| `{}` | {processes} | {:.2} | {:.2} | {:+.1} |",
-            kind.as_str().unwrap_or_default(),
-            one.measured * 1e3,
-            one.predicted * 1e3,
-            100.0 * (one.predicted / one.measured - 1.0)
-        );
-    }
+        let times = format!("{:.2} | {:.2}", one.measured * 1e3, one.predicted * 1e3);
+        let off = 100.0 * (one.predicted / one.measured - 1.0);
+        format!("`{kind}` | {processes} | {times} | {off:+.1}")
+    });
+    table(
+        text,
+        "barrier | processes | measured | predicted | off [%]",
+        rows,
+    );
 }
 
 fn recorded(text: &mut String, reality: &Reality) {
     *text += RECORDED;
-    let _ = writeln!(
-        text,
+    *text += &format!(
         "The *first* machine is that of the cases above. The *second* one is faster: `migsim calibrate` finds an overhead of {:.1} us a message and a bandwidth factor of {:.4} there \
          (`pingpong-second.csv`).\n",
         reality.second.overhead.unwrap_or_default() * 1e6,
         reality.second.bandwidth_factor.unwrap_or_default()
     );
-    *text += RECORDED_HEAD;
-    for one in &reality.recorded {
-        let off = |time: f64| 100.0 * (time / one.median - 1.0);
+    let rows = reality.recorded.iter().map(|one| {
+        let off = |time: f64| format!("{:+.1}", 100.0 * (time / one.median - 1.0));
         let [low, high] = one.quartiles;
-        let _ = writeln!(
-            text,
-            "| {} | {} | `{}` | {:.3} | {low:.3} to {high:.3} | {:.3} | {:+.1} | {:+.1} | {:.3} | {:+.1} |",
-            one.name,
-            one.machine.name(),
-            one.platform,
-            one.median,
-            one.predicted,
-            off(one.predicted),
-            off(one.with_barriers),
-            one.in_queues,
-            off(one.in_queues)
-        );
-    }
+        let place = format!("{} | {} | `{}`", one.name, one.machine.name(), one.platform);
+        let measured = format!("{:.3} | {low:.3} to {high:.3}", one.median);
+        let predicted = format!("{:.3} | {}", one.predicted, off(one.predicted));
+        let queues = format!("{:.3} | {}", one.in_queues, off(one.in_queues));
+        let with_barriers = off(one.with_barriers);
+        format!("{place} | {measured} | {predicted} | {with_barriers} | {queues}")
+    });
+    let columns = "run | machine | platform | measured [s] | quartiles [s] | predicted [s] | off [%] | off with barriers [%] | in queues [s] | off [%]";
+    table(text, columns, rows);
     *text += FIRST_COME;
 }
 
 const RECORDED: &str = "\n## Recorded programs\n\nPrograms that `migsim record` recorded on emulated networks, with 8 processes: the platform `two`, and `two-slow` with a quarter of its rates and four times its delays. \
 The same programs were measured 7 times without the recorder, at a load average of 0.1 to 0.7 (heat) and 0.8 to 3.3 (LAMMPS on `two`, itself included). Traces of `migsim record` have no barriers (`barrier.kind` `none`): each process goes on when its own messages are there. \
 *Off with barriers* has ideal barriers between the supersteps instead. The library's own barrier would cost far more, and programs do not call it there. *In queues* is `--net queues=true`: packets that wait for each other, first come, first served, instead of flows that share links.\n\n";
-
-const RECORDED_HEAD: &str = "| run | machine | platform | measured [s] | quartiles [s] | predicted [s] | off [%] | off with barriers [%] | in queues [s] | off [%] |\n|---|---|---|---|---|---|---|---|---|---|\n";
 
 const FIRST_COME: &str = "\nThe messages of LAMMPS are 3 to 10 packets long. Where four of them meet in one queue, the first one that comes is served first. \
 With equal shares each one takes as long as the last one. That is a quarter too much on `two-slow`, and a fifth on `two` with the second machine. Packets in queues are within 3 % on both.\n\n\
@@ -174,9 +152,8 @@ fn head_of_line(text: &mut String, reality: &Reality) {
         .iter()
         .map(|(name, time)| format!("{} {time:.2} s", described(name)))
         .collect();
-    let _ = writeln!(
-        text,
-        "\n## What is left\n\n{HEAD_OF_LINE} Measured otherwise: {}.",
+    *text += &format!(
+        "\n## What is left\n\n{HEAD_OF_LINE} Measured otherwise: {}.\n",
         told.join(", ")
     );
 }
@@ -256,9 +233,8 @@ pub fn csv(reality: &Reality) -> String {
     for one in &reality.predicted {
         let case = &one.case;
         let [low, high] = case.quartiles_s;
-        let _ = writeln!(
-            text,
-            "{},{},{},{},{},{low},{high},{:.7},{:.2}",
+        text += &format!(
+            "{},{},{},{},{},{low},{high},{:.7},{:.2}\n",
             case.name,
             case.class,
             case.platform,
