@@ -1,12 +1,14 @@
 //! Commands that are killed, lose their reader or their disk at random moments: nothing is lost, no file is half, and the next call gives
-//! the same bytes. The work is done by `tests/kills/run`, here with ten disturbances of each kind, elsewhere with a hundred.
+//! the same bytes. The work is done by `tests/kills/run`, here with one disturbance of each kind, and with ten where all draws are done.
 
 use std::process::Command;
+
+use crate::support::draws;
 
 #[test]
 fn commands_that_are_disturbed_lose_nothing() {
     let output = Command::new("tests/kills/run")
-        .args(["2", "7"])
+        .args([&draws(1, 10).to_string(), "7"])
         .env("MIGSIM", env!("CARGO_BIN_EXE_migsim"))
         .output()
         .expect("the script starts");

@@ -12,10 +12,7 @@ use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use serde_json::{Value, json};
 
-use crate::support::{ROUNDING, assert_close};
-
-/// Platforms that are drawn; `PROPTEST_CASES` asks for another number.
-const PLATFORMS: u32 = 40;
+use crate::support::{ROUNDING, assert_close, draws};
 
 const NETWORKS: [&str; 3] = ["switch", "shared-medium", "unshared"];
 const BANDWIDTHS: [&str; 5] = ["10 Mbps", "100 Mbps", "333 Mbps", "500 Mbps", "1 Gbps"];
@@ -158,12 +155,10 @@ fn check(platform: &Value) {
 
 #[test]
 fn a_platform_and_its_export_are_the_same_machine() {
-    let asked = std::env::var("PROPTEST_CASES").ok();
-    let count = asked.and_then(|text| text.parse().ok());
     let config = ProptestConfig {
         rng_seed: RngSeed::Fixed(1),
         failure_persistence: None,
-        cases: count.unwrap_or(PLATFORMS),
+        cases: u32::try_from(draws(40, 1000)).expect("a number of cases"),
         ..ProptestConfig::default()
     };
     proptest!(config, |(platform in any_platform())| check(&platform));

@@ -24,6 +24,17 @@ pub(crate) fn any_notices() -> impl Strategy<Value = Notices> {
     prop::sample::select(vec![Notices::Flows, Notices::Packets])
 }
 
+/// Number of cases that a test draws: `few` in a usual run, `full` where `MIGSIM_DRAWS` is `full`, or the number in `MIGSIM_DRAWS`.
+pub(crate) fn draws(few: u64, full: u64) -> u64 {
+    match std::env::var("MIGSIM_DRAWS").as_deref() {
+        Err(_) => few,
+        Ok("full") => full,
+        Ok(number) => number
+            .parse()
+            .expect("MIGSIM_DRAWS is `full` or a number of cases"),
+    }
+}
+
 /// Fails unless `found` is `expected` within the relative `tolerance`.
 pub(crate) fn assert_close(found: f64, expected: f64, tolerance: f64, what: &str) {
     assert!(

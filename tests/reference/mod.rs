@@ -26,7 +26,7 @@
 //! by messages, calls that are waited for later (`costs.call.waiting`), libraries, queues, trees of zones, `SimGrid`'s files,
 //! `cycles`, memory limits of hosts, and unshared links under `lv08`. The law of order covers all barriers and prices of calls.
 //!
-//! `MIGSIM_DRAWS=1000` sets the number of drawn cases of each test. `MIGSIM_FIRST_DRAW` sets the first seed.
+//! `MIGSIM_DRAWS=1000` sets the number of drawn cases of each test, and `MIGSIM_FIRST_DRAW` the first seed.
 
 #![expect(
     clippy::panic,
@@ -47,16 +47,13 @@ use migsim::experiment::{Experiment, Layers, Limits, Progress};
 use serde_json::{Value, json};
 
 use self::case::{Case, Cluster, Forced, Group, Local, Moves, Network, Step, Transfer, Wire};
-use crate::support::{ROUNDING, assert_close};
-
-/// Number of drawn cases of a test, unless `MIGSIM_DRAWS` says otherwise.
-const DRAWS: u64 = 200;
+use crate::support::{ROUNDING, assert_close, draws};
 
 /// The seeds of the drawn cases.
 fn seeds() -> std::ops::Range<u64> {
-    let number = |name| std::env::var(name).ok()?.parse().ok();
-    let first = number("MIGSIM_FIRST_DRAW").unwrap_or(1);
-    first..first + number("MIGSIM_DRAWS").unwrap_or(DRAWS)
+    let first = std::env::var("MIGSIM_FIRST_DRAW").ok();
+    let first = first.map_or(1, |seed| seed.parse().expect("a seed"));
+    first..first + draws(200, 2000)
 }
 
 /// Runs a case; its trace is given as a text.

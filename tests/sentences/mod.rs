@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use self::drawn::Dice;
 use self::parsed::numbers;
 use self::second::{Raw, Watched};
-use crate::support::{migsim, succeeded};
+use crate::support::{draws, migsim, succeeded};
 
 /// What was checked.
 #[derive(Debug, Default)]
@@ -419,10 +419,8 @@ fn runs(count: u64) -> Tally {
 }
 
 #[test]
-fn every_number_of_the_sentences_of_60_runs_is_a_value_of_their_json() {
-    // More by hand: `MIGSIM_SENTENCES=300 cargo test --test tests sentences::`.
-    let count = std::env::var("MIGSIM_SENTENCES").ok();
-    let count = count.map_or(60, |count| count.parse().unwrap());
+fn every_number_of_the_sentences_of_drawn_runs_is_a_value_of_their_json() {
+    let count = draws(40, 300);
     let tally = runs(count);
     let wrong = &tally.wrong;
     let first = wrong.iter().take(20).cloned().collect::<Vec<_>>();
