@@ -103,6 +103,41 @@ impl Recorded {
     }
 }
 
+/// The methods of a [`Workload`](super::Workload) that has its supersteps in a field `steps` ([`Recorded`]) and the memory of each process, where it
+/// is known, in a field `memory`.
+macro_rules! recorded_methods {
+    () => {
+        fn processes(&self) -> usize {
+            self.memory.len()
+        }
+
+        fn supersteps(&self) -> usize {
+            self.steps.len()
+        }
+
+        fn fill(&self, superstep: usize, plan: &mut $crate::Plan) {
+            self.steps.fill(superstep, plan);
+        }
+
+        fn repeats(&self, superstep: usize) -> bool {
+            self.steps.repeats(superstep)
+        }
+
+        fn extent(&self) -> $crate::Extent {
+            self.steps.extent()
+        }
+
+        fn memory(&self, process: migsim_base::units::ProcessId) -> migsim_base::units::Bytes {
+            self.memory[process.index()].unwrap_or_default()
+        }
+
+        fn is_memory_known(&self, process: migsim_base::units::ProcessId) -> bool {
+            self.memory[process.index()].is_some()
+        }
+    };
+}
+pub(super) use recorded_methods;
+
 /// Takes the last of the records out if they are those before them.
 fn share<T: PartialEq>(records: &mut Vec<T>, before: &Range<usize>, last: &mut Range<usize>) {
     if records[before.clone()] == records[last.clone()] {

@@ -1,8 +1,8 @@
 //! The application that the tables make.
 
-use crate::recorded::Recorded;
-use crate::{Extent, Plan, Workload};
-use migsim_base::units::{Bytes, ProcessId};
+use crate::Workload;
+use crate::recorded::{Recorded, recorded_methods};
+use migsim_base::units::Bytes;
 
 /// The application: see the [module](super).
 ///
@@ -22,31 +22,5 @@ pub struct Table {
 }
 
 impl Workload for Table {
-    fn processes(&self) -> usize {
-        self.memory.len()
-    }
-
-    fn supersteps(&self) -> usize {
-        self.steps.len()
-    }
-
-    fn fill(&self, superstep: usize, plan: &mut Plan) {
-        self.steps.fill(superstep, plan);
-    }
-
-    fn repeats(&self, superstep: usize) -> bool {
-        self.steps.repeats(superstep)
-    }
-
-    fn extent(&self) -> Extent {
-        self.steps.extent()
-    }
-
-    fn memory(&self, process: ProcessId) -> Bytes {
-        self.memory[process.index()].unwrap_or_default()
-    }
-
-    fn is_memory_known(&self, process: ProcessId) -> bool {
-        self.memory[process.index()].is_some()
-    }
+    recorded_methods!();
 }

@@ -31,7 +31,7 @@ impl Reader<'_> {
 
     /// `processes P`: believes P if the file is long enough to speak of each of them.
     pub(super) fn processes(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
-        if self.trace.processes > 0 {
+        if self.trace.memory.len() > 0 {
             return complaint(0, "a second `processes` line", "keep one of the lines");
         }
         let count = whole(line, 1, "processes")?;
@@ -63,7 +63,6 @@ impl Reader<'_> {
                 format!("P must be at most {}", u32::MAX),
             );
         }
-        self.trace.processes = processes;
         self.trace.memory.resize(processes, None);
         self.images.resize(processes, None);
         self.computed.resize(processes, 0);
@@ -174,7 +173,7 @@ impl Reader<'_> {
 
     pub(super) fn host(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         let process = self.process(line, 1)?;
-        self.trace.hosts.resize(self.trace.processes, 0..0);
+        self.trace.hosts.resize(self.trace.memory.len(), 0..0);
         let place = &mut self.trace.hosts[process.index()];
         if place.end > 0 {
             return complaint(

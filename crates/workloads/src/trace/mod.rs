@@ -32,8 +32,8 @@ use std::ops::Range;
 
 pub use write::Preamble;
 
-use super::recorded::Recorded;
-use super::{Extent, Plan, PrescribedMove, Setting, Workload};
+use super::recorded::{Recorded, recorded_methods};
+use super::{PrescribedMove, Setting, Workload};
 use migsim_base::units::{Bytes, ProcessId};
 
 /// The largest size of version 1: beyond 2^53 bytes not every whole number is a floating point number.
@@ -55,13 +55,12 @@ pub const DESCRIPTION: &str = include_str!("../../../../docs/trace-format.md");
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trace {
-    processes: usize,
     settings: Vec<Setting>,
     cycles_per_instruction: f64,
     /// The names of the hosts, one after the other, and where that of each process stands; empty if the trace names none.
     host_names: String,
     hosts: Vec<Range<usize>>,
-    /// The memory of each process that the trace says something about.
+    /// Memory of each process, of its record or the largest image that it moves; none if the trace says nothing about it.
     memory: Vec<Option<Bytes>>,
     /// The work and the messages of all supersteps.
     steps: Recorded,
@@ -87,34 +86,7 @@ impl Trace {
 }
 
 impl Workload for Trace {
-    fn processes(&self) -> usize {
-        self.processes
-    }
-
-    fn supersteps(&self) -> usize {
-        self.steps.len()
-    }
-
-    fn fill(&self, superstep: usize, plan: &mut Plan) {
-        self.steps.fill(superstep, plan);
-    }
-
-    fn repeats(&self, superstep: usize) -> bool {
-        self.steps.repeats(superstep)
-    }
-
-    fn extent(&self) -> Extent {
-        self.steps.extent()
-    }
-
-    /// The `memory` records; without one, the largest image that the process moves in the trace.
-    fn memory(&self, process: ProcessId) -> Bytes {
-        self.memory[process.index()].unwrap_or_default()
-    }
-
-    fn is_memory_known(&self, process: ProcessId) -> bool {
-        self.memory[process.index()].is_some()
-    }
+    recorded_methods!();
 
     fn initial_host(&self, process: ProcessId) -> Option<&str> {
         let name = self.hosts.get(process.index())?;

@@ -214,7 +214,6 @@ impl<'a> Reader<'a> {
             source,
             problems: Vec::new(),
             trace: Trace {
-                processes: 0,
                 settings: Vec::new(),
                 cycles_per_instruction: 1.0,
                 host_names: String::new(),
@@ -250,7 +249,7 @@ impl<'a> Reader<'a> {
             last = line;
             if let Err((word, message, hint)) = self.record(&line) {
                 self.complain(&line, word, message, hint);
-                let is_hopeless = self.trace.processes == 0 || self.is_ended;
+                let is_hopeless = self.trace.memory.len() == 0 || self.is_ended;
                 if is_hopeless || self.problems.len() == MAX_PROBLEMS {
                     return Err(Error::Input(self.problems));
                 }
@@ -296,7 +295,7 @@ impl<'a> Reader<'a> {
         if self.version == 0 {
             return self.first(line);
         }
-        if self.trace.processes == 0 && name != "processes" {
+        if self.trace.memory.len() == 0 && name != "processes" {
             return complaint(
                 0,
                 format!("`{name}` before the number of processes"),
@@ -425,7 +424,7 @@ impl<'a> Reader<'a> {
 
     pub(super) fn process(&self, line: &Line<'_>, word: usize) -> Result<ProcessId, Complaint> {
         let id = whole(line, word, "process")?;
-        let count = self.trace.processes;
+        let count = self.trace.memory.len();
         match u32::try_from(id) {
             Ok(small) if (small as usize) < count => Ok(ProcessId(small)),
             _ => complaint(

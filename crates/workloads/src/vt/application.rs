@@ -1,7 +1,7 @@
 //! The application that the data of all ranks makes.
 
-use crate::recorded::Recorded;
-use crate::{Extent, Labels, Plan, Workload};
+use crate::recorded::{Recorded, recorded_methods};
+use crate::{Labels, Workload};
 use migsim_base::units::{Bytes, ProcessId};
 
 /// The application: see the [module](super).
@@ -26,33 +26,7 @@ pub struct Vt {
 }
 
 impl Workload for Vt {
-    fn processes(&self) -> usize {
-        self.ranks.len()
-    }
-
-    fn supersteps(&self) -> usize {
-        self.steps.len()
-    }
-
-    fn fill(&self, superstep: usize, plan: &mut Plan) {
-        self.steps.fill(superstep, plan);
-    }
-
-    fn repeats(&self, superstep: usize) -> bool {
-        self.steps.repeats(superstep)
-    }
-
-    fn extent(&self) -> Extent {
-        self.steps.extent()
-    }
-
-    fn memory(&self, process: ProcessId) -> Bytes {
-        self.memory[process.index()].unwrap_or_default()
-    }
-
-    fn is_memory_known(&self, process: ProcessId) -> bool {
-        self.memory[process.index()].is_some()
-    }
+    recorded_methods!();
 
     fn initial_rank(&self, process: ProcessId) -> Option<usize> {
         Some(self.ranks[process.index()])
