@@ -27,15 +27,21 @@ const RENEW: &str = "event hashes have changed. If that is meant: run this test 
 /// A run: its name, and its settings.
 type Run = (&'static str, Experiment);
 
+/// An application on the machine of the papers, with settings.
+fn small(app: &str, settings: &[(&str, Value)]) -> Experiment {
+    let all: Vec<(&str, Value)> = [("platform", json!("ufrgs")), ("workload.app", json!(app))]
+        .into_iter()
+        .chain(settings.iter().cloned())
+        .collect();
+    of_flags(&all)
+}
+
 /// The runs that are chosen: applications, policies, and background load with random numbers.
 fn runs() -> Vec<Run> {
-    let small = |app: &str, settings: &[(&str, Value)]| {
-        let all: Vec<(&str, Value)> = [("platform", json!("ufrgs")), ("workload.app", json!(app))]
-            .into_iter()
-            .chain(settings.iter().cloned())
-            .collect();
-        of_flags(&all)
-    };
+    applications().into_iter().chain(policies()).collect()
+}
+
+fn applications() -> Vec<Run> {
     let synthetic: [(&str, Value); 4] = [
         ("workload.procs", json!(20)),
         ("workload.supersteps", json!(30)),
@@ -45,12 +51,7 @@ fn runs() -> Vec<Run> {
             json!([{ "kind": "walk" }, { "kind": "ar", "on": "links", "mean": 0.2 }, { "kind": "on-off" }, { "kind": "daily" }]),
         ),
     ];
-    let replay = (
-        "policy.replay.decisions",
-        json!([{ "superstep": 5, "process": 3, "to": "Aquario" }]),
-    );
     let case = "tests/oracle/rnd-migrations";
-    let never = ("policy.name", json!("never"));
     vec![
         (
             "lu",
@@ -75,7 +76,7 @@ fn runs() -> Vec<Run> {
                 ("platform", json!(format!("{case}/platform.xml"))),
                 ("workload.app", json!("trace")),
                 ("workload.trace", json!(format!("{case}/trace.txt"))),
-                never.clone(),
+                ("policy.name", json!("never")),
             ]),
         ),
         (
@@ -92,6 +93,16 @@ fn runs() -> Vec<Run> {
                 ],
             ),
         ),
+    ]
+}
+
+fn policies() -> Vec<Run> {
+    let replay = (
+        "policy.replay.decisions",
+        json!([{ "superstep": 5, "process": 3, "to": "Aquario" }]),
+    );
+    let never = ("policy.name", json!("never"));
+    vec![
         (
             "never",
             small(

@@ -315,9 +315,16 @@ fn a_trace_knows_which_supersteps_repeat_the_one_before_them() {
     }
 }
 
+/// Asserts that the first problem of each trace is the expected one.
+fn assert_broken(cases: &[(&str, &str)]) {
+    for (text, expected) in cases {
+        assert_eq!(first_problem(text), *expected, "{text}");
+    }
+}
+
 #[test]
-fn broken_traces_are_refused_where_they_are_broken() {
-    let cases = [
+fn broken_headers_are_refused_where_they_are_broken() {
+    assert_broken(&[
         ("", "1:1 the trace stops before its `end`"),
         ("host 0 a\n", "1:1 a trace begins with `migsim-trace 2`"),
         ("bsp 2 1 1\n", "1:5 unknown version `2` of the format"),
@@ -367,6 +374,12 @@ fn broken_traces_are_refused_where_they_are_broken() {
             &with_line(7, "host 0 x"),
             "7:1 `host` after the first `step`",
         ),
+    ]);
+}
+
+#[test]
+fn broken_steps_are_refused_where_they_are_broken() {
+    assert_broken(&[
         (&with_line(7, "d 0 10"), "7:1 unknown record `d`"),
         (
             &with_line(8, "c 0 10"),
@@ -415,10 +428,7 @@ fn broken_traces_are_refused_where_they_are_broken() {
             &with_line(11, "end\n\n  step 2"),
             "13:3 nothing may follow `end`",
         ),
-    ];
-    for (text, expected) in cases {
-        assert_eq!(first_problem(text), expected, "{text}");
-    }
+    ]);
 }
 
 #[test]

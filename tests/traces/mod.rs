@@ -78,14 +78,37 @@ fn check_scenario(folder: &Path, scenario: &str, arguments: &str) -> usize {
     assert_eq!(paje.end, makespan, "{}", what("makespan"));
     assert!((perfetto.end as f64 - makespan * 1e9).abs() <= 1.0);
 
-    // What the processes did; all that is left of the makespan is waiting, calls and migrations.
-    let processes = rows(folder, "processes.csv", scenario);
     let moves = rows(folder, "migrations.csv", scenario);
-    let took = sum(&moves, "end_s") - sum(&moves, "start_s");
     let count = manifest["processes"].as_f64().unwrap();
+    let processes = rows(folder, "processes.csv", scenario);
+    let tables = Tables { processes, moves };
+    check_states(&tables, (run, count), (&paje, &perfetto), &what);
+    check_counters(run, (&paje, &perfetto), &what);
+    check_moves(&tables.moves, (&paje, &perfetto), &what);
+    tables.moves.len()
+}
+
+/// The rows of a scenario in the tables of its folder.
+struct Tables {
+    processes: Vec<BTreeMap<String, String>>,
+    moves: Vec<BTreeMap<String, String>>,
+}
+
+/// The traces of a scenario for both viewers.
+type Traces<'a> = (&'a paje::Told, &'a perfetto::Told);
+
+/// What the processes did; all that is left of the makespan is waiting, calls and migrations.
+fn check_states(
+    Tables { processes, moves }: &Tables,
+    (run, count): (&serde_json::Value, f64),
+    (paje, perfetto): Traces<'_>,
+    what: &impl Fn(&str) -> String,
+) {
+    let makespan = paje.end;
+    let took = sum(moves, "end_s") - sum(moves, "start_s");
     let expected = [
-        ("compute", sum(&processes, "compute_s")),
-        ("communicate", sum(&processes, "communication_s")),
+        ("compute", sum(processes, "compute_s")),
+        ("communicate", sum(processes, "communication_s")),
         ("migrate", took),
     ];
     for (state, expected) in expected {
@@ -108,7 +131,6 @@ fn check_scenario(folder: &Path, scenario: &str, arguments: &str) -> usize {
     assert!(waits_shown <= waits + 1e-9 * processes.len() as f64);
     let whole = paje.seconds.values().sum::<f64>();
     assert_close(whole, makespan * count, 1e-9, &what("all states"));
-    let calls = run["calls"].as_array().unwrap().len();
     let rescheduling = paje.seconds.get("rescheduling").copied().unwrap_or(0.0);
     let cost = run["scheduling_s"].as_f64().unwrap();
     assert_close(rescheduling, cost * count, 1e-9, &what("calls"));
@@ -118,8 +140,15 @@ fn check_scenario(folder: &Path, scenario: &str, arguments: &str) -> usize {
         "{}",
         what("calls")
     );
+}
 
-    // Supersteps and counters.
+/// Supersteps and counters.
+fn check_counters(
+    run: &serde_json::Value,
+    (paje, perfetto): Traces<'_>,
+    what: &impl Fn(&str) -> String,
+) {
+    let calls = run["calls"].as_array().unwrap().len();
     let supersteps = run["supersteps"].as_u64().unwrap();
     let numbers: Vec<f64> = (1..=supersteps).map(|number| number as f64).collect();
     assert_eq!(paje.values["superstep"], numbers);
@@ -132,8 +161,14 @@ fn check_scenario(folder: &Path, scenario: &str, arguments: &str) -> usize {
         .iter()
         .find(|(name, _)| name.starts_with("interval"));
     assert_eq!(intervals.map_or(0, |(_, values)| values.len()), calls);
+}
 
-    // Links lead from place to place when the migrations say so.
+/// Links lead from place to place when the migrations say so.
+fn check_moves(
+    moves: &[BTreeMap<String, String>],
+    (paje, perfetto): Traces<'_>,
+    what: &impl Fn(&str) -> String,
+) {
     let mut found = paje.links.clone();
     found.sort_by(|a, b| (a.3, &a.0).partial_cmp(&(b.3, &b.0)).unwrap());
     let mut expected: Vec<(u64, f64, f64)> = moves
@@ -175,7 +210,6 @@ fn check_scenario(folder: &Path, scenario: &str, arguments: &str) -> usize {
     places.sort();
     arrows.sort();
     assert_eq!(arrows, places, "{}", what("arrows"));
-    moves.len()
 }
 
 #[test]

@@ -128,6 +128,12 @@ fn decimal(text: &str) -> Result<f64, String> {
     }
 }
 
+/// The value of a field that the event must have.
+fn of(field: &BTreeMap<String, String>, event: &str, key: &str) -> Result<String, String> {
+    let value = field.get(key).cloned();
+    value.ok_or(format!("{event} has no {key}"))
+}
+
 impl Reader {
     fn event(&mut self, words: &[String]) -> Result<(), String> {
         let number = words.first().ok_or("an empty line")?;
@@ -165,14 +171,9 @@ impl Reader {
         self.act(&name, &field)
     }
 
+    /// A definition of a type or of a value, or an event of containers.
     fn act(&mut self, event: &str, field: &BTreeMap<String, String>) -> Result<(), String> {
-        let get = |key: &str| -> Result<String, String> {
-            field
-                .get(key)
-                .cloned()
-                .ok_or(format!("{event} has no {key}"))
-        };
-        let now = self.told.end;
+        let get = |key: &str| of(field, event, key);
         match event {
             "PajeDefineContainerType" => {
                 let parent = get("Type")?;
@@ -212,6 +213,19 @@ impl Reader {
                 }
                 Ok(())
             }
+            _ => self.act_on_containers(event, field),
+        }
+    }
+
+    /// A container that begins or ends, or an event inside of containers.
+    fn act_on_containers(
+        &mut self,
+        event: &str,
+        field: &BTreeMap<String, String>,
+    ) -> Result<(), String> {
+        let get = |key: &str| of(field, event, key);
+        let now = self.told.end;
+        match event {
             "PajeCreateContainer" => {
                 let (alias, kind, parent) = (get("Alias")?, get("Type")?, get("Container")?);
                 let (parents, name) = self.type_of(&kind, "container")?;
@@ -252,6 +266,15 @@ impl Reader {
                 self.ended.push(alias);
                 Ok(())
             }
+            _ => self.act_inside(event, field),
+        }
+    }
+
+    /// A state, a variable or a link.
+    fn act_inside(&mut self, event: &str, field: &BTreeMap<String, String>) -> Result<(), String> {
+        let get = |key: &str| of(field, event, key);
+        let now = self.told.end;
+        match event {
             "PajeSetState" => {
                 let (kind, alias) = (get("Type")?, get("Container")?);
                 let (parents, _) = self.type_of(&kind, "state")?;

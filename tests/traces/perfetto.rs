@@ -99,48 +99,62 @@ pub(crate) fn check(text: &str) -> Result<Told, String> {
             _ => return Err(wrong("an unknown event")),
         }
     }
-    for (place, slices) in &mut slices {
-        slices.sort_by_key(|slice| (slice.start, slice.end));
-        for pair in slices.windows(2) {
-            if pair[1].start < pair[0].end {
-                return Err(format!(
-                    "slices overlap in {place:?} at {} ns",
-                    pair[1].start
-                ));
-            }
-        }
-        for slice in &*slices {
-            told.end = told.end.max(slice.end);
-            if place.0 == 1 {
-                told.supersteps += 1;
-            } else {
-                *told.spent.entry(slice.name.clone()).or_default() += slice.end - slice.start;
-            }
-        }
-    }
+    told.spend(&mut slices)?;
     if !starts.keys().eq(ends.keys()) {
         return Err("arrows without an end, or without a start".into());
     }
     for (id, (from, start)) in starts {
         let (to, end) = ends[&id];
-        let at = |place: Place, holds: &dyn Fn(&Slice) -> bool| {
-            slices.get(&place).is_some_and(|all| all.iter().any(holds))
-        };
-        if !at(from, &|slice| {
-            slice.name == "migrate" && slice.start == start
-        }) {
-            return Err(format!("arrow {id} starts at no migration"));
-        }
-        if !at(to, &|slice| slice.start == end) {
-            return Err(format!("arrow {id} ends at no slice"));
-        }
-        if from.1 != to.1 || from.0 == to.0 {
-            return Err(format!("arrow {id} from {from:?} to {to:?}"));
-        }
+        check_arrow(id, (from, start), (to, end), &slices)?;
         let group = |place: Place| groups[&place.0].clone();
         told.arrows.push((group(from), group(to), start, end));
     }
     Ok(told)
+}
+
+impl Told {
+    /// Adds the times and supersteps of the slices, none of which may overlap another one of its track.
+    fn spend(&mut self, slices: &mut BTreeMap<Place, Vec<Slice>>) -> Result<(), String> {
+        for (place, slices) in slices {
+            slices.sort_by_key(|slice| (slice.start, slice.end));
+            if let Some(pair) = slices.windows(2).find(|pair| pair[1].start < pair[0].end) {
+                let start = pair[1].start;
+                return Err(format!("slices overlap in {place:?} at {start} ns"));
+            }
+            for slice in &*slices {
+                self.end = self.end.max(slice.end);
+                if place.0 == 1 {
+                    self.supersteps += 1;
+                } else {
+                    *self.spent.entry(slice.name.clone()).or_default() += slice.end - slice.start;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Checks that an arrow joins the start of a migration with the start of a slice in another group.
+fn check_arrow(
+    id: u64,
+    (from, start): (Place, u64),
+    (to, end): (Place, u64),
+    slices: &BTreeMap<Place, Vec<Slice>>,
+) -> Result<(), String> {
+    let at = |place: Place, holds: &dyn Fn(&Slice) -> bool| {
+        slices.get(&place).is_some_and(|all| all.iter().any(holds))
+    };
+    let is_migration = |slice: &Slice| slice.name == "migrate" && slice.start == start;
+    if !at(from, &is_migration) {
+        return Err(format!("arrow {id} starts at no migration"));
+    }
+    if !at(to, &|slice| slice.start == end) {
+        return Err(format!("arrow {id} ends at no slice"));
+    }
+    if from.1 != to.1 || from.0 == to.0 {
+        return Err(format!("arrow {id} from {from:?} to {to:?}"));
+    }
+    Ok(())
 }
 
 /// Microseconds as whole nanoseconds, with so many tenths of a nanosecond beyond.

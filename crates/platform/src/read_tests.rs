@@ -365,10 +365,26 @@ fn profiles_are_read_by_what_refers_to_them() {
     assert!(platform.hosts[2].speed_profile.is_none());
 }
 
+/// A platform file, its first problem, the line and column of the problem, and its key.
+type Broken<'a> = (String, &'a str, (usize, usize), &'a str);
+
+/// Asserts that the first problem of each file is the expected one.
+fn assert_broken(cases: &[Broken<'_>]) {
+    for (text, message, place, key) in cases {
+        let first = &problems(text)[0];
+        assert!(first.message.contains(message), "{message}\n{first:#?}");
+        assert_eq!(first.location.line_column, Some(*place), "{first:#?}");
+        assert_eq!(
+            first.location.key.as_deref().unwrap_or(""),
+            *key,
+            "{first:#?}"
+        );
+    }
+}
+
 #[test]
-fn broken_platforms_say_what_and_where() {
-    let twice = r#""latencies": [{"between": ["a", "d"], "latency": "7 us"}, {"between": ["d", "a"], "latency": "3 us"}]"#;
-    let cases = [
+fn broken_clusters_say_what_and_where() {
+    assert_broken(&[
         (
             with(r#""name": "four","#, ""),
             "key `name` is missing",
@@ -429,6 +445,12 @@ fn broken_platforms_say_what_and_where() {
             (6, 58),
             "clusters[1].cores",
         ),
+    ]);
+}
+
+#[test]
+fn broken_routes_say_what_and_where() {
+    assert_broken(&[
         (
             with("\"name\": \"b\"", "\"name\": \"a\""),
             "cluster `a` is defined twice",
@@ -489,6 +511,13 @@ fn broken_platforms_say_what_and_where() {
             (15, 48),
             "routes[0].links",
         ),
+    ]);
+}
+
+#[test]
+fn broken_profiles_and_origins_say_what_and_where() {
+    let twice = r#""latencies": [{"between": ["a", "d"], "latency": "7 us"}, {"between": ["d", "a"], "latency": "3 us"}]"#;
+    assert_broken(&[
         (
             and(r#""routes": [{"from": "a", "to": "a", "links": []}]"#),
             "to itself",
@@ -542,17 +571,7 @@ fn broken_platforms_say_what_and_where() {
             "name",
         ),
         ("{".to_owned(), "not valid JSON", (1, 1), ""),
-    ];
-    for (text, message, place, key) in cases {
-        let first = &problems(&text)[0];
-        assert!(first.message.contains(message), "{message}\n{first:#?}");
-        assert_eq!(first.location.line_column, Some(place), "{first:#?}");
-        assert_eq!(
-            first.location.key.as_deref().unwrap_or(""),
-            key,
-            "{first:#?}"
-        );
-    }
+    ]);
 }
 
 #[test]

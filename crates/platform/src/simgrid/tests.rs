@@ -100,10 +100,18 @@ fn clusters_have_private_links_and_a_backbone() {
     assert_eq!(route(3, 2), ["b_link_0", "bb", "a_backbone", "a_link_5"]);
 }
 
+/// Asserts that what stands inside a zone has the expected problem at a line and column; it begins on line 5.
+fn assert_broken(cases: &[(&str, &str, (usize, usize))]) {
+    for (inside, message, place) in cases {
+        let found = broken(inside);
+        assert!(found.0.contains(message), "{inside}\n{found:?}");
+        assert_eq!(found.1, *place, "{inside}\n{found:?}");
+    }
+}
+
 #[test]
-fn errors_say_what_and_where() {
-    // `inside` begins on line 5.
-    let cases = [
+fn errors_of_hosts_links_and_routes_say_what_and_where() {
+    assert_broken(&[
         ("<host id='a' speed='1Xf'/>", "unknown unit `Xf`", (5, 21)),
         ("<host id='a'/>", "attribute `speed` is missing", (5, 1)),
         ("<host id='a' speed='0f'/>", "out of range", (5, 21)),
@@ -163,6 +171,12 @@ fn errors_say_what_and_where() {
             "gateway `b` is not a host or router in zone `y`",
             (5, 121),
         ),
+    ]);
+}
+
+#[test]
+fn errors_of_zones_and_cabinets_say_what_and_where() {
+    assert_broken(&[
         (
             "<zone id='y' routing='Full'><host id='a' speed='1f'/><host id='c' speed='1f'/></zone><host id='b' speed='1f'/><zoneRoute src='y' dst='b'/>",
             "attribute `gw_src` is missing",
@@ -218,6 +232,12 @@ fn errors_say_what_and_where() {
             "`0` is not a number of at least 1",
             (5, 116),
         ),
+    ]);
+}
+
+#[test]
+fn errors_of_clusters_and_profiles_say_what_and_where() {
+    assert_broken(&[
         (
             "<cluster id='c' prefix='c' suffix='' radical='0-9' speed='1f' bw='1Bps' lat='1s' topology='TORUS' topo_parameters='4000000000,4000000000'/>",
             "are too many hosts or links",
@@ -275,12 +295,7 @@ fn errors_say_what_and_where() {
             "B of memory",
             (5, 1),
         ),
-    ];
-    for (inside, message, place) in cases {
-        let found = broken(inside);
-        assert!(found.0.contains(message), "{inside}\n{found:?}");
-        assert_eq!(found.1, place, "{inside}\n{found:?}");
-    }
+    ]);
 }
 
 #[test]

@@ -270,30 +270,7 @@ impl Raw {
                 );
             }
         }
-        for (at, (from, to, messages, bytes)) in self.communication.iter().enumerate() {
-            for process in [from, to] {
-                if *process >= processes as u64 {
-                    let message = format!(
-                        "row {at} names process {process}, and there are {processes} processes"
-                    );
-                    check.add(
-                        &format!("communication[{at}]"),
-                        message,
-                        "processes are counted from 0",
-                    );
-                }
-            }
-            check.value(
-                &format!("communication[{at}][2]"),
-                *messages,
-                Range::NotNegative,
-            );
-            check.value(
-                &format!("communication[{at}][3]"),
-                *bytes,
-                Range::NotNegative,
-            );
-        }
+        self.check_communication(check);
         if !self.memory.is_empty() {
             check.list("memory", &self.memory, Some(processes), Range::NotNegative);
         }
@@ -337,6 +314,35 @@ impl Raw {
                     "give both, or none",
                 );
             }
+        }
+    }
+
+    /// Notes rows of messages between processes that do not exist, and amounts below 0.
+    fn check_communication(&self, check: &mut Check<'_>) {
+        let processes = self.current.len();
+        for (at, (from, to, messages, bytes)) in self.communication.iter().enumerate() {
+            for process in [from, to] {
+                if *process >= processes as u64 {
+                    let message = format!(
+                        "row {at} names process {process}, and there are {processes} processes"
+                    );
+                    check.add(
+                        &format!("communication[{at}]"),
+                        message,
+                        "processes are counted from 0",
+                    );
+                }
+            }
+            check.value(
+                &format!("communication[{at}][2]"),
+                *messages,
+                Range::NotNegative,
+            );
+            check.value(
+                &format!("communication[{at}][3]"),
+                *bytes,
+                Range::NotNegative,
+            );
         }
     }
 

@@ -1,0 +1,193 @@
+//! `MigBSP` on hand-worked cases, through the view that the runtime would show it; each option has a case in which it changes the
+//! outcome.
+
+mod when;
+mod whether;
+mod which;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use migsim::bsp::Scenario;
+use migsim::error::Error;
+use migsim::platform::Platform;
+use migsim::policy::migbsp::{
+    AfterMigration, CallingSuperstep, CandidateOrder, CommunicationPattern, CommunicationTime,
+    FirstTest, Floor, FreeHost, FullCluster, Heuristic, Horizon, HostLoad, IdleAgeing, IdlePattern,
+    IdleSuperstep, MemoryRate, OwnCluster, Population, ProcessTime, QuietCall, SetIndex, Sharing,
+    ThresholdMeaning, ToleranceGrowth, ToleranceTrigger,
+};
+use migsim::policy::{Decision, Measures, MigBsp, MigBspConfig, Policy, Traffic, View};
+use migsim::random::{Purpose, Stream};
+use migsim::units::{Bytes, HostId, Time};
+
+use crate::support::{
+    Case, Plans, ROUNDING, Wire, assert_close, bytes, instructions, machine, plan, seconds,
+};
+
+/// 1e6 B/s, no delay: a memory of 1e6 B takes 1 s.
+const WIRE: Wire = Wire(1e6, 0.0);
+
+/// What the runtime would know: processes that compute, on a machine.
+struct World {
+    platform: Platform,
+    placement: Vec<HostId>,
+    memory: Vec<Bytes>,
+    external_load: Vec<f64>,
+    measures: Measures,
+    superstep: usize,
+}
+
+impl World {
+    /// Process i is on host `placement[i]` and computes 1 s in every superstep.
+    fn new(clusters: &[&[f64]], placement: &[u32]) -> Self {
+        let platform = machine(clusters, WIRE, WIRE);
+        let mut measures = Measures::default();
+        measures.clear(placement.len());
+        let mut world = Self {
+            placement: placement.iter().copied().map(HostId).collect(),
+            memory: vec![Bytes::default(); placement.len()],
+            external_load: vec![0.0; platform.hosts.len()],
+            platform,
+            measures,
+            superstep: 0,
+        };
+        world.compute(&vec![1.0; placement.len()]);
+        world
+    }
+
+    /// Lets each process compute so long [s] at the speed of its host.
+    fn compute(&mut self, times: &[f64]) {
+        for (process, &time) in times.iter().enumerate() {
+            let speed = self.platform.hosts[self.placement[process].index()]
+                .speed
+                .get();
+            self.measures.work[process] = instructions(time * speed);
+            self.measures.compute[process] = seconds(time);
+        }
+    }
+
+    /// What a process exchanges with a cluster: bytes sent and received, and how long that takes [s].
+    fn exchange(&mut self, process: usize, cluster: usize, size: [f64; 2], time: [f64; 2]) {
+        *self.measures.traffic_mut(process, cluster) = Traffic {
+            sent: bytes(size[0]),
+            received: bytes(size[1]),
+            send_time: seconds(time[0]),
+            receive_time: seconds(time[1]),
+        };
+    }
+
+    fn view(&self) -> View<'_> {
+        View {
+            platform: &self.platform,
+            superstep: self.superstep,
+            now: Time::ZERO,
+            placement: &self.placement,
+            measures: &self.measures,
+            memory: &self.memory,
+            external_load: &self.external_load,
+            cycles_per_instruction: 1.0,
+            migrations_happen: true,
+            messages: &[],
+            supersteps: usize::MAX,
+            last_price: seconds(0.0),
+            pinned: &[],
+        }
+    }
+
+    fn observe(&mut self, policy: &mut MigBsp) -> bool {
+        let is_due = policy.is_call_due(&self.view());
+        self.superstep += 1;
+        is_due
+    }
+
+    fn decide(&self, policy: &mut MigBsp) -> Decision {
+        let mut random = Stream::new(1, Purpose::Policy);
+        policy
+            .decide(&self.view(), &mut random)
+            .expect("a decision")
+    }
+
+    /// The decision of the next call, all supersteps until then alike.
+    fn call(&mut self, policy: &mut MigBsp) -> Decision {
+        while !self.observe(policy) {}
+        self.decide(policy)
+    }
+
+    /// The decision of the first call under `config`.
+    fn first_call(&mut self, config: MigBspConfig) -> Decision {
+        self.call(&mut policy(config))
+    }
+
+    /// The decision of a call after supersteps in which process 1 computes these times [s] and the others nothing.
+    fn call_after(&mut self, policy: &mut MigBsp, times: &[f64]) -> Decision {
+        let mut all = vec![0.0; self.placement.len()];
+        for (index, &time) in times.iter().enumerate() {
+            all[0] = time;
+            self.compute(&all);
+            assert_eq!(self.observe(policy), index + 1 == times.len());
+        }
+        self.decide(policy)
+    }
+}
+
+fn policy(config: MigBspConfig) -> MigBsp {
+    MigBsp::new(config).expect("options in range")
+}
+
+fn default() -> MigBspConfig {
+    MigBspConfig::default()
+}
+
+/// One cluster of three hosts: nothing can ever migrate.
+fn still() -> World {
+    World::new(&[&[1e9; 3]], &[0, 1, 2])
+}
+
+/// After which supersteps (from 1) the first `count` calls come, and D at each; `times` gives what each superstep computes, `moved` how
+/// many processes move after each call.
+fn calls(
+    config: MigBspConfig,
+    world: &mut World,
+    count: usize,
+    times: impl Fn(usize) -> [f64; 3],
+    moved: impl Fn(usize) -> usize,
+) -> (Vec<usize>, Vec<f64>) {
+    let mut policy = policy(config);
+    let (mut dates, mut tolerances) = (Vec::new(), Vec::new());
+    while dates.len() < count {
+        world.compute(&times(world.superstep + 1)[..world.placement.len()]);
+        if world.observe(&mut policy) {
+            let decision = world.decide(&mut policy);
+            dates.push(world.superstep);
+            tolerances.push(decision.explained()["d"].as_f64().expect("a number"));
+            policy.on_outcome(moved(dates.len()));
+        }
+    }
+    (dates, tolerances)
+}
+
+/// The dates of the first three calls on the still machine.
+fn dates(config: MigBspConfig, times: impl Fn(usize) -> [f64; 3]) -> Vec<usize> {
+    calls(config, &mut still(), 3, times, |_| 0).0
+}
+
+/// The D of the first seven calls, all supersteps alike.
+fn tolerances(config: MigBspConfig, times: [f64; 3], moved: impl Fn(usize) -> usize) -> Vec<f64> {
+    calls(config, &mut still(), 7, |_| times, moved).1
+}
+
+const STABLE: [f64; 3] = [1.0, 1.0, 1.0];
+/// Mean 1, D of 0.9 needed (and a hair).
+const UNSTABLE: [f64; 3] = [0.1, 1.0, 1.9];
+
+/// Process 1 on the slow host of cluster a, cluster b twice as fast.
+fn two_clusters() -> World {
+    World::new(&[&[1e9, 1e9], &[2e9, 2e9]], &[0])
+}
+
+/// Who is to move to which host, from 0.
+fn moves(decision: &Decision) -> Vec<(u32, u32)> {
+    let all = decision.migrations.iter();
+    all.map(|wanted| (wanted.process.0, wanted.to.0)).collect()
+}

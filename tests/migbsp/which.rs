@@ -1,0 +1,303 @@
+//! Which processes are candidates: forecasts and potentials.
+
+use super::*;
+
+/// A term of PM(i,j) [s]; processes from 0.
+fn term(decision: &Decision, process: u64, cluster: &str, key: &str) -> f64 {
+    let explained = decision.explained();
+    let all = explained["potentials"].as_array().expect("a list");
+    all.iter()
+        .find(|entry| entry["process"] == process + 1 && entry["cluster"] == cluster)
+        .and_then(|entry| entry[key].as_f64())
+        .expect("a term")
+}
+
+/// The terms below are read at cluster b, the best one: its index is 1.
+fn compute_term(decision: &Decision) -> f64 {
+    term(decision, 0, "b", "compute_s")
+}
+
+#[test]
+fn a_forecast_ages_by_half_and_starts_afresh_after_a_call() {
+    // 8; (8 + 4)/2 = 6; (6 + 4)/2 = 5; 4.5. All within half of 4 (6 just so): Pcomp stays 1.
+    let mut world = two_clusters();
+    let mut policy = policy(default());
+    let decision = world.call_after(&mut policy, &[8.0, 4.0, 4.0, 4.0]);
+    assert_eq!(compute_term(&decision), 4.5);
+    policy.on_outcome(0);
+    // Stable: eight supersteps of 2 s; with a trace of the 4.5 s it would be 2.01.
+    let decision = world.call_after(&mut policy, &[2.0; 8]);
+    assert_eq!(compute_term(&decision), 2.0);
+}
+
+#[test]
+fn the_regularity_falls_and_rises_by_one_over_alpha() {
+    // δ = 0.1: 8 is right (1); 6, 5 and 4.5 are not within 10 % of 4: 0.75, 0.5, 0.25. PM = 0.25 · 4.5.
+    let mut world = two_clusters();
+    let config = MigBspConfig {
+        delta: 0.1,
+        ..default()
+    };
+    let mut policy = policy(config);
+    let decision = world.call_after(&mut policy, &[8.0, 4.0, 4.0, 4.0]);
+    assert_eq!(compute_term(&decision), 1.125);
+    policy.on_outcome(0);
+    // α is 8 now: four right supersteps of 2 s add 4/8, then 4 more: 0.25 + 1, at most 1.
+    let decision = world.call_after(&mut policy, &[2.0; 8]);
+    assert_eq!(compute_term(&decision), 2.0);
+}
+
+#[test]
+fn idle_supersteps_age_the_forecast_and_the_regularity_as_the_options_say() {
+    // 8 s, then three idle ones. Zero enters: 4, 2, 1 s; else 8 s stays. Judged: 0.75, 0.5, 0.25; else 1 stays.
+    for (idle_ageing, idle_pattern, expected) in [
+        (IdleAgeing::Zero, IdlePattern::Judged, 0.25),
+        (IdleAgeing::Zero, IdlePattern::Unchanged, 1.0),
+        (IdleAgeing::Skip, IdlePattern::Judged, 2.0),
+        (IdleAgeing::Skip, IdlePattern::Unchanged, 8.0),
+    ] {
+        let config = MigBspConfig {
+            idle_ageing,
+            idle_pattern,
+            ..default()
+        };
+        let decision = two_clusters().call_after(&mut policy(config), &[8.0, 0.0, 0.0, 0.0]);
+        assert_eq!(
+            compute_term(&decision),
+            expected,
+            "{idle_ageing:?} {idle_pattern:?}"
+        );
+    }
+}
+
+/// Comm(1, b) at two calls, in each interval 1000 B and 1 s with cluster b in the first superstep only; α stays 4.
+fn communication_terms(config: MigBspConfig) -> [f64; 2] {
+    let mut world = World::new(&[&[1e9; 3], &[2e9]], &[0, 1, 2]);
+    let mut policy = policy(config);
+    world.compute(&UNSTABLE);
+    [0, 1].map(|_| {
+        for index in 0..4 {
+            let size = if index == 0 { 1.0 } else { 0.0 };
+            world.exchange(0, 1, [size * 1000.0, 0.0], [size, 0.0]);
+            world.observe(&mut policy);
+        }
+        let decision = world.decide(&mut policy);
+        policy.on_outcome(0);
+        term(&decision, 0, "b", "communication_s")
+    })
+}
+
+#[test]
+fn the_regularity_of_communication_lives_as_the_option_says() {
+    // BTP: 1, 0.5, 0.25, 0.125 s. Right, then three times wrong.
+    let with = |communication_pattern| {
+        communication_terms(MigBspConfig {
+            communication_pattern,
+            ..default()
+        })
+    };
+    // 1, 0.75, 0.5, 0.25; then 0.5, 0.25, 0, 0.
+    assert_eq!(with(CommunicationPattern::OneKept), [0.25 * 0.125, 0.0]);
+    assert_eq!(with(CommunicationPattern::OneEachCall), [0.25 * 0.125; 2]);
+    // 0.25, 0, 0, 0.
+    assert_eq!(with(CommunicationPattern::ZeroKept), [0.0; 2]);
+}
+
+#[test]
+fn beta_says_how_near_a_forecast_of_bytes_must_be() {
+    // 1000, then 400 B: 700, 550, 475 foreseen. β = 0.5 (at most 600): one wrong; β = 1: none. BTP = 1 s throughout.
+    let with = |beta| {
+        let mut world = two_clusters();
+        let config = MigBspConfig { beta, ..default() };
+        let mut policy = policy(config);
+        for size in [1000.0, 400.0, 400.0, 400.0] {
+            world.exchange(0, 1, [size, 0.0], [1.0, 0.0]);
+            world.observe(&mut policy);
+        }
+        term(&world.decide(&mut policy), 0, "b", "communication_s")
+    };
+    assert_eq!(with(0.1), 0.25);
+    assert_eq!(with(1.0), 1.0);
+    // 0.75 after the wrong one, 1 after two right ones.
+    assert_eq!(with(0.5), 1.0);
+}
+
+#[test]
+fn communication_time_is_the_larger_side_or_the_sum() {
+    let with = |communication_time| {
+        let mut world = two_clusters();
+        world.exchange(0, 1, [10.0, 20.0], [0.25, 0.5]);
+        let config = MigBspConfig {
+            communication_time,
+            ..default()
+        };
+        term(&world.first_call(config), 0, "b", "communication_s")
+    };
+    assert_eq!(with(CommunicationTime::Larger), 0.5);
+    assert_eq!(with(CommunicationTime::Sum), 0.75);
+}
+
+#[test]
+fn the_potential_is_computation_and_communication_less_memory() {
+    // Clusters at 1, 2 and 4 GHz (means 1, 2, 4): indices 0.25, 0.5, 1. 6 s of computation; with b 3 s of communication;
+    // 1e6 B of memory at 1e6 B/s and 0.5 s of operations.
+    let mut world = World::new(&[&[1e9], &[1e9, 3e9], &[4e9]], &[0]);
+    world.compute(&[6.0]);
+    world.memory[0] = bytes(1e6);
+    world.exchange(0, 1, [100.0, 0.0], [3.0, 0.0]);
+    let config = MigBspConfig {
+        migration_operations: seconds(0.5),
+        x: 0.0,
+        ..default()
+    };
+    let decision = world.first_call(config);
+    let terms = |cluster| {
+        ["compute_s", "communication_s", "memory_s", "potential_s"]
+            .map(|key| term(&decision, 0, cluster, key))
+    };
+    assert_eq!(terms("b"), [3.0, 3.0, 1.5, 4.5]);
+    assert_eq!(terms("c"), [6.0, 0.0, 1.5, 4.5]);
+    // Of equal ones the first cluster is wanted.
+    assert_eq!(decision.candidates[0].to_cluster.0, 1);
+    assert_eq!(decision.candidates[0].score, 4.5);
+}
+
+#[test]
+fn memory_counts_as_the_options_say() {
+    // 2e6 B; managers: access links of 1e6 B/s; backbone: 4e6 B/s.
+    let with = |memory_transfer, memory_rate| {
+        let mut world = two_clusters();
+        world.platform = machine(&[&[1e9, 1e9], &[2e9, 2e9]], WIRE, Wire(4e6, 0.0));
+        world.memory[0] = bytes(2e6);
+        let config = MigBspConfig {
+            memory_transfer,
+            memory_rate,
+            ..default()
+        };
+        term(&world.first_call(config), 0, "b", "memory_s")
+    };
+    assert_eq!(with(true, MemoryRate::Managers), 2.0);
+    assert_eq!(with(true, MemoryRate::Backbone), 0.5);
+    assert_eq!(with(false, MemoryRate::Managers), 0.0);
+}
+
+#[test]
+fn the_index_of_a_cluster_is_what_the_option_says() {
+    // b: four hosts of 1 GHz; c: one of 3 GHz with two processes already (and process 1 on a).
+    let with = |set_index| {
+        let mut world = World::new(&[&[1e9], &[1e9; 4], &[3e9]], &[0, 5, 5]);
+        let config = MigBspConfig {
+            set_index,
+            ..default()
+        };
+        let decision = world.first_call(config);
+        ["b", "c"].map(|cluster| term(&decision, 0, cluster, "compute_s"))
+    };
+    assert_eq!(with(SetIndex::MeanClock), [1.0 / 3.0, 1.0]);
+    assert_eq!(with(SetIndex::AggregatePower), [1.0, 0.75]);
+    // 3 GHz for two and one more: 1 GHz, as in b.
+    assert_eq!(with(SetIndex::MeanFreePower), [1.0, 1.0]);
+    assert_eq!(with(SetIndex::BestFreeHost), [1.0, 0.0]);
+}
+
+#[test]
+fn the_horizon_of_the_potential_sets_gain_against_memory() {
+    // 1 s a superstep against 3 s of memory: 1 - 3, 4 · 1 - 3, 8 · 1 - 3.
+    for (potential_horizon, potential, candidates) in [
+        (Horizon::Superstep, -2.0, 0),
+        (Horizon::Interval, 1.0, 1),
+        (Horizon::NextInterval, 5.0, 1),
+    ] {
+        let mut world = two_clusters();
+        world.memory[0] = bytes(3e6);
+        let config = MigBspConfig {
+            potential_horizon,
+            ..default()
+        };
+        let decision = world.first_call(config);
+        assert_eq!(term(&decision, 0, "b", "potential_s"), potential);
+        assert_eq!(decision.candidates.len(), candidates);
+    }
+}
+
+#[test]
+fn only_a_positive_potential_makes_a_candidate_unless_told_otherwise() {
+    let with = |only_positive| {
+        let mut world = two_clusters();
+        world.memory[0] = bytes(3e6);
+        let config = MigBspConfig {
+            only_positive,
+            heuristic: Heuristic::Two,
+            ..default()
+        };
+        world.first_call(config).candidates.len()
+    };
+    assert_eq!([with(true), with(false)], [0, 1]);
+}
+
+#[test]
+fn the_own_cluster_competes_only_if_told_so() {
+    // On the best cluster: a (half as fast) is wanted, or to stay is.
+    let with = |own_cluster| {
+        let mut world = World::new(&[&[1e9], &[2e9]], &[1]);
+        let config = MigBspConfig {
+            own_cluster,
+            ..default()
+        };
+        let decision = world.first_call(config);
+        assert_eq!(decision.migrations, []);
+        let candidates = decision.candidates.iter();
+        candidates
+            .map(|candidate| candidate.to_cluster.0)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(with(OwnCluster::Excluded), [0]);
+    assert_eq!(with(OwnCluster::Competes), [0; 0]);
+}
+
+/// Who are candidates (from 0), in order, where the processes on cluster a compute 10, 8.5, 8 and 1 s.
+fn candidates(config: MigBspConfig) -> Vec<u32> {
+    let mut world = World::new(&[&[1e9; 4], &[2e9; 4]], &[0, 1, 2, 3]);
+    world.compute(&[10.0, 8.5, 8.0, 1.0]);
+    let decision = world.first_call(config);
+    let all = decision.candidates.iter();
+    all.map(|candidate| candidate.process.0).collect()
+}
+
+#[test]
+fn heuristic_one_takes_what_is_above_x_times_the_highest_and_two_the_highest() {
+    use ThresholdMeaning::{OfMaximum, OfProcesses};
+    let with = |x, x_of, heuristic| {
+        candidates(MigBspConfig {
+            x,
+            x_of,
+            heuristic,
+            ..default()
+        })
+    };
+    // Above 8 (8 is not), above 9, above 0.
+    assert_eq!(with(0.8, OfMaximum, Heuristic::One), [0, 1]);
+    assert_eq!(with(0.9, OfMaximum, Heuristic::One), [0]);
+    assert_eq!(with(0.0, OfMaximum, Heuristic::One), [0, 1, 2, 3]);
+    // Three of four.
+    assert_eq!(with(0.8, OfProcesses, Heuristic::One), [0, 1, 2]);
+    assert_eq!(with(0.8, OfMaximum, Heuristic::Two), [0]);
+}
+
+#[test]
+fn candidates_are_tried_by_potential_or_by_rank() {
+    let with = |candidate_order| {
+        let mut world = World::new(&[&[1e9; 3], &[4e9]], &[0, 1, 2]);
+        world.compute(&[9.0, 10.0, 9.0]);
+        let config = MigBspConfig {
+            candidate_order,
+            sharing: Sharing::Alone,
+            ..default()
+        };
+        // The only host of b is for the first one that is tried.
+        moves(&world.first_call(config))
+    };
+    assert_eq!(with(CandidateOrder::Potential), [(1, 3)]);
+    assert_eq!(with(CandidateOrder::RankAscending), [(0, 3)]);
+    assert_eq!(with(CandidateOrder::RankDescending), [(2, 3)]);
+}

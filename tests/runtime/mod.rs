@@ -1,0 +1,142 @@
+//! The runtime on cases small enough to work out by hand; the arithmetic stands beside each.
+
+mod barriers;
+mod moves_and_calls;
+mod refusals;
+
+use migsim::bsp::{
+    BarrierConfig, BarrierKind, CallCost, CallModel, Costs, GatherOrder, MoveCost, MoveOrder,
+    Outcome, Receives, Recorder, Release, RuntimeConfig, Scenario, Sends, Setup, Transfer, Waiting,
+    simulate,
+};
+use migsim::engine::NetworkModel;
+use migsim::error::Error;
+use migsim::platform::{Platform, Routes};
+use migsim::policy::{Measures, Never};
+use migsim::workload::{Plan, PrescribedMove};
+
+use crate::support::{
+    Case, Plans, ROUNDING, Script, Wire, assert_close, bytes, instructions, machine, plan, seconds,
+    switch,
+};
+use migsim::units::{HostId, ProcessId};
+
+/// 1e6 B/s and 1 ms: a message of 1e6 B over two of them takes 1.002 s.
+const WIRE: Wire = Wire(1e6, 1e-3);
+
+fn makespan(outcome: &Outcome) -> f64 {
+    outcome.makespan.get()
+}
+
+fn exchange(sends: Sends, receives: Receives) -> RuntimeConfig {
+    RuntimeConfig {
+        sends,
+        receives,
+        ..RuntimeConfig::default()
+    }
+}
+
+/// The time of one superstep under `runtime`, process i on host i.
+fn time_of(platform: &Platform, plan: Plan, runtime: RuntimeConfig) -> f64 {
+    let hosts = (0..).take(plan.work.len());
+    let plans = Plans::new(vec![plan]);
+    let case = Case {
+        runtime,
+        ..Case::new(platform, &plans, hosts)
+    };
+    makespan(&case.run())
+}
+
+#[test]
+fn concurrent_sends_share_the_link_and_sequential_sends_wait_for_each_other() {
+    let platform = switch(3, WIRE);
+    let two = || plan(&[1e9, 0.0, 0.0], &[(0, 1, 1e6), (0, 2, 1e6)]);
+    // 1 s of work; both flows wait 2 ms, then move at half of 1e6 B/s each: 2 s.
+    let time = time_of(
+        &platform,
+        two(),
+        exchange(Sends::Concurrent, Receives::Early),
+    );
+    assert_close(time, 3.002, ROUNDING, "concurrent");
+    // 1 s + 2 · (2 ms + 1 s).
+    let time = time_of(
+        &platform,
+        two(),
+        exchange(Sends::Sequential, Receives::Early),
+    );
+    assert_close(time, 3.004, ROUNDING, "sequential");
+}
+
+#[test]
+fn a_late_receive_holds_the_message_until_its_receiver_has_computed() {
+    let platform = switch(2, WIRE);
+    let one = || plan(&[0.0, 3e9], &[(0, 1, 1e6)]);
+    // The message arrives at 1.002 s; process 2 computes until 3 s.
+    let time = time_of(
+        &platform,
+        one(),
+        exchange(Sends::Concurrent, Receives::Early),
+    );
+    assert_close(time, 3.0, ROUNDING, "early");
+    // It starts at 3 s.
+    let time = time_of(
+        &platform,
+        one(),
+        exchange(Sends::Concurrent, Receives::Late),
+    );
+    assert_close(time, 4.002, ROUNDING, "late");
+}
+
+#[test]
+fn a_sequential_sender_waits_for_a_late_receiver_before_its_next_message() {
+    // The first message goes from 3 s to 4.002 s, the second one only then: 5.004 s. Concurrently it would be there at 1.002 s.
+    let platform = switch(3, WIRE);
+    let two = || plan(&[0.0, 3e9, 0.0], &[(0, 1, 1e6), (0, 2, 1e6)]);
+    let time = time_of(
+        &platform,
+        two(),
+        exchange(Sends::Sequential, Receives::Late),
+    );
+    assert_close(time, 5.004, ROUNDING, "sequential");
+    let time = time_of(
+        &platform,
+        two(),
+        exchange(Sends::Concurrent, Receives::Late),
+    );
+    assert_close(time, 4.002, ROUNDING, "concurrent");
+}
+
+#[test]
+fn processes_on_a_host_share_it_and_its_cores() {
+    // 1, 2 and 3e9 at 1 GHz: a third each until 3 s, half each until 5 s, the rest alone until 6 s.
+    let mut platform = switch(1, WIRE);
+    let plans = Plans::new(vec![plan(&[1e9, 2e9, 3e9], &[])]);
+    let time = |platform: &Platform| makespan(&Case::new(platform, &plans, [0, 0, 0]).run());
+    assert_close(time(&platform), 6.0, ROUNDING, "one core");
+    // Two cores: 2/3 each until 1.5 s; then one core each: 2e9 at 2.5 s, 3e9 at 3.5 s.
+    platform.hosts[0].cores = 2;
+    assert_close(time(&platform), 3.5, ROUNDING, "two cores");
+}
+
+#[test]
+fn a_message_within_a_host_moves_at_the_loopback_bandwidth() {
+    // 2e10 B at 1e10 B/s.
+    let platform = switch(1, WIRE);
+    let plans = Plans::new(vec![plan(&[0.0, 0.0], &[(0, 1, 2e10)])]);
+    let time = makespan(&Case::new(&platform, &plans, [0, 0]).run());
+    assert_close(time, 2.0, ROUNDING, "loopback");
+}
+
+fn free_calls() -> Costs {
+    call_costs(CallCost {
+        model: CallModel::None,
+        ..CallCost::default()
+    })
+}
+
+fn call_costs(call: CallCost) -> Costs {
+    Costs {
+        call,
+        ..Costs::default()
+    }
+}

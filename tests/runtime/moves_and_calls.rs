@@ -1,0 +1,241 @@
+//! Migrations and calls: their durations, worked out by hand.
+
+use super::*;
+
+// Migrations: three processes on four hosts of a switch, 1e6 B each; the first two move after the first superstep (1 s of
+// work each) to hosts 2 and 3; then they compute 1 s, the third one 4 s.
+
+fn moves(migration: MoveCost, targets: [u32; 2]) -> Outcome {
+    let platform = switch(5, WIRE);
+    let plans = Plans {
+        memory: vec![1e6; 3],
+        ..Plans::new(vec![
+            plan(&[1e9, 1e9, 1e9], &[]),
+            plan(&[1e9, 1e9, 4e9], &[]),
+        ])
+    };
+    let case = Case {
+        scenario: Scenario::Iii,
+        costs: Costs {
+            call: CallCost {
+                model: CallModel::None,
+                ..CallCost::default()
+            },
+            migration: MoveCost {
+                fixed: seconds(0.5),
+                ..migration
+            },
+        },
+        ..Case::new(&platform, &plans, [0, 1, 4])
+    };
+    let script = Script(vec![(0, vec![(0, targets[0]), (1, targets[1])])]);
+    case.run_with(script).expect("the run ends")
+}
+
+#[test]
+fn parallel_moves_take_as_long_as_one_and_serial_moves_as_long_as_all() {
+    // A move takes 2 ms + 1 s + 0.5 s.
+    let outcome = moves(MoveCost::default(), [2, 3]);
+    assert_close(makespan(&outcome), 1.0 + 1.502 + 4.0, ROUNDING, "parallel");
+    assert_close(outcome.migration.get(), 1.502, ROUNDING, "parallel");
+    let serial = MoveCost {
+        order: MoveOrder::Serial,
+        ..MoveCost::default()
+    };
+    let outcome = moves(serial, [2, 3]);
+    assert_close(makespan(&outcome), 1.0 + 3.004 + 4.0, ROUNDING, "serial");
+    assert_close(outcome.calls[0].migration.get(), 3.004, ROUNDING, "serial");
+    let starts: Vec<f64> = outcome.migrations.iter().map(|m| m.start.get()).collect();
+    assert_close(starts[0], 1.0, ROUNDING, "first");
+    assert_close(starts[1], 2.502, ROUNDING, "second");
+}
+
+#[test]
+fn parallel_moves_to_one_host_share_its_link() {
+    // 2 ms, then 2e6 B over the link of host 2, then 0.5 s.
+    let outcome = moves(MoveCost::default(), [2, 2]);
+    assert_close(outcome.migration.get(), 2.502, ROUNDING, "migration");
+}
+
+#[test]
+fn a_move_without_transfer_takes_its_operations_only() {
+    let none = MoveCost {
+        transfer: Transfer::None,
+        order: MoveOrder::Serial,
+        ..MoveCost::default()
+    };
+    assert_close(
+        moves(none, [2, 3]).migration.get(),
+        1.0,
+        ROUNDING,
+        "2 · 0.5 s",
+    );
+}
+
+#[test]
+fn where_only_movers_wait_the_others_go_on() {
+    // Serial: the second mover is in its place at 1 + 3.004 s and computes 1 s; the third process is ready at 5 s.
+    let movers = MoveCost {
+        order: MoveOrder::Serial,
+        wait: Waiting::Movers,
+        ..MoveCost::default()
+    };
+    assert_close(makespan(&moves(movers, [2, 3])), 5.004, ROUNDING, "serial");
+    // Parallel: movers are ready at 1 + 1.502 + 1 s; the third at 5 s.
+    let movers = MoveCost {
+        wait: Waiting::Movers,
+        ..MoveCost::default()
+    };
+    assert_close(makespan(&moves(movers, [2, 3])), 5.0, ROUNDING, "parallel");
+}
+
+#[test]
+fn a_moved_process_computes_at_the_speed_of_its_new_host() {
+    // 1 s on a host of 1 GHz, then 0.5 s on one of 2 GHz.
+    let platform = machine(&[&[1e9, 2e9]], WIRE, WIRE);
+    let plans = Plans::repeat(plan(&[1e9], &[]), 2);
+    let case = Case {
+        scenario: Scenario::Iii,
+        costs: free_calls(),
+        ..Case::new(&platform, &plans, [0])
+    };
+    let outcome = case.run_with(Script(vec![(0, vec![(0, 1)])])).unwrap();
+    assert_close(makespan(&outcome), 1.5, ROUNDING, "makespan");
+}
+
+#[test]
+fn an_additive_call_costs_a_fixed_part_and_one_per_process_and_superstep() {
+    // Three processes; calls after superstep 2 (2 since the start) and 5 (3 since): 0.25 + 0.01·3·2 and 0.25 + 0.01·3·3.
+    let platform = switch(3, WIRE);
+    let plans = Plans::repeat(plan(&[1e9; 3], &[]), 6);
+    let case = Case {
+        scenario: Scenario::Iii,
+        costs: call_costs(CallCost {
+            model: CallModel::Additive,
+            fixed: seconds(0.25),
+            per_process_superstep: seconds(0.01),
+            ..CallCost::default()
+        }),
+        ..Case::new(&platform, &plans, 0..3)
+    };
+    let calls = Script(vec![(1, vec![]), (4, vec![])]);
+    let outcome = case.run_with(calls.clone()).unwrap();
+    let costs: Vec<f64> = outcome.calls.iter().map(|call| call.cost.get()).collect();
+    assert_close(costs[0], 0.31, ROUNDING, "first call");
+    assert_close(costs[1], 0.34, ROUNDING, "second call");
+    assert_close(outcome.scheduling.get(), 0.65, ROUNDING, "all calls");
+    assert_close(makespan(&outcome), 6.65, ROUNDING, "makespan");
+    let free = Case {
+        costs: free_calls(),
+        ..case
+    };
+    let outcome = free.run_with(calls).unwrap();
+    assert_eq!((outcome.scheduling.get(), outcome.calls.len()), (0.0, 2));
+    assert_close(makespan(&outcome), 6.0, ROUNDING, "free calls");
+}
+
+#[test]
+fn an_overlapped_call_only_fills_up_the_superstep_that_it_closes() {
+    // Supersteps of 1 s and 3 s, and a call of at least 2 s after each of the first two: 1 s more after the first, nothing after the
+    // second.
+    let platform = switch(1, WIRE);
+    let plans = Plans::new([1e9, 3e9, 1e9].map(|work| plan(&[work], &[])).into());
+    let case = Case {
+        scenario: Scenario::Iii,
+        costs: call_costs(CallCost {
+            model: CallModel::Overlapped,
+            fixed: seconds(2.0),
+            ..CallCost::default()
+        }),
+        ..Case::new(&platform, &plans, 0..1)
+    };
+    let outcome = case
+        .run_with(Script(vec![(0, vec![]), (1, vec![])]))
+        .unwrap();
+    let costs: Vec<f64> = outcome.calls.iter().map(|call| call.cost.get()).collect();
+    assert_close(costs[0], 1.0, ROUNDING, "first call");
+    assert_eq!(costs[1], 0.0);
+    assert_close(makespan(&outcome), 6.0, ROUNDING, "makespan");
+}
+
+#[test]
+fn movers_pay_their_operations_in_their_next_superstep_beside_the_others() {
+    // 1 s; then both movers wait 0.25 s and compute 1 s, while the third process computes 1.1 s: 1 + 1.25.
+    let platform = switch(4, WIRE);
+    let plans = Plans::new(vec![plan(&[1e9; 3], &[]), plan(&[1e9, 1e9, 1.1e9], &[])]);
+    let mut costs = free_calls();
+    costs.migration = MoveCost {
+        transfer: Transfer::None,
+        fixed: seconds(0.25),
+        order: MoveOrder::Parallel,
+        wait: Waiting::Movers,
+    };
+    let case = Case {
+        scenario: Scenario::Iii,
+        costs,
+        ..Case::new(&platform, &plans, 0..3)
+    };
+    let outcome = case
+        .run_with(Script(vec![(0, vec![(0, 3), (1, 0)])]))
+        .unwrap();
+    assert_close(makespan(&outcome), 2.25, ROUNDING, "makespan");
+}
+
+#[test]
+fn a_call_by_messages_costs_reports_exchange_computation_and_answers() {
+    // Clusters a (h0, h1) and b (h2, h3); managers h0 and h2; processes on h0, h1 and h3. Access 1 ms, backbone 10 ms, 1e6 B/s.
+    // Reports of 1000 B: 2 ms + 1 ms (that of process 1 stays on its host).
+    // Exchange, 500 B per process, 12 ms; a to b 1000 B and b to a 500 B share the way: 1 ms, and 0.5 ms for the rest.
+    // Computation of 3 · 1e6: 3 ms at 1 GHz (1.5 ms at 2 GHz). Answers of 2000 B: 2 ms + 2 ms.
+    let platform = machine(&[&[1e9, 1e9], &[2e9, 2e9]], WIRE, Wire(1e6, 1e-2));
+    let by_messages = call_costs(CallCost {
+        model: CallModel::Messages,
+        report: bytes(1000.0),
+        exchange: bytes(500.0),
+        decision: instructions(1e6),
+        answer: bytes(2000.0),
+        ..CallCost::default()
+    });
+    let cost = |processes: usize, hosts: &[u32]| {
+        let plans = Plans::repeat(plan(&vec![1e9; processes], &[]), 2);
+        let case = Case {
+            scenario: Scenario::Ii,
+            costs: by_messages,
+            ..Case::new(&platform, &plans, hosts.iter().copied())
+        };
+        let outcome = case.run_with(Script(vec![(0, vec![])])).unwrap();
+        let work = outcome.calls[0].work;
+        let from = (work.from.get() - 1.0, work.until.get() - 1.0);
+        (outcome.scheduling.get(), from)
+    };
+    let expected = 0.003 + 0.0135 + 0.003 + 0.004;
+    let (all, (from, until)) = cost(3, &[0, 1, 3]);
+    assert_close(all, expected, ROUNDING, "two managers");
+    // The reports come first, the answers last.
+    assert_close(from, 0.003 + 0.0135, 1e-9, "they begin to compute");
+    assert_close(until, 0.003 + 0.0135 + 0.003, 1e-9, "they have computed");
+    // One manager has nobody to exchange with: 3 ms + 2 ms + 4 ms.
+    let (all, _) = cost(2, &[0, 1]);
+    assert_close(all, 0.009, ROUNDING, "one manager");
+}
+
+#[test]
+fn managers_that_have_nothing_to_compute_answer_at_once() {
+    // A report of 1000 B and an answer of 2000 B, each after 2 ms.
+    let platform = switch(2, WIRE);
+    let plans = Plans::repeat(plan(&[1e9; 2], &[]), 2);
+    let case = Case {
+        scenario: Scenario::Ii,
+        costs: call_costs(CallCost {
+            model: CallModel::Messages,
+            report: bytes(1000.0),
+            exchange: bytes(500.0),
+            decision: instructions(0.0),
+            answer: bytes(2000.0),
+            ..CallCost::default()
+        }),
+        ..Case::new(&platform, &plans, 0..2)
+    };
+    let outcome = case.run_with(Script(vec![(0, vec![])])).unwrap();
+    assert_close(outcome.scheduling.get(), 0.003 + 0.004, 1e-9, "both");
+}
