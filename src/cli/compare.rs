@@ -22,7 +22,7 @@ use crate::error::{Error, Problem, visible};
 use crate::experiment::{Experiment, Flag, Limits, Progress};
 use crate::memory::Purpose;
 use crate::output::{
-    Cell, Form, Run, Sheet, Table, Tone, cannot_write, changed_input, numbers, words, write_file,
+    Cell, Form, Run, Sheet, Table, Tone, cannot_write, numbers, words, write_file,
 };
 use crate::sweep::compare::{Comparison, Known, Standing, Wanted, best_calls, known};
 use crate::sweep::compare_page::{self, Example, Examples};
@@ -227,8 +227,7 @@ fn judged(
     limits: Limits,
 ) -> Judged {
     // Files that have changed since then have another bound.
-    let known = again(registry, &folder.path, limits).ok();
-    let known = known.filter(|experiment| changed_input(&folder.run.inputs, experiment).is_none());
+    let known = again(registry, &folder.path, &folder.run, limits).ok();
     let starts = folder.run.static_starts.iter();
     let starts = starts.filter(|_| !arguments.no_static_starts);
     Judged {

@@ -55,7 +55,7 @@ pub(super) fn explain(
         } else {
             let folder = folder(arguments).unwrap_or(Path::new(""));
             let memory = limits(&arguments.settings.memory, None, Purpose::Explanation);
-            again(registry, folder, memory).map_err(|error| error.first_line())?
+            again(registry, folder, &run, memory).map_err(|error| error.first_line())?
         };
         let progress = Progress::default();
         with_bar(&bar(&experiment, 2), &|| progress.supersteps(), || {
@@ -89,9 +89,13 @@ fn bar(experiment: &Experiment, runs: u64) -> Bar {
 }
 
 /// The experiment of a run folder, ready to be done again with decisions that are forced.
+///
+/// # Errors
+/// It cannot be read, or one of its files has changed since the run.
 pub(super) fn again(
     registry: &Registry,
     folder: &Path,
+    run: &Run,
     limits: Limits,
 ) -> Result<Experiment, Error> {
     let manifest = folder.join("run.json");
@@ -108,7 +112,9 @@ pub(super) fn again(
     }
     let mut layers = Layers::default();
     layers.push_file(document);
-    Experiment::load_with(registry, &layers, limits)
+    let experiment = Experiment::load_with(registry, &layers, limits)?;
+    run.check_inputs(&experiment)?;
+    Ok(experiment)
 }
 
 /// The run: read, if a folder is named, else done now, with scenario i to compare; then also what was run.

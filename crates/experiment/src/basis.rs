@@ -17,10 +17,9 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::built_in::{self, ONE_READING};
-use super::by_workload;
 use super::config::{Basis, ExperimentConfig, NONE};
-use super::layers::{Flag, Layers, is_within};
 use super::library::{self, LoadedLibrary};
+use super::settings::{Flag, Layers, is_within};
 use super::shared::Shared;
 use super::starts;
 use crate::registry::Registry;
@@ -31,88 +30,39 @@ use migsim_platform::{self as platform, LoadedPlatform};
 use migsim_workloads::Setting;
 
 /// A remark for the user about the settings that were filled in.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remark {
-    app: String,
-    /// The experiment that was fitted to other platforms.
-    experiment: String,
-    calibrated_for: Vec<String>,
-    /// Set if the experiment was left out for neutral settings.
-    left_out: Option<LeftOut>,
-    /// The platform as it was named.
+    /// The text in front of the platform, and the text behind it.
+    text: [String; 2],
+    /// The platform as a person reads it.
     platform: String,
 }
 
-/// The start of an experiment that was left out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum LeftOut {
-    /// By a rule, which is a part of the neutral settings.
-    Rule,
-    /// On hosts that it names: the rule that places the processes in their stead.
-    Hosts(&'static str),
-}
-
-/// The key of the protocol of barriers.
-const BARRIER: &str = "runtime.barrier.kind";
-/// The most platforms that a note names.
+/// The protocol of barriers, and the key of its name.
+const BARRIER: [&str; 2] = ["runtime.barrier", "runtime.barrier.kind"];
+/// Maximum number of platforms that a note names.
 const MOST_PLATFORMS: usize = 3;
 
-/// Notes for people, one for all platforms of which the same is to be said.
+/// Notes for people, one for all platforms with the same remark.
 pub fn notes(remarks: impl IntoIterator<Item = Remark>) -> Vec<String> {
-    let mut groups: BTreeMap<Remark, Vec<String>> = BTreeMap::new();
-    for mut remark in remarks {
-        let platform = std::mem::take(&mut remark.platform);
-        let platforms = groups.entry(remark).or_default();
+    let mut groups: BTreeMap<[String; 2], Vec<String>> = BTreeMap::new();
+    for Remark { text, platform } in remarks {
+        let platforms = groups.entry(text).or_default();
         if !platforms.contains(&platform) {
             platforms.push(platform);
         }
     }
-    let one = |(remark, platforms): (&Remark, &Vec<String>)| remark.note(platforms);
-    groups.iter().map(one).collect()
-}
-
-impl Remark {
-    fn note(&self, platforms: &[String]) -> String {
-        let Self {
-            app, experiment, ..
-        } = self;
-        let fitted = listed(self.calibrated_for.iter().map(|name| format!("`{name}`")));
+    let note = |([before, after], mut platforms): ([String; 2], Vec<String>)| {
         let more = platforms.len().saturating_sub(MOST_PLATFORMS);
-        let shown = platforms.iter().take(MOST_PLATFORMS).map(|name| {
-            let stem = name.strip_suffix(".json").unwrap_or(name);
-            let own = stem.rsplit('/').next().unwrap_or(stem);
-            if self.calibrated_for.iter().any(|known| known == own) {
-                format!("`{name}` (not the built-in `{own}`)")
-            } else {
-                format!("`{name}`")
-            }
-        });
-        let rest = (more > 0).then(|| format!("{more} more platforms"));
-        let here = listed(shown.chain(rest));
-        match self.left_out {
-            Some(start) => {
-                // The hosts of the paper are no hosts here.
-                let (mapping, placed) = match start {
-                    LeftOut::Rule => (String::new(), ""),
-                    LeftOut::Hosts(rule) => (
-                        format!(" and the mapping `{rule}`"),
-                        " --mapping contiguous",
-                    ),
-                };
-                format!(
-                    "neutral settings{mapping} for `{app}` on {here}: the paper's are fitted to {fitted}; `--set extends={experiment}{placed}` takes the paper's"
-                )
-            }
-            None => format!(
-                "the settings of the experiment `{experiment}` are fitted to {fitted}, not to {here}; `--app {app}` alone takes neutral ones"
-            ),
-        }
-    }
+        platforms.truncate(MOST_PLATFORMS);
+        platforms.extend((more > 0).then(|| format!("{more} more platforms")));
+        format!("{before}{}{after}", listed(platforms))
+    };
+    groups.into_iter().map(note).collect()
 }
 
 /// Names with commas, and an `and` before the last.
-fn listed(names: impl Iterator<Item = String>) -> String {
-    let mut names: Vec<String> = names.collect();
+fn listed(mut names: Vec<String>) -> String {
     match names.pop() {
         None => String::new(),
         Some(last) if names.is_empty() => last,
@@ -120,132 +70,111 @@ fn listed(names: impl Iterator<Item = String>) -> String {
     }
 }
 
-/// All layers of an experiment.
+/// All settings of an experiment: the given ones, and those that lie below them.
 #[derive(Debug)]
 pub(super) struct Whole {
-    /// The given settings, on top of the workload's own and of the built-in experiments.
-    pub layers: Layers,
+    /// All of them as one list.
+    pub(super) layers: Layers,
     below: Layers,
     given: Layers,
-    /// What the library says, with its origins.
-    library: Option<LoadedLibrary>,
-    /// The strongest of the built-in ones, if there is one.
-    top: Option<String>,
+    /// The settings of the library, with their origins.
+    pub(super) library: Option<LoadedLibrary>,
+    /// The name of the strongest built-in experiment.
+    top: String,
     /// The experiment of the application that was left out for neutral settings.
     left_out: Option<Arc<Document>>,
-    /// The platform, if it has been looked at.
-    platform: Option<(String, Result<Arc<LoadedPlatform>, Error>)>,
 }
 
 impl Whole {
-    /// Puts what lies below under what was given.
+    /// Puts built-in experiments under the given settings.
     pub(super) fn new(
         registry: &Registry,
         given: &Layers,
         limits: Limits,
         shared: &Shared,
     ) -> Result<Self, Error> {
-        let text = |key: &str| {
-            given
-                .get(key)
-                .and_then(|value| Some(value.as_str()?.to_owned()))
-        };
         let located = |error| given.locate(error);
-        let Some(app) = text("workload.app") else {
-            if given.get("workload").is_some_and(|keys| !keys.is_object()) {
-                document::from_value::<ExperimentConfig>(&given.merged()?, "").map_err(located)?;
-            }
-            return Err(Problem::new("no application is chosen")
-                .key("workload.app")
-                .known("applications", registry.workloads().names())
-                .into());
-        };
-        let chain = |name: Option<&str>| shared.chain(name, &app);
-        registry.workloads().find(&app).map_err(|error| {
-            let is_experiment = built_in::names().any(|name| name == app);
-            let hint = format!(
-                "`{app}` is an experiment: name it without `--app`, as in `migsim run {app}`"
-            );
-            let hinted = |problem: Problem| problem.hint(hint.clone());
-            located(if is_experiment {
-                error.map(hinted)
-            } else {
-                error
-            })
-        })?;
+        let text = |key: &str| Some(given.get(key)?.as_str()?.to_owned());
+        let app = app_of(registry, given).map_err(located)?;
         let extends = text("extends");
-        let mut below = chain(extends.as_deref()).map_err(located)?;
-        let (mut left_out, mut platform) = (None, None);
-        if extends.is_none() && given.get("calibrated_for").is_none() {
-            let own = below.last().filter(|own| own.has("calibrated_for"));
-            if let Some(own) = own.cloned() {
-                let usual = || {
-                    own.value["platform"]
-                        .as_str()
-                        .unwrap_or_default()
-                        .to_owned()
-                };
-                let name = text("platform").unwrap_or_else(usual);
-                let opened = shared.platform(&name, limits);
-                let is_other = opened
-                    .as_ref()
-                    .is_ok_and(|opened| !is_one_of(opened, &named_by(&own)));
-                if is_other && !is_no_text(given, "platform") {
-                    below = chain(Some(ONE_READING))?;
-                    left_out = Some(own);
-                }
-                platform = Some((name, opened));
+        let mut chain = shared.chain(extends.as_deref(), &app).map_err(located)?;
+        let mut left_out = None;
+        let is_fitted = extends.is_none() && given.get("calibrated_for").is_none();
+        if let Some(own) = chain
+            .last()
+            .filter(|own| is_fitted && own.has("calibrated_for"))
+        {
+            let usual = || Some(own.value["platform"].as_str()?.to_owned());
+            let name = text("platform").or_else(usual).unwrap_or_default();
+            // A platform whose name is no text, or that cannot be read, is reported later.
+            let is_named = given.get("platform").is_none_or(|name| name.is_string());
+            let opened = shared.platform(&name, limits);
+            if is_named && opened.is_ok_and(|opened| !is_one_of(&opened, &fitted_to(own))) {
+                left_out = Some(Arc::clone(own));
+                chain = shared.chain(Some(ONE_READING), &app)?;
             }
         }
-        let top = below.last().map(|document| stem(&document.source));
-        let mut layers = Layers::default();
-        for document in below {
-            layers.push_file(document);
-        }
-        let all = layers.with(given);
-        let library = match all.get("library") {
-            Some(Value::String(name)) => Some(library::open(&name).map_err(located)?),
-            _ => None, // what is no text is told of later
-        };
-        Ok(Self {
-            layers: with_library(&all, library.as_ref()),
-            below: layers,
+        let top = chain
+            .last()
+            .map_or_else(|| NONE.to_owned(), |own| stem(&own.source));
+        let mut below = Layers::default();
+        chain
+            .into_iter()
+            .for_each(|document| below.push_file(document));
+        let mut whole = Self {
+            layers: Layers::join(&[&below, given], None),
+            below,
             given: given.clone(),
-            library,
+            library: None,
             top,
             left_out,
-            platform,
-        })
-    }
-
-    /// Puts what the platform says above the built-in experiments, below what was given.
-    pub(super) fn take_from_platform(&mut self, name: &str, settings: &[(String, String)]) {
-        let flag = |(key, value): &(String, String)| Flag {
-            key: key.clone(),
-            flag: format!("the platform's `{key}`"),
-            value: document::typed_value(value),
         };
-        let settings = settings.iter().map(flag).collect();
-        self.below.push_settings(name, settings);
-        let all = self.below.with(&self.given);
-        self.layers = with_library(&all, self.library.as_ref());
-    }
-
-    /// Puts what the workload says between the built-in experiments and what was given.
-    pub(super) fn take_in(&mut self, name: &str, settings: &[Setting]) {
-        let said = by_workload::layer(name, settings, self.gives(BARRIER));
-        let has_none = said.get(BARRIER).is_some_and(|kind| kind == "none");
-        if let Some(library) = self.library.as_mut().filter(|_| has_none) {
-            // That there is no barrier is told of the program: the library has none to choose.
-            (library.settings).retain(|setting| !is_within(&setting.key, "runtime.barrier"));
+        // A name that is no text is reported later.
+        if let Some(Value::String(name)) = whole.layers.get("library") {
+            whole.library = Some(library::open(&name).map_err(located)?);
+            whole.layers = whole.joined();
         }
-        let all = self.below.with(&said).with(&self.given);
-        self.layers = with_library(&all, self.library.as_ref());
+        Ok(whole)
     }
 
-    /// The library, if there is one.
-    pub(super) fn library(&self) -> Option<&LoadedLibrary> {
-        self.library.as_ref()
+    fn joined(&self) -> Layers {
+        let source = self.library.as_ref().map(LoadedLibrary::source);
+        let library = source.as_deref().zip(self.library.as_ref());
+        let library = library.map(|(source, library)| (source, &library.settings[..]));
+        Layers::join(&[&self.below, &self.given], library)
+    }
+
+    /// The settings, typed.
+    pub(super) fn config(&self) -> Result<ExperimentConfig, Error> {
+        document::from_value(&self.layers.merged()?, "")
+    }
+
+    /// Puts settings of a platform or workload above the built-in experiments, below the given settings.
+    pub(super) fn insert(
+        &mut self,
+        source: &str,
+        mut settings: Vec<Setting>,
+    ) -> Result<ExperimentConfig, Error> {
+        let [barrier, kind] = BARRIER;
+        // A barrier that was given replaces that of a program.
+        let has_barrier = self.gives(kind);
+        settings.retain(|one| !(has_barrier && is_within(&one.key, barrier)));
+        let has_none = |one: &Setting| one.key == kind && one.value == "none";
+        if let Some(library) = &mut self.library
+            && settings.iter().any(has_none)
+        {
+            // A program without barriers leaves a library none to choose.
+            library.settings.retain(|one| !is_within(&one.key, barrier));
+        }
+        let flag = |one: Setting| Flag {
+            value: document::typed_value(&one.value),
+            key: one.key,
+            flag: one.source,
+        };
+        self.below
+            .push_from(source, settings.into_iter().map(flag).collect());
+        self.layers = self.joined();
+        self.config()
     }
 
     /// Whether a key was given, above all that is built in.
@@ -258,95 +187,108 @@ impl Whole {
         self.given.is_chosen(key)
     }
 
-    /// The platform of the settings, as it was read if it has been.
-    pub(super) fn platform(
-        &mut self,
-        name: &str,
-        limits: Limits,
-        shared: &Shared,
-    ) -> Result<Arc<LoadedPlatform>, Error> {
-        match self.platform.take() {
-            Some((known, opened)) if known == name => opened,
-            _ => shared.platform(name, limits),
-        }
-    }
-
     /// The settings that were filled in, and the remark about them.
     pub(super) fn basis(
         &self,
         config: &ExperimentConfig,
         platform: &LoadedPlatform,
     ) -> (Basis, Option<Remark>) {
+        let app = config.workload["app"].as_str().unwrap_or_default();
         let known = config.calibrated_for.iter().flatten();
-        let calibrated_for: Vec<String> = known.map(|name| bare(name).to_owned()).collect();
-        let remark = |experiment: &str, calibrated_for, left_out| Remark {
-            app: config.workload["app"]
-                .as_str()
-                .unwrap_or_default()
-                .to_owned(),
-            experiment: experiment.to_owned(),
-            calibrated_for,
-            left_out,
-            platform: config.platform.clone(),
+        let fitted: Vec<String> = known.map(|name| bare(name).to_owned()).collect();
+        let is_calibrated = (!fitted.is_empty()).then(|| is_one_of(platform, &fitted));
+        // Resolved settings name the experiment that they were made of.
+        let named = config.basis.as_ref().filter(|_| self.top == NONE);
+        let named = named.map(|basis| basis.experiment.clone());
+        let giver = || match self.layers.source("calibrated_for") {
+            Some((file, true)) if is_calibrated.is_some() => stem(file),
+            _ => self.top.clone(),
         };
-        let top = self.top.clone().unwrap_or_else(|| NONE.to_owned());
-        // What was resolved before says itself what it was made of.
-        let told = config.basis.as_ref().filter(|_| top == NONE);
-        let told = told.map(|basis| basis.experiment.clone());
-        if calibrated_for.is_empty() {
-            let left_out = self.left_out.as_ref().map(|own| {
-                let is_replaced =
-                    own.value["mapping"].is_array() && self.layers.get("mapping").is_none();
-                let start = if is_replaced {
-                    LeftOut::Hosts(starts::usual(platform).name())
-                } else {
-                    LeftOut::Rule
-                };
-                remark(&stem(&own.source), named_by(own), Some(start))
-            });
-            let experiment = told.unwrap_or(top);
-            let is_calibrated = None;
-            return (
-                Basis {
-                    experiment,
-                    is_calibrated,
-                },
-                left_out,
-            );
-        }
-        let giver = || self.layers.giver("calibrated_for").map(stem);
-        let experiment = told.or_else(giver).unwrap_or(top);
-        let is_calibrated = is_one_of(platform, &calibrated_for);
-        let remark = (!is_calibrated).then(|| remark(&experiment, calibrated_for, None));
-        let is_calibrated = Some(is_calibrated);
-        (
-            Basis {
-                experiment,
-                is_calibrated,
-            },
-            remark,
-        )
+        let experiment = named.unwrap_or_else(giver);
+        let remark = |text, fitted: &[String]| Remark {
+            text,
+            platform: shown(&config.platform, fitted),
+        };
+        let remark = match (is_calibrated, &self.left_out) {
+            (None, Some(own)) => Some(remark(self.neutral(own, app, platform), &fitted_to(own))),
+            (Some(false), _) => {
+                let names = quoted(&fitted);
+                let before = format!(
+                    "the settings of the experiment `{experiment}` are fitted to {names}, not to "
+                );
+                let after = format!("; `--app {app}` alone takes neutral ones");
+                Some(remark([before, after], &fitted))
+            }
+            _ => None,
+        };
+        let basis = Basis {
+            experiment,
+            is_calibrated,
+        };
+        (basis, remark)
+    }
+
+    /// The text about neutral settings in place of the experiment `own`.
+    fn neutral(&self, own: &Document, app: &str, platform: &LoadedPlatform) -> [String; 2] {
+        // The hosts that the paper's mapping names are no hosts here.
+        let is_replaced = own.value["mapping"].is_array() && self.layers.get("mapping").is_none();
+        let (mapping, placed) = if is_replaced {
+            let rule = starts::usual(platform).name();
+            (
+                format!(" and the mapping `{rule}`"),
+                " --mapping contiguous",
+            )
+        } else {
+            (String::new(), "")
+        };
+        let (fitted, name) = (quoted(&fitted_to(own)), stem(&own.source));
+        [
+            format!("neutral settings{mapping} for `{app}` on "),
+            format!(
+                ": the paper's are fitted to {fitted}; `--set extends={name}{placed}` takes the paper's"
+            ),
+        ]
     }
 }
 
-/// The layers with the settings of a library below the one that names it.
-fn with_library(layers: &Layers, library: Option<&LoadedLibrary>) -> Layers {
-    library.map_or_else(
-        || layers.clone(),
-        |library| {
-            let source = format!("the library {}", library.name);
-            layers.with_library(&source, &library.settings)
-        },
-    )
+/// The application that settings name.
+fn app_of(registry: &Registry, given: &Layers) -> Result<String, Error> {
+    let Some(Value::String(app)) = given.get("workload.app") else {
+        if given.get("workload").is_some_and(|keys| !keys.is_object()) {
+            document::from_value::<ExperimentConfig>(&given.merged()?, "")?;
+        }
+        let problem = Problem::new("no application is chosen").key("workload.app");
+        let names = registry.workloads().names();
+        return Err(problem.known("applications", names).into());
+    };
+    match registry.workloads().find(&app) {
+        Err(error) if built_in::names().any(|name| name == app) => Err(error.map(|problem| {
+            problem.hint(format!(
+                "`{app}` is an experiment: name it without `--app`, as in `migsim run {app}`"
+            ))
+        })),
+        found => found.map(|_| app),
+    }
 }
 
-/// Whether a key has a value that is no text: that is reported when all is read.
-fn is_no_text(layers: &Layers, key: &str) -> bool {
-    layers.get(key).is_some_and(|value| !value.is_string())
+/// Names in backticks, in words.
+fn quoted(names: &[String]) -> String {
+    listed(names.iter().map(|name| format!("`{name}`")).collect())
+}
+
+/// A platform in words, beside those that settings are fitted to.
+fn shown(platform: &str, fitted: &[String]) -> String {
+    let stem = bare(platform);
+    let own = stem.rsplit('/').next().unwrap_or(stem);
+    if fitted.iter().any(|known| known == own) {
+        format!("`{platform}` (not the built-in `{own}`)")
+    } else {
+        format!("`{platform}`")
+    }
 }
 
 /// The platforms that an experiment was fitted to.
-fn named_by(experiment: &Document) -> Vec<String> {
+fn fitted_to(experiment: &Document) -> Vec<String> {
     let names = experiment.value["calibrated_for"].as_array();
     let names = names.into_iter().flatten().filter_map(Value::as_str);
     names.map(|name| bare(name).to_owned()).collect()

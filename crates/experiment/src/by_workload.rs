@@ -1,26 +1,10 @@
-//! Contributions of an application to its experiment: settings between the built-in and the given ones, and notes about open points. Both
-//! come from traces.
+//! Notes about points that an application leaves open though they decide, and about settings given in vain.
 
 use super::config::ExperimentConfig;
-use super::layers::{Flag, Layers, is_within};
-use migsim_base::document;
 use migsim_base::units::ProcessId;
 use migsim_bsp::{Scenario, Transfer};
 use migsim_policies as policy;
-use migsim_workloads::{Setting, Workload};
-
-/// The settings of a workload as a layer called `name`; without those of its barrier where another one is given.
-pub(super) fn layer(name: &str, settings: &[Setting], has_barrier: bool) -> Layers {
-    let flag = |setting: &Setting| Flag {
-        key: setting.key.clone(),
-        flag: setting.source.clone(),
-        value: document::typed_value(&setting.value),
-    };
-    let is_kept = |setting: &&Setting| !(has_barrier && is_within(&setting.key, "runtime.barrier"));
-    let mut layer = Layers::default();
-    layer.push_settings(name, settings.iter().filter(is_kept).map(flag).collect());
-    layer
-}
+use migsim_workloads::Workload;
 
 /// Notes for the user: settings given in vain, and settings that the workload leaves open though they decide.
 pub(super) fn notes(

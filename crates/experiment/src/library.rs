@@ -9,7 +9,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::layers::Flag;
+use super::settings::Flag;
 use migsim_base::document::{self, Document};
 use migsim_base::error::{Error, Problem};
 
@@ -62,6 +62,13 @@ pub(crate) struct LoadedLibrary {
     pub settings: Vec<Flag>,
     /// Where they come from.
     pub origins: BTreeMap<String, String>,
+}
+
+impl LoadedLibrary {
+    /// The name of the source of its settings.
+    pub(super) fn source(&self) -> String {
+        format!("the library {}", self.name)
+    }
 }
 
 /// The library of a name or file, as it is written.

@@ -6,7 +6,7 @@
 use serde_json::{Map, Value, json};
 
 use super::built_in::{self, ONE_READING};
-use super::layers::{Layers, lookup};
+use super::settings::{Layers, lookup};
 use migsim_base::error::Error;
 use migsim_policies as policy;
 

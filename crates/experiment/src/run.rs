@@ -8,8 +8,8 @@ use serde_json::Map;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use super::chosen::policy_label;
 use super::ledger::Ledger;
+use super::policy_choice::policy_label;
 use super::resolve::Experiment;
 use super::starts::StaticStart;
 use migsim_base::error::{Broken, Error, Problem};

@@ -9,7 +9,8 @@
 
 use rayon::prelude::*;
 
-use super::resolve::{Experiment, fits_memory, placed_by};
+use super::placement::{fits_memory, placed_by};
+use super::resolve::Experiment;
 use super::run::{Progress, Results};
 use super::starts::{StaticStart, is_of_a_paper};
 use migsim_base::error::Error;

@@ -67,7 +67,7 @@ pub use machine::{Machine, MachineCluster, MachineGroup, MachineLink, MachinePat
 pub use migsim_base::quantities::{duration, speed};
 pub use platform::{draw, platform_sheet};
 pub use processes::ProcessTable;
-pub use read::{Call, Difference, InputFile, Moved, Run, RunOfScenario, Superstep, changed_input};
+pub use read::{Call, Difference, InputFile, Moved, Run, RunOfScenario, Superstep};
 pub use report::Report;
 pub use starts::compared;
 pub use summary::{manifest, summary};

@@ -58,15 +58,6 @@ pub struct InputFile {
     pub sha256: String,
 }
 
-/// The first file that an experiment reads with other content than a run did; what only the policy read does not count.
-pub fn changed_input<'f>(files: &'f [InputFile], experiment: &Experiment) -> Option<&'f InputFile> {
-    let mut files = files.iter().filter(|one| one.role != "policy");
-    files.find(|file| {
-        let mut now = experiment.inputs.iter();
-        !now.any(|now| now.role == file.role && now.sha256 == file.sha256)
-    })
-}
-
 /// The contents of a run folder about a scenario.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -303,6 +294,22 @@ impl Run {
         let migrations = rows(&read("migrations.csv")?, &name("migrations.csv"))?;
         Self::assemble(registry, manifest, supersteps, calls, migrations)
             .map_err(|(file, what)| damaged(what).source(name(file)).into())
+    }
+
+    /// Checks that the files of the run, which `experiment` has read again, are what they were; the policy's own files do not count.
+    ///
+    /// # Errors
+    /// The first file that has changed since.
+    pub fn check_inputs(&self, experiment: &Experiment) -> Result<(), Problem> {
+        let mut files = self.inputs.iter().filter(|one| one.role != "policy");
+        let has_changed = |file: &&InputFile| {
+            let mut now = experiment.inputs.iter();
+            !now.any(|now| now.role == file.role && now.sha256 == file.sha256)
+        };
+        files.find(has_changed).map_or(Ok(()), |file| {
+            let message = format!("`{}` is no longer what it was", file.source);
+            Err(Problem::new(message))
+        })
     }
 
     /// A run that has just been done, as a folder would tell it.

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::meanings as quantity;
 use super::question::{Question, scenario_of};
-use crate::read::{Call, InputFile, Run, changed_input};
+use crate::read::{Call, Run};
 use migsim_base::error::Problem;
 use migsim_base::words::{counted, of_number};
 use migsim_bsp::Scenario;
@@ -17,7 +17,6 @@ use migsim_policies::explain::{Meaning, Narrator, Quantity, Sentence, say};
 #[derive(Clone, Debug, PartialEq)]
 pub struct Case {
     trial: Trial,
-    inputs: Vec<InputFile>,
     event_hash: String,
 }
 
@@ -49,7 +48,6 @@ impl Case {
                 judged,
                 changes: changes(run.narrator, &this.calls[judged]),
             },
-            inputs: run.inputs.clone(),
             event_hash: this.event_hash.clone(),
         }))
     }
@@ -59,10 +57,6 @@ impl Case {
     /// # Errors
     /// Why that cannot be told: it is no longer the same experiment.
     pub fn judge(&self, experiment: &Experiment, progress: &Progress) -> Result<Effect, String> {
-        // The decisions are forced: what the policy read is not needed.
-        if let Some(file) = changed_input(&self.inputs, experiment) {
-            return Err(format!("`{}` is no longer what it was", file.source));
-        }
         let effect = experiment
             .effect(&self.trial, progress)
             .map_err(|error| error.first_line())?;

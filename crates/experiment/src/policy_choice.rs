@@ -13,19 +13,20 @@ use serde_json::{Map, Value};
 use crate::registry::Registry;
 use migsim_base::document::typed_value;
 use migsim_base::error::{Error, Problem};
+use migsim_base::plugin::Table;
 use migsim_policies::{self as policy, Policy, Triggered, trigger};
 
 /// The chosen policy and trigger.
 #[derive(Clone, Debug)]
-pub(super) struct Chosen {
+pub(super) struct PolicyChoice {
     pub(super) entry: policy::Entry,
     pub(super) options: Value,
-    trigger: Option<ChosenTrigger>,
+    trigger: Option<TriggerChoice>,
 }
 
 /// The chosen trigger.
 #[derive(Clone, Debug)]
-struct ChosenTrigger {
+struct TriggerChoice {
     entry: trigger::Entry,
     options: Value,
     only_if_paid_back: bool,
@@ -34,64 +35,46 @@ struct ChosenTrigger {
 /// The key under `policy.trigger` that belongs to all triggers.
 const ONLY_IF_PAID_BACK: &str = "only_if_paid_back";
 
-impl Chosen {
+impl PolicyChoice {
     /// The policy of the key `policy`, tried once.
     ///
     /// # Errors
     /// All that is unknown, unreadable or out of range.
     pub(super) fn of(registry: &Registry, keys: &Map<String, Value>) -> Result<Self, Error> {
-        let policies = registry.policies();
-        let own = ["name", "trigger"];
-        for key in keys.keys().filter(|key| !own.contains(&key.as_str())) {
-            policies.find(key).map_err(|_| {
-                Error::from(
-                    Problem::unknown("key", key)
-                        .key(format!("policy.{key}"))
-                        .known("keys", policies.names().chain(own)),
-                )
-            })?;
-        }
+        check_keys(keys, "policy", registry.policies(), "trigger")?;
         let name = match keys.get("name") {
             None => policy::USUAL,
             Some(Value::String(name)) => name.as_str(),
             Some(_) => {
-                return Err(Problem::new("the name of the policy is not a text")
-                    .key("policy.name")
-                    .into());
+                let problem = Problem::new("the name of the policy is not a text");
+                return Err(problem.key("policy.name").into());
             }
         };
         let mut parts = name.split('/').map(str::trim);
-        let entry = *policies.find(parts.next().unwrap_or_default())?;
-        let mut options = Map::new();
-        let mut named_trigger = None;
+        let entry = *registry.policies().find(parts.next().unwrap_or_default())?;
+        let (mut options, mut trigger) = (Map::new(), None);
         for part in parts {
+            let first = part.split(['=', ',']).next().unwrap_or(part).trim();
             if let Some(Value::Object(own)) = entry.variant(part) {
                 options.extend(own);
-                continue;
-            }
-            let trigger = part.split(['=', ',']).next().unwrap_or(part).trim();
-            if registry.triggers().find(trigger).is_err() {
+            } else if registry.triggers().find(first).is_ok() {
+                trigger = Some(part);
+            } else {
                 let known = entry.variants().chain(registry.triggers().names());
-                let problem = Problem::unknown("edition or trigger", trigger);
+                let problem = Problem::unknown("edition or trigger", first);
                 let problem = problem.key("policy.name");
                 return Err(problem.known("editions and triggers", known).into());
             }
-            named_trigger = Some(Value::from(part));
         }
-        match keys.get(entry.name) {
-            Some(Value::Object(own)) => options.extend(own.clone()),
-            Some(other) => return entry.build(other).map(|_| unreachable(&entry)), // it says what is wrong
-            None => {}
-        }
-        let options = Value::Object(options);
-        let trigger = trigger_of(registry, keys, &entry, named_trigger.as_ref())?;
-        let chosen = Self {
+        let options = above(options, keys.get(entry.name));
+        let trigger = TriggerChoice::of(registry, &entry, trigger, keys.get("trigger"))?;
+        let choice = Self {
             entry,
             options,
             trigger,
         };
-        chosen.build()?; // its options are checked before anything runs
-        Ok(chosen)
+        choice.build()?; // its options are checked before anything runs
+        Ok(choice)
     }
 
     /// The policy, ready for a run.
@@ -99,28 +82,28 @@ impl Chosen {
     /// # Errors
     /// Options are out of range, which [`Self::of`] has tried.
     pub(super) fn build(&self) -> Result<Box<dyn Policy>, Error> {
-        let policy = self.entry.build(&self.options)?;
-        let Some(chosen) = &self.trigger else {
-            return Ok(policy);
+        let Some(TriggerChoice {
+            entry,
+            options,
+            only_if_paid_back,
+        }) = &self.trigger
+        else {
+            return self.entry.build(&self.options);
         };
-        let trigger = chosen.entry.build(&chosen.options)?;
-        Ok(Box::new(Triggered::new(
-            trigger,
-            policy,
-            chosen.only_if_paid_back,
-        )))
+        self.build_called(entry.build(options)?, *only_if_paid_back)
     }
 
-    /// The policy without its own trigger, called when another one says so.
+    /// The policy without its own trigger, called by another one.
     ///
     /// # Errors
     /// As [`Self::build`].
     pub(super) fn build_called(
         &self,
         trigger: Box<dyn trigger::Trigger>,
+        only_if_paid_back: bool,
     ) -> Result<Box<dyn Policy>, Error> {
         let policy = self.entry.build(&self.options)?;
-        Ok(Box::new(Triggered::new(trigger, policy, false)))
+        Ok(Box::new(Triggered::new(trigger, policy, only_if_paid_back)))
     }
 
     /// The readings of the policy's source on which results depend, a few words each.
@@ -136,56 +119,19 @@ impl Chosen {
     /// # Errors
     /// As [`Self::build`].
     pub(super) fn resolved(&self) -> Result<Value, Error> {
-        let name = self.entry.name;
-        let mut resolved = named(name, self.entry.resolve(&self.options)?);
-        if let Some(chosen) = &self.trigger {
-            let name = chosen.entry.name;
-            let mut trigger = named(name, chosen.entry.resolve(&chosen.options)?);
-            if chosen.only_if_paid_back {
+        let named = |name: &str, options| {
+            Map::from_iter([("name".into(), name.into()), (name.into(), options)])
+        };
+        let mut resolved = named(self.entry.name, self.entry.resolve(&self.options)?);
+        if let Some(choice) = &self.trigger {
+            let options = choice.entry.resolve(&choice.options)?;
+            let mut trigger = named(choice.entry.name, options);
+            if choice.only_if_paid_back {
                 trigger.insert(ONLY_IF_PAID_BACK.into(), true.into());
             }
             resolved.insert("trigger".into(), trigger.into());
         }
         Ok(resolved.into())
-    }
-}
-
-/// A name, and under it the options of what has it.
-fn named(name: &str, options: Value) -> Map<String, Value> {
-    Map::from_iter([("name".into(), name.into()), (name.into(), options)])
-}
-
-/// The trigger that is part of the name, or that of the key `trigger`; none where the policy says itself when.
-fn trigger_of(
-    registry: &Registry,
-    keys: &Map<String, Value>,
-    entry: &policy::Entry,
-    named: Option<&Value>,
-) -> Result<Option<ChosenTrigger>, Error> {
-    let key = if named.is_some() {
-        "policy.name"
-    } else {
-        "policy.trigger"
-    };
-    let keys = keys.get("trigger");
-    match named.or(keys) {
-        None | Some(Value::Null) if entry.is_strategy() => {
-            ChosenTrigger::of_text(registry, trigger::USUAL, key).map(Some)
-        }
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) => {
-            let chosen = ChosenTrigger::of_text(registry, text, key)?;
-            let Some(Value::Object(keys)) = keys else {
-                return Ok(Some(chosen));
-            };
-            chosen.with_keys(registry, keys).map(Some)
-        }
-        Some(Value::Object(keys)) => ChosenTrigger::of_keys(registry, keys).map(Some),
-        Some(_) => {
-            let problem = Problem::new("the trigger is neither a name nor an object");
-            let hint = "write \"every\", \"every=50\" or { \"name\": \"every\", \"every\": { \"supersteps\": 50 } }";
-            Err(problem.key(key).hint(hint).into())
-        }
     }
 }
 
@@ -198,16 +144,54 @@ pub fn policy_label(policy: &Value) -> String {
     }
 }
 
-/// A policy with options that are no object has not been built.
-fn unreachable(entry: &policy::Entry) -> Chosen {
-    Chosen {
-        entry: *entry,
-        options: Value::Null,
-        trigger: None,
+/// Options with those of an object above them; what is no object replaces them and is refused when it is read.
+fn above(mut below: Map<String, Value>, options: Option<&Value>) -> Value {
+    match options {
+        None => {}
+        Some(Value::Object(own)) => below.extend(own.clone()),
+        Some(wrong) => return wrong.clone(),
     }
+    below.into()
 }
 
-impl ChosenTrigger {
+impl TriggerChoice {
+    /// The trigger that is a part of the policy's name, or that of the key `policy.trigger`; none where the policy says itself when.
+    fn of(
+        registry: &Registry,
+        policy: &policy::Entry,
+        named: Option<&str>,
+        key: Option<&Value>,
+    ) -> Result<Option<Self>, Error> {
+        let key = key.filter(|key| !key.is_null());
+        let options = key.and_then(Value::as_object);
+        if let Some(options) = options {
+            let section = "policy.trigger";
+            check_keys(options, section, registry.triggers(), ONLY_IF_PAID_BACK)?;
+        }
+        let (text, place) = match (named, key) {
+            (Some(text), _) => (text, "policy.name"),
+            (None, Some(Value::String(text))) => (text.as_str(), "policy.trigger"),
+            (None, Some(Value::Object(options))) => (name_in(options), "policy.trigger.name"),
+            (None, None) if policy.is_strategy() => (trigger::USUAL, "policy.trigger"),
+            (None, None) => return Ok(None),
+            (None, Some(_)) => {
+                let problem = Problem::new("the trigger is neither a name nor an object");
+                let hint = "write \"every\", \"every=50\" or { \"name\": \"every\", \"every\": { \"supersteps\": 50 } }";
+                return Err(problem.key("policy.trigger").hint(hint).into());
+            }
+        };
+        let mut choice = Self::of_text(registry, text, place)?;
+        if let Some(keys) = options {
+            choice.options = match (keys.get(choice.entry.name), choice.options) {
+                (Some(Value::Object(below)), own) => above(below.clone(), Some(&own)),
+                (Some(wrong), _) => wrong.clone(),
+                (None, own) => own,
+            };
+            choice.only_if_paid_back |= keys.get(ONLY_IF_PAID_BACK).map_or(Ok(false), flag)?;
+        }
+        Ok(Some(choice))
+    }
+
     /// The trigger of a text: its name, `name=value` for its main option, `,key=value` for others.
     fn of_text(registry: &Registry, text: &str, key: &str) -> Result<Self, Error> {
         let at = |problem: Problem| Error::from(problem.key(key));
@@ -217,17 +201,14 @@ impl ChosenTrigger {
             Some((name, value)) => (name.trim(), Some(value.trim())),
             None => (first, None),
         };
-        let entry = *registry
-            .triggers()
-            .find(name)
-            .map_err(|error| error.map_nowhere(|problem| problem.key(key)))?;
+        let found = registry.triggers().find(name);
+        let entry = *found.map_err(|error| error.map_nowhere(|problem| problem.key(key)))?;
         let mut options = Map::new();
         if let Some(value) = value {
             if entry.main().is_empty() {
                 let message = format!("the trigger `{name}` takes no value behind `=`");
-                return Err(at(
-                    Problem::new(message).hint("name its options: `,KEY=VALUE`")
-                ));
+                let problem = Problem::new(message);
+                return Err(at(problem.hint("name its options: `,KEY=VALUE`")));
             }
             options.insert(entry.main().to_owned(), typed_value(value));
         }
@@ -246,68 +227,48 @@ impl ChosenTrigger {
         }
         Ok(Self {
             entry,
-            options: Value::Object(options),
+            options: options.into(),
             only_if_paid_back,
-        })
-    }
-
-    /// The trigger of an object: `name`, the options under that name.
-    fn of_keys(registry: &Registry, keys: &Map<String, Value>) -> Result<Self, Error> {
-        check_keys(registry, keys)?;
-        let own = ["name", ONLY_IF_PAID_BACK];
-        let name = keys.get("name").and_then(Value::as_str);
-        let name = name.or_else(|| {
-            // The options of one trigger name it.
-            let mut named = keys.keys().filter(|key| !own.contains(&key.as_str()));
-            named
-                .next()
-                .map(String::as_str)
-                .filter(|_| named.next().is_none())
-        });
-        let name = name.unwrap_or(trigger::USUAL);
-        Self::of_text(registry, name, "policy.trigger.name")?.with_keys(registry, keys)
-    }
-
-    /// The same trigger with the options of an object beneath its own.
-    fn with_keys(self, registry: &Registry, keys: &Map<String, Value>) -> Result<Self, Error> {
-        check_keys(registry, keys)?;
-        let options = match (keys.get(self.entry.name).cloned(), self.options) {
-            (Some(Value::Object(mut beneath)), Value::Object(own)) => {
-                beneath.extend(own);
-                Value::Object(beneath)
-            }
-            (Some(wrong), _) => wrong,
-            (None, own) => own,
-        };
-        let is_left_out = keys.get(ONLY_IF_PAID_BACK).map_or(Ok(false), flag)?;
-        Ok(Self {
-            options,
-            only_if_paid_back: self.only_if_paid_back || is_left_out,
-            ..self
         })
     }
 }
 
-/// Refuses keys under `policy.trigger` that are neither those of all triggers nor the name of one.
-fn check_keys(registry: &Registry, keys: &Map<String, Value>) -> Result<(), Error> {
-    let triggers = registry.triggers();
+/// The name of the trigger of an object; without the key `name`, the options of one trigger name it.
+fn name_in(keys: &Map<String, Value>) -> &str {
     let own = ["name", ONLY_IF_PAID_BACK];
-    for key in keys.keys().filter(|key| !own.contains(&key.as_str())) {
-        triggers.find(key).map_err(|_| {
-            let problem = Problem::unknown("key", key).key(format!("policy.trigger.{key}"));
-            Error::from(problem.known("keys", triggers.names().chain(own)))
-        })?;
+    let others = keys.keys().filter(|key| !own.contains(&key.as_str()));
+    let others: Vec<&String> = others.collect();
+    match (keys.get("name").and_then(Value::as_str), &others[..]) {
+        (Some(name), _) => name,
+        (None, [only]) => only,
+        (None, _) => trigger::USUAL,
     }
-    Ok(())
+}
+
+/// Refuses keys of a section that are neither `name` and `own` nor the name of an entry of `table`.
+fn check_keys<K>(
+    keys: &Map<String, Value>,
+    section: &str,
+    table: &Table<K>,
+    own: &'static str,
+) -> Result<(), Problem> {
+    let own = ["name", own];
+    let is_known = |key: &str| own.contains(&key) || table.find(key).is_ok();
+    match keys.keys().find(|key| !is_known(key)) {
+        None => Ok(()),
+        Some(key) => {
+            let problem = Problem::unknown("key", key).key(format!("{section}.{key}"));
+            Err(problem.known("keys", table.names().chain(own)))
+        }
+    }
 }
 
 /// A value that is true or false.
 fn flag(value: &Value) -> Result<bool, Error> {
     value.as_bool().ok_or_else(|| {
         let problem = Problem::new(format!("{value} is neither true nor false"));
-        problem
-            .key(format!("policy.trigger.{ONLY_IF_PAID_BACK}"))
-            .into()
+        let key = format!("policy.trigger.{ONLY_IF_PAID_BACK}");
+        problem.key(key).into()
     })
 }
 
@@ -319,7 +280,7 @@ mod tests {
     fn chosen(keys: &Value) -> Result<Value, String> {
         let registry = Registry::standard();
         let keys = keys.as_object().unwrap();
-        let chosen = Chosen::of(&registry, keys).map_err(|error| error.to_string())?;
+        let chosen = PolicyChoice::of(&registry, keys).map_err(|error| error.to_string())?;
         Ok(chosen.resolved().unwrap())
     }
 

@@ -1,0 +1,83 @@
+//! The origins of the values of a resolved experiment, its key `origins`.
+//!
+//! A text from a file belongs to the value of that file. A value that replaces it was given by its source. Each key of a load has an origin,
+//! also where it has its default; other defaults have none.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use super::library::LoadedLibrary;
+use super::resolve::none;
+use super::settings::{Layers, is_within, lookup};
+use migsim_base::error::{Error, Problem};
+
+/// Origins, by the keys of their values.
+type Origins = BTreeMap<String, String>;
+
+/// Determines the origins of `resolved` from those that were `written`.
+///
+/// # Errors
+/// A text belongs to no value, or does not state its kind; all of them.
+pub(super) fn of(
+    written: Origins,
+    layers: &Layers,
+    library: Option<&LoadedLibrary>,
+    resolved: &Value,
+) -> Result<Origins, Error> {
+    let has_value = |key: &str| lookup(resolved, key).is_some();
+    let mut origins = Origins::new();
+    for key in written.into_keys().filter(|key| !is_within(key, "load")) {
+        if let Some((origin, is_text)) = layers.origin(&key)
+            && (is_text || has_value(&key))
+        {
+            origins.insert(key, origin);
+        }
+    }
+    origins.extend(of_load(layers, &resolved["load"]));
+    if let Some(library) = library {
+        let name = library.source();
+        let is_own = |key: &str| layers.source(key).is_some_and(|(source, _)| source == name);
+        let own = library.origins.iter().filter(|(key, _)| is_own(key));
+        origins.extend(own.map(|(key, text)| (key.clone(), text.clone())));
+    }
+    let mut problems = Vec::new();
+    for (key, text) in &origins {
+        let mut wrong = |message| problems.push(Problem::new(message).key("origins"));
+        // Options of policies other than the chosen one have no value here.
+        if !has_value(key) && !key.starts_with("policy.") {
+            wrong(format!(
+                "there is no value at `{key}` whose origin could be told"
+            ));
+        }
+        if !KINDS.iter().any(|kind| text.starts_with(kind)) {
+            wrong(format!(
+                "the origin of `{key}` does not begin with stated, inferred or fitted"
+            ));
+        }
+    }
+    none(problems).map(|()| origins)
+}
+
+/// The kinds of origins.
+const KINDS: [&str; 3] = ["stated", "inferred", "fitted"];
+
+/// The origins of all keys of the background loads.
+fn of_load(layers: &Layers, load: &Value) -> Origins {
+    let specs: Vec<(String, &Value)> = match load {
+        Value::Array(list) => (list.iter().enumerate())
+            .map(|(index, spec)| (format!("load[{index}]"), spec))
+            .collect(),
+        one => vec![("load".into(), one)],
+    };
+    let mut origins = Origins::new();
+    for (prefix, spec) in specs {
+        for key in spec.as_object().into_iter().flat_map(Map::keys) {
+            let key = format!("{prefix}.{key}");
+            let usual = || format!("inferred: default of the load {}", spec["kind"]);
+            let origin = layers.origin(&key).map_or_else(usual, |origin| origin.0);
+            origins.insert(key, origin);
+        }
+    }
+    origins
+}

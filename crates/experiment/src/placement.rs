@@ -1,0 +1,148 @@
+//! The first host of each process: by the mapping, or by the workload itself; and the hosts that a workload names.
+
+use std::collections::BTreeMap;
+
+use super::config::{Basis, ExperimentConfig};
+use migsim_base::error::{Error, Problem};
+use migsim_base::units::{Bytes, HostId, ProcessId};
+use migsim_platform::{LoadedPlatform, Mapping, Platform};
+use migsim_workloads::Workload;
+
+/// Places the processes, and checks the memory of their hosts and the destinations of prescribed moves.
+///
+/// # Errors
+/// The mapping does not fit the platform; a host that the workload names does not exist, or has too little memory.
+pub(super) fn place(
+    (config, basis): (&ExperimentConfig, &Basis),
+    is_mapped: bool,
+    workload: &dyn Workload,
+    loaded: &LoadedPlatform,
+) -> Result<Vec<HostId>, Error> {
+    let placement = if is_mapped {
+        placed_by(&config.mapping(), workload, &loaded.platform)
+    } else {
+        named_by(workload, loaded)
+    };
+    let placement = placement.map_err(|error| match error {
+        // One problem for all hosts of a mapping that was made for another platform.
+        Error::Input(mut problems) if basis.is_calibrated == Some(false) => {
+            let hint = format!(
+                "use `--mapping contiguous`: the mapping of the experiment `{}` is for other platforms",
+                basis.experiment
+            );
+            problems.truncate(1);
+            Error::Input(problems).map(|problem| problem.hint(hint.clone()))
+        }
+        error => error,
+    })?;
+    check_memory(&placement, workload, loaded)?;
+    check_moves(workload, loaded)?;
+    Ok(placement)
+}
+
+/// The hosts of a platform by their names.
+fn hosts(platform: &Platform) -> BTreeMap<&str, HostId> {
+    let names = platform.hosts.iter().map(|host| host.name.as_str());
+    names.zip((0..).map(HostId::from_index)).collect()
+}
+
+/// The problem of a host that a workload names and that does not exist.
+fn unknown_host(what: &str, name: &str, loaded: &LoadedPlatform) -> Error {
+    let names = loaded.platform.hosts.iter().map(|host| host.name.as_str());
+    let problem = Problem::new(what).names_no("host", name);
+    problem.source(&loaded.source).known("hosts", names).into()
+}
+
+/// The first hosts that the workload names.
+fn named_by(workload: &dyn Workload, loaded: &LoadedPlatform) -> Result<Vec<HostId>, Error> {
+    let hosts = hosts(&loaded.platform);
+    let host = |process: usize| {
+        let name = workload.initial_host(ProcessId::from_index(process));
+        let name = name.unwrap_or_default();
+        hosts.get(name).copied().ok_or_else(|| {
+            let number = process + 1;
+            let what =
+                format!("process {number} of the workload starts on the unknown host `{name}`");
+            unknown_host(&what, name, loaded)
+        })
+    };
+    (0..workload.processes()).map(host).collect()
+}
+
+/// The first hosts of the processes by a mapping; of a workload that has ranks, it places these.
+pub(super) fn placed_by(
+    mapping: &Mapping,
+    workload: &dyn Workload,
+    platform: &Platform,
+) -> Result<Vec<HostId>, Error> {
+    let processes = workload.processes();
+    let ranks: Option<Vec<usize>> = (0..processes)
+        .map(|process| workload.initial_rank(ProcessId::from_index(process)))
+        .collect();
+    let placed = workload.labels().map_or(processes, |labels| labels.ranks);
+    let hosts = mapping.place(platform, placed);
+    let hosts = hosts.map_err(|error| error.map_nowhere(|problem| problem.key("mapping")))?;
+    Ok(match ranks {
+        Some(ranks) => ranks.into_iter().map(|rank| hosts[rank]).collect(),
+        None => hosts,
+    })
+}
+
+/// Whether the memory of the hosts holds the processes that start there.
+pub(super) fn fits_memory(
+    placement: &[HostId],
+    workload: &dyn Workload,
+    loaded: &LoadedPlatform,
+) -> bool {
+    check_memory(placement, workload, loaded).is_ok()
+}
+
+/// Checks that the memory of the hosts holds the processes that start there.
+fn check_memory(
+    placement: &[HostId],
+    workload: &dyn Workload,
+    loaded: &LoadedPlatform,
+) -> Result<(), Error> {
+    let hosts = &loaded.platform.hosts;
+    if hosts.iter().all(|host| host.memory.is_none()) {
+        return Ok(());
+    }
+    let mut needed = vec![Bytes::default(); hosts.len()];
+    for (process, host) in placement.iter().enumerate() {
+        let memory = workload.memory(ProcessId::from_index(process));
+        needed[host.index()] = needed[host.index()] + memory;
+    }
+    for (host, needed) in hosts.iter().zip(&needed) {
+        if let Some(memory) = host.memory.filter(|memory| needed > memory) {
+            let message = format!(
+                "host `{}` has {memory} of memory, and the processes that start there need {needed}",
+                host.name
+            );
+            let hint = "spread the processes with `mapping`, or use fewer or smaller ones";
+            let problem = Problem::new(message).source(&loaded.source);
+            return Err(problem.hint(hint).into());
+        }
+    }
+    Ok(())
+}
+
+/// Checks that the destinations of prescribed moves exist.
+fn check_moves(workload: &dyn Workload, loaded: &LoadedPlatform) -> Result<(), Error> {
+    if !workload.prescribes_moves() {
+        return Ok(());
+    }
+    let hosts = hosts(&loaded.platform);
+    for superstep in 0..workload.supersteps() {
+        let mut moves = workload.prescribed_moves(superstep).into_iter();
+        if let Some(wanted) = moves.find(|wanted| !hosts.contains_key(&*wanted.to)) {
+            let what = format!(
+                "process {} of the workload moves to the unknown host `{}` after superstep {}",
+                u64::from(wanted.process.0) + 1,
+                wanted.to,
+                superstep + 1
+            );
+            return Err(unknown_host(&what, &wanted.to, loaded));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,391 @@
+//! The settings of an experiment as one list: of two settings for one key the later one wins.
+//!
+//! ```text
+//! built-in experiments, platform, application, library, files, flags ─> Layers ─> merged settings
+//! ```
+//! Each setting keeps its origin. A problem found in the merged settings therefore points at the line or flag that caused it, and a resolved
+//! experiment states the origin of each value. The name of a network, load or application replaces all keys of the one chosen before: the
+//! list holds an empty object ahead of the settings with that name.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+
+use migsim_base::document::Document;
+use migsim_base::error::{Error, Problem};
+
+/// A setting from the command line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Flag {
+    /// Its key in the experiment, as a dotted path.
+    pub key: String,
+    /// The flag as typed, for messages (`--grid 10x5`).
+    pub flag: String,
+    /// The value.
+    pub value: Value,
+}
+
+impl Flag {
+    /// Whether its key lies inside the object or list at `key`.
+    pub fn is_inside(&self, key: &str) -> bool {
+        self.key != key && is_within(&self.key, key)
+    }
+}
+
+/// One setting with its origin.
+#[derive(Clone, Debug)]
+enum Setting {
+    /// All keys of a file, given or built in; they are merged one by one.
+    File(Arc<Document>),
+    /// One key, set by the source of this name. The settings that a source gives at once share the name.
+    Key(Arc<str>, Arc<Flag>),
+    /// An empty object in place of all its keys that were set before, by the source of this name.
+    Emptied(Arc<str>, &'static str),
+}
+
+/// The key `library`.
+const LIBRARY: &str = "library";
+/// The key of the application.
+const APP: &str = "workload.app";
+/// The keys of names, each with the object whose other keys belong to the name.
+const NAMES: [(&str, &str); 3] = [
+    ("network.model", "network"),
+    ("load.kind", "load"),
+    (APP, "workload"),
+];
+
+impl Setting {
+    /// The name of its source.
+    fn source(&self) -> &str {
+        match self {
+            Self::File(document) => &document.source,
+            Self::Key(source, _) | Self::Emptied(source, _) => source,
+        }
+    }
+
+    /// Whether two settings were given at once.
+    fn is_beside(&self, other: &Self) -> bool {
+        matches!((self, other), (Self::Key(one, _), Self::Key(other, _)) if Arc::ptr_eq(one, other))
+    }
+
+    /// The value that it gives to a key.
+    fn get(&self, key: &str) -> Option<&Value> {
+        match self {
+            Self::File(document) => lookup(&document.value, key),
+            Self::Key(_, flag) if is_within(key, &flag.key) => {
+                lookup(&flag.value, &key[flag.key.len()..])
+            }
+            Self::Key(..) | Self::Emptied(..) => None,
+        }
+    }
+
+    /// Whether it gives the value of a key, or leaves none because it replaces the object around the key.
+    fn decides(&self, key: &str) -> bool {
+        match self {
+            Self::File(document) => {
+                let mut ends = key.match_indices(['.', '[']).map(|(end, _)| end);
+                let around = |end| lookup(&document.value, &key[..end]);
+                self.get(key).is_some()
+                    || ends.any(|end| around(end).is_some_and(|around| !around.is_object()))
+            }
+            // A text in place of an object is a mistake, which is reported later, or a name for it.
+            Self::Key(_, flag) => {
+                let is_whole =
+                    flag.value.is_object() || flag.value.is_array() || flag.value.is_null();
+                flag.key == key || is_whole && is_within(key, &flag.key)
+            }
+            Self::Emptied(_, object) => is_within(key, object),
+        }
+    }
+
+    /// Its text about the origin of the value of a key.
+    fn text(&self, key: &str) -> Option<&str> {
+        let text = match self {
+            Self::File(document) => document.value.get("origins")?.get(key)?,
+            Self::Key(_, flag) if flag.key == "origins" => flag.value.get(key)?,
+            Self::Key(_, flag) if flag.key.strip_prefix("origins.")? == key => &flag.value,
+            Self::Key(..) | Self::Emptied(..) => return None,
+        };
+        text.as_str()
+    }
+}
+
+/// Settings from any number of sources, the strongest last.
+#[derive(Clone, Debug, Default)]
+pub struct Layers {
+    list: Vec<Setting>,
+}
+
+impl Layers {
+    /// Settings by their keys (`workload.app`), without a file.
+    pub fn of<'k>(settings: impl IntoIterator<Item = (&'k str, Value)>) -> Self {
+        let flag = |(key, value): (&str, Value)| Flag {
+            key: key.to_owned(),
+            flag: key.to_owned(),
+            value,
+        };
+        let mut layers = Self::default();
+        layers.push_flags(settings.into_iter().map(flag).collect());
+        layers
+    }
+
+    /// Adds a file on top.
+    pub fn push_file(&mut self, document: impl Into<Arc<Document>>) {
+        self.push(vec![Setting::File(document.into())], &[]);
+    }
+
+    /// Adds flags on top; of two flags for one key the later wins.
+    pub fn push_flags(&mut self, flags: Vec<Flag>) {
+        self.push_from("command line", flags);
+    }
+
+    /// Adds settings of another source on top, key by key.
+    pub(super) fn push_from(&mut self, source: &str, settings: Vec<Flag>) {
+        self.push(keys(source, settings), &[]);
+    }
+
+    /// Adds settings that are given at once. After the name of another network come `constants`, those of the library.
+    fn push(&mut self, settings: Vec<Setting>, constants: &[Setting]) {
+        for (name, object) in NAMES {
+            let Some(one) = settings.iter().rfind(|one| one.get(name).is_some()) else {
+                continue;
+            };
+            let is_other = |before: Value| one.get(name) != Some(&before);
+            if name != APP || self.get(APP).is_some_and(is_other) {
+                self.list
+                    .push(Setting::Emptied(one.source().into(), object));
+            }
+            // A constant of the library that a resolved experiment does not have was switched off.
+            let is_resolved = settings.iter().any(|one| one.get("basis").is_some());
+            if object == "network" && !is_resolved {
+                self.list.extend_from_slice(constants);
+            }
+        }
+        self.list.extend(settings);
+    }
+
+    /// The settings of all `parts`, the strongest last. Those of a library, with the name of their source, lie below the strongest source that
+    /// names one.
+    pub(super) fn join(parts: &[&Self], library: Option<(&str, &[Flag])>) -> Self {
+        let batches = (parts.iter()).flat_map(|part| part.list.chunk_by(Setting::is_beside));
+        let is_given = |batch: &&[Setting]| !matches!(batch, [Setting::Emptied(..)]);
+        let batches: Vec<&[Setting]> = batches.filter(is_given).collect();
+        let names_library = |batch: &&[Setting]| batch.iter().any(|one| one.get(LIBRARY).is_some());
+        let place = batches.iter().rposition(names_library);
+        let (mut all, mut constants) = (Self::default(), Vec::new());
+        for (index, batch) in batches.into_iter().enumerate() {
+            if let Some((source, settings)) = library.filter(|_| place == Some(index)) {
+                let settings = keys(source, settings.to_vec());
+                let is_constant = |one: &&Setting| matches!(one, Setting::Key(_, flag) if flag.is_inside("network") && flag.key != "network.model");
+                constants = settings.iter().filter(is_constant).cloned().collect();
+                all.push(settings, &[]);
+            }
+            all.push(batch.to_vec(), &constants);
+        }
+        all
+    }
+
+    /// The value of a key in the strongest source that has it.
+    pub fn get(&self, key: &str) -> Option<Value> {
+        self.giver(key)?.get(key).cloned()
+    }
+
+    /// The setting that gives the value of a key.
+    fn giver(&self, key: &str) -> Option<&Setting> {
+        let strongest = self.list.iter().rfind(|one| one.decides(key));
+        strongest.filter(|one| one.get(key).is_some())
+    }
+
+    /// The name of the source that gives the value of a key, and whether it is a file.
+    pub(super) fn source(&self, key: &str) -> Option<(&str, bool)> {
+        let giver = self.giver(key)?;
+        Some((giver.source(), matches!(giver, Setting::File(_))))
+    }
+
+    /// Whether a person chose the value of a key. In resolved settings, which have a `basis`, every key is written.
+    pub fn is_chosen(&self, key: &str) -> bool {
+        self.giver(key)
+            .is_some_and(|giver| giver.get("basis").is_none())
+    }
+
+    /// The origin of the value of a key, and whether it is a text of a file; none for a default.
+    pub(super) fn origin(&self, key: &str) -> Option<(String, bool)> {
+        let knows = |one: &&Setting| one.text(key).is_some() || one.decides(key);
+        let known = self.list.iter().rfind(knows)?;
+        if let Some(text) = known.text(key) {
+            return Some((text.to_owned(), true));
+        }
+        // The name of a network stands for all its constants.
+        let is_given = known.get(key).is_some() || is_within(key, "network");
+        is_given.then(|| (format!("stated: given by {}", known.source()), false))
+    }
+
+    /// All settings merged: objects of files key by key, anything else replaced whole.
+    ///
+    /// # Errors
+    /// A file is not an object, or a flag sets a key inside something that is not an object.
+    pub fn merged(&self) -> Result<Value, Error> {
+        let mut all = json!({});
+        for setting in &self.list {
+            match setting {
+                Setting::File(document) if !document.value.is_object() => {
+                    let message = "an experiment file is a JSON object";
+                    return Err(document.problem("", message).into());
+                }
+                Setting::File(document) => merge(&mut all, &document.value),
+                Setting::Key(_, flag) if !set(&mut all, &flag.key, flag.value.clone()) => {
+                    return Err(no_key(&all, flag).into());
+                }
+                Setting::Key(..) => {}
+                Setting::Emptied(_, object) => {
+                    all[*object] = json!({});
+                    if let Some(origins) = all.get_mut("origins").and_then(Value::as_object_mut) {
+                        origins.retain(|key, _| !is_within(key, object) || *object == "network");
+                    }
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// Points the problems of `error` at the files and flags that caused them.
+    #[must_use]
+    pub fn locate(&self, error: Error) -> Error {
+        error.map(|problem| self.locate_one(problem))
+    }
+
+    fn locate_one(&self, problem: Problem) -> Problem {
+        let (None, Some(key)) = (&problem.location.source, &problem.location.key) else {
+            return problem;
+        };
+        for setting in self.list.iter().rev() {
+            match setting {
+                Setting::Key(_, flag) if is_within(key, &flag.key) => {
+                    return problem.source(&flag.flag);
+                }
+                Setting::Key(..) | Setting::Emptied(..) => {}
+                Setting::File(document) => {
+                    if let Some((line, column)) = document.locate(key) {
+                        return problem.source(&document.source).at(line, column);
+                    }
+                }
+            }
+        }
+        problem
+    }
+}
+
+/// Settings of one source, given at once.
+fn keys(source: &str, settings: Vec<Flag>) -> Vec<Setting> {
+    let source: Arc<str> = source.into();
+    let one = |flag: Flag| Setting::Key(Arc::clone(&source), flag.into());
+    settings.into_iter().map(one).collect()
+}
+
+/// Whether the path `inner` is `outer` or lies inside it.
+pub(super) fn is_within(inner: &str, outer: &str) -> bool {
+    inner
+        .strip_prefix(outer)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
+}
+
+/// The value at a path such as `policy.name` or `load[1].mean`.
+pub fn lookup<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {
+    parts(key).try_fold(value, |value, part| match part.strip_suffix(']') {
+        Some(index) => value.get(index.parse::<usize>().ok()?),
+        None => value.get(part),
+    })
+}
+
+/// The same, to be changed.
+pub fn lookup_mut<'v>(value: &'v mut Value, key: &str) -> Option<&'v mut Value> {
+    parts(key).try_fold(value, |value, part| match part.strip_suffix(']') {
+        Some(index) => value.get_mut(index.parse::<usize>().ok()?),
+        None => value.get_mut(part),
+    })
+}
+
+/// The steps of a path: keys, and places in lists with their closing bracket.
+fn parts(key: &str) -> impl Iterator<Item = &str> {
+    key.split(['.', '[']).filter(|part| !part.is_empty())
+}
+
+fn merge(below: &mut Value, above: &Value) {
+    match (below, above) {
+        (Value::Object(below), Value::Object(above)) => {
+            for (key, value) in above {
+                match below.get_mut(key) {
+                    Some(old) => merge(old, value),
+                    None => {
+                        below.insert(key.clone(), value.clone());
+                    }
+                }
+            }
+        }
+        (below, above) => *below = above.clone(),
+    }
+}
+
+/// Sets a key such as `policy.name` or `load[1].mean`, making objects on the way; `false` if something on the way is not an object, is a list
+/// without that element, or has no name.
+fn set(value: &mut Value, key: &str, new: Value) -> bool {
+    const TRIGGER: &str = "policy.trigger";
+    const RECEIVES: &str = "runtime.receives";
+    // A trigger may be a text; beside options of triggers it is the name among them.
+    let is_text = |value: &Value, key| lookup(value, key).is_some_and(Value::is_string);
+    let is_object = |value: &Value, key| lookup(value, key).is_some_and(Value::is_object);
+    if key == TRIGGER && new.is_string() && is_object(value, TRIGGER) {
+        return set(value, "policy.trigger.name", new);
+    }
+    if key != TRIGGER && is_within(key, TRIGGER) && is_text(value, TRIGGER) {
+        value["policy"]["trigger"] = json!({ "name": lookup(value, TRIGGER) });
+    }
+    // Receives may be a text, which has no keys: a size takes its place.
+    if key != RECEIVES && is_within(key, RECEIVES) && is_text(value, RECEIVES) {
+        value["runtime"]["receives"] = json!({});
+    }
+    let mut place = value;
+    for part in key.split('.') {
+        let (name, indices) = part.split_at(part.find('[').unwrap_or(part.len()));
+        let Value::Object(map) = place else {
+            return false;
+        };
+        if name.is_empty() {
+            return false;
+        }
+        let inside = map.entry(name).or_insert_with(|| json!({}));
+        match lookup_mut(inside, indices) {
+            Some(found) if indices.is_empty() || indices.ends_with(']') => place = found,
+            _ => return false,
+        }
+    }
+    *place = new;
+    true
+}
+
+/// The problem of a flag whose key cannot be set.
+fn no_key(all: &Value, flag: &Flag) -> Problem {
+    let message = format!("`{}` is not a key of an experiment", flag.key);
+    let problem = Problem::new(message)
+        .names_no("key", &flag.key)
+        .source(&flag.flag);
+    // The longest part of the key that has a value, which then is no object.
+    let ends = flag.key.match_indices(['.', '[']).rev();
+    let around = ends
+        .map(|(end, _)| &flag.key[..end])
+        .find_map(|key| Some((key, lookup(all, key)?)));
+    match around {
+        Some((key, Value::Array(list))) if !list.is_empty() => {
+            let rest = flag.key[key.len()..].trim_start_matches(|letter| letter != '.');
+            let last = list.len() - 1;
+            problem.hint(format!(
+                "`{key}` is a list here: write `{key}[0]{rest}`, up to `{key}[{last}]{rest}`"
+            ))
+        }
+        Some((key, Value::Null)) => problem.hint(format!("there is no `{key}` here")),
+        _ => problem,
+    }
+}
+
+#[cfg(test)]
+mod tests;

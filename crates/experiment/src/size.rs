@@ -1,0 +1,69 @@
+//! The memory that an experiment needs, checked before anything is allocated for it.
+
+use serde_json::{Map, Value};
+
+use super::config::ExperimentConfig;
+use migsim_base::error::Problem;
+use migsim_base::memory::{self, Limits, Size};
+use migsim_bsp::Scenario;
+use migsim_platform::{self as platform, LoadedPlatform};
+use migsim_policies::Policy;
+use migsim_workloads::{Workload, registry};
+
+/// Maximum number of processes whose memory the application itself checks.
+const MANY_PROCESSES: u64 = 10_000_000;
+
+/// Refuses more processes than fit in memory, before the application allocates anything for each of them.
+pub(super) fn check_processes(
+    app: &registry::Entry,
+    workload: &Map<String, Value>,
+    limits: Limits,
+) -> Result<(), Problem> {
+    let asked = app.processes(workload);
+    let Some((key, processes)) = asked.filter(|(_, processes)| *processes > MANY_PROCESSES) else {
+        return Ok(());
+    };
+    let needed = memory::least(processes as f64);
+    let checked = limits.check("the experiment", needed, format!("{processes} processes"));
+    checked.map_err(|problem| problem.key(format!("workload.{key}")))
+}
+
+/// Refuses what cannot fit in memory, before anything is allocated for it.
+pub(super) fn check(
+    (config, app): (&ExperimentConfig, &registry::Entry),
+    workload: &dyn Workload,
+    policy: &dyn Policy,
+    loaded: &LoadedPlatform,
+    limits: Limits,
+) -> Result<(), Problem> {
+    let platform = &loaded.platform;
+    let pairs = workload.processes() as f64 * platform.clusters.len() as f64;
+    let extent = workload.extent();
+    let loads = platform.hosts.iter().filter(|host| host.varies()).count()
+        + platform.links.iter().filter(|link| link.varies()).count();
+    let size = Size {
+        processes: workload.processes() as f64,
+        supersteps: workload.supersteps() as f64,
+        messages: extent.messages,
+        repeats: workload.supersteps() > 1 && workload.repeats(1),
+        application: extent.bytes,
+        clusters: platform.clusters.len() as f64,
+        hosts: platform.hosts.len() as f64,
+        platform: platform::memory_of(platform),
+        loads: loads as f64,
+        scenarios: config.scenarios.len(),
+        has_policy: config
+            .scenarios
+            .iter()
+            .any(|scenario| *scenario != Scenario::I),
+        policy: policy.memory(pairs, workload.supersteps() as f64),
+    };
+    let details = format!(
+        "processes: {}, supersteps: {}, messages in one of them: {}",
+        size.processes, size.supersteps, size.messages
+    );
+    let key = app.grows_with(&config.workload, size.processes >= size.supersteps);
+    limits
+        .check("the experiment", size.needed(limits), details)
+        .map_err(|problem| problem.key(format!("workload.{key}")))
+}
