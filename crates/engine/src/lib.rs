@@ -5,7 +5,7 @@
 //!                          │  clock      the current instant, in local time
 //!                          │  queue      future events in (date, sequence) order
 //!                          │  cpu        executions share the cores of a host
-//!                          │  network    flows: latency, then a share of their links
+//!                          │  transport  networks: fluid, with pipes, or of packets
 //!                          │  │ model    the network model: delay, weight and bound of a flow
 //!                          │  │ ways     what a message takes from its route while no link changes
 //!                          │  │ lone     flows that meet no other one
@@ -67,13 +67,13 @@ mod checks;
 mod clock;
 mod completion;
 mod cpu;
+mod event;
 mod factors;
 mod log;
 mod lone;
 mod maxmin;
 mod message;
 mod model;
-mod network;
 mod packets;
 mod profile;
 mod queue;
@@ -82,6 +82,7 @@ mod simulation;
 /// Platforms and runs for tests.
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+mod transport;
 mod uses;
 mod ways;
 

@@ -30,6 +30,25 @@ pub(super) enum Step {
     Joins(u32),
 }
 
+impl Step {
+    /// Returns its number among all steps.
+    pub(super) fn number(self) -> u32 {
+        match self {
+            Self::Sent(queue) => 2 * queue,
+            Self::Joins(packets) => 2 * packets + 1,
+        }
+    }
+
+    /// Returns the step of a number.
+    pub(super) fn of(number: u32) -> Self {
+        if number % 2 == 0 {
+            Self::Sent(number / 2)
+        } else {
+            Self::Joins(number / 2)
+        }
+    }
+}
+
 /// Packets of a message that go on together: all of them until they are sent on the first link, then one.
 #[derive(Clone, Copy, Debug)]
 struct Burst {
@@ -109,6 +128,11 @@ pub(super) struct Queues<T> {
 /// A message of more packets is refused: each packet has its events.
 pub(super) const MOST_PACKETS: f64 = 1e7;
 
+/// Returns the number of packets of a message, from its size and the payload of a packet \[B\].
+pub(super) fn packets_of(bytes: f64, payload: f64) -> f64 {
+    greater((bytes / payload).ceil(), 1.0)
+}
+
 impl<T: Copy> Queues<T> {
     /// Queues of so many links for packets that carry so much \[B\].
     pub(super) fn new(links: usize, packet: f64) -> Self {
@@ -124,11 +148,6 @@ impl<T: Copy> Queues<T> {
         }
     }
 
-    /// The number of packets of a message of so many bytes.
-    pub(super) fn packets(&self, bytes: f64) -> f64 {
-        greater((bytes / self.packet).ceil(), 1.0)
-    }
-
     /// Starts a message on a route of links, each with the latency after it \[s\] and whether messages share it; `event` names an event.
     pub(super) fn start<E: Copy>(
         &mut self,
@@ -139,7 +158,7 @@ impl<T: Copy> Queues<T> {
         queue: &mut EventQueue<E>,
         event: &impl Fn(Step) -> E,
     ) {
-        let packets = self.packets(start.bytes);
+        let packets = packets_of(start.bytes, self.packet);
         debug_assert!(packets <= MOST_PACKETS, "it was refused");
         #[expect(
             clippy::cast_possible_truncation,
@@ -298,12 +317,6 @@ impl<T: Copy> Queues<T> {
                 self.send_next(at, now, &|_| bandwidth, queue, event);
             }
         }
-    }
-
-    /// Tells whether packets wait for bandwidth of a link.
-    pub(super) fn is_stopped(&self, link: u32) -> bool {
-        let mut queues = self.all.iter();
-        queues.any(|queue| queue.link == link && queue.stopped.is_some())
     }
 
     /// The links of a message that has just ended, each as often as it crossed it.

@@ -5,42 +5,18 @@
 //! dates: everything that ends at a date ends, capacities change, then the owner reacts (starts new activities), then the
 //! rates are computed.
 
+use std::fmt;
 use std::sync::Arc;
 
 use super::clock::{Clock, until_within};
 use super::cpu::Cpus;
+use super::event::{Event, EventList};
 use super::model::NetworkModel;
-use super::network::Network;
-use super::packets::Step;
 use super::profile::{Change, Changes, Target};
-use super::queue::EventQueue;
+use super::transport::{Message, Transport, network_of, too_many_packets};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, HostId, Instructions, LinkId, Seconds, Time};
 use migsim_platform::{Platform, Route};
-
-/// What can happen at a date.
-#[derive(Clone, Copy, Debug)]
-enum Event<T> {
-    /// An execution of this host ends.
-    Host(u32),
-    /// A flow ends its latency or its transfer.
-    Flow(u32),
-    /// A queue has sent a packet.
-    Sent(u32),
-    /// Packets join a queue.
-    Joins(u32),
-    /// A wait, or a flow inside one host, ends.
-    Wait(T),
-}
-
-impl<T> From<Step> for Event<T> {
-    fn from(step: Step) -> Self {
-        match step {
-            Step::Sent(queue) => Self::Sent(queue),
-            Step::Joins(packets) => Self::Joins(packets),
-        }
-    }
-}
 
 /// Until when capacities stay as they are, as local dates \[s\].
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -56,9 +32,9 @@ pub struct Steady {
 pub struct Simulation<'p, T> {
     platform: &'p Platform,
     clock: Clock,
-    queue: EventQueue<Event<T>>,
+    queue: EventList<T>,
     cpus: Cpus<T>,
-    network: Network<T>,
+    network: Box<dyn Transport<T> + 'p>,
     changes: Changes,
     /// Tokens of the activities that have ended at the current date and were not handed out yet, last one first.
     ended: Vec<T>,
@@ -80,15 +56,15 @@ const MOST_CHANGES: u64 = 200_000_000;
 const TOO_FAR: &str = "the next date is too far away for a number: look for a tiny speed or bandwidth or a huge amount of work";
 const TOO_OFTEN: &str = "give the profiles and loads longer periods, or look for a tiny speed or bandwidth or a huge amount of work";
 
-impl<'p, T: Copy> Simulation<'p, T> {
+impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     /// A simulation of `platform` in which nothing happens yet.
     pub fn new(platform: &'p Platform, model: NetworkModel) -> Self {
         let mut simulation = Self {
             platform,
             clock: Clock::default(),
-            queue: EventQueue::new(),
+            queue: EventList::new(),
             cpus: Cpus::new(platform),
-            network: Network::new(platform, model),
+            network: network_of(platform, model),
             changes: Changes::new(platform),
             ended: Vec::new(),
             flows: 0,
@@ -112,7 +88,7 @@ impl<'p, T: Copy> Simulation<'p, T> {
     /// The last local date that counts as `date`.
     #[inline]
     fn same_until(&self, date: f64) -> f64 {
-        until_within(date, self.network.same_date())
+        until_within(date, self.network.state().model.same_date)
     }
 
     /// Seconds since the last [`Self::rebase`] (or the start).
@@ -130,14 +106,15 @@ impl<'p, T: Copy> Simulation<'p, T> {
         if is_idle {
             let elapsed = self.clock.local();
             self.clock.rebase();
-            self.network.tidy(elapsed);
+            self.network.forget();
+            self.network.state_mut().rebase(elapsed);
         }
         is_idle
     }
 
     /// Whether nothing is in progress.
     pub fn is_idle(&self) -> bool {
-        self.queue.is_empty() && self.ended.is_empty() && !self.network.has_held()
+        self.queue.is_empty() && self.ended.is_empty() && !self.network.has_completions()
     }
 
     /// Until when (local dates, \[s\]) the speeds of `hosts`, and all latencies, stay as they are while nothing is in progress. What these
@@ -247,28 +224,30 @@ impl<'p, T: Copy> Simulation<'p, T> {
 
     /// With slow start: whether nothing has been sent between two hosts for a while at a local date \[s\], if nothing is until then.
     pub fn is_idle_between(&self, from: HostId, to: HostId, date: f64) -> bool {
-        self.network.is_idle_between((from, to), date)
+        self.network.state().is_idle_between((from, to), date)
     }
 
     /// With slow start: a message between these hosts was simulated elsewhere, and ended at a local date \[s\].
     pub fn note_message(&mut self, ends: (HostId, HostId), date: f64) {
-        self.network.note_message(ends, date);
+        if let Some(connection) = self.connection(ends) {
+            self.note_connection(connection, date);
+        }
     }
 
     /// With slow start: the connection between two hosts, if they are two.
     pub fn connection(&mut self, ends: (HostId, HostId)) -> Option<u32> {
-        self.network.connection(ends)
+        self.network.state_mut().connection(ends)
     }
 
     /// With slow start: a message of a connection was simulated elsewhere, and ended at a local date \[s\].
     pub fn note_connection(&mut self, connection: u32, date: f64) {
-        self.network.note_connection(connection, date);
+        self.network.state_mut().note_connection(connection, date);
     }
 
     /// With slow start: messages that come again and again were simulated elsewhere, and have ended or will. They are pairs of a message and its
     /// connection, of which each has one; `ends` has their local dates \[s\], and any numbers afterwards.
     pub fn note_all(&mut self, messages: &Arc<[(u32, u32)]>, ends: &mut Vec<f64>) {
-        self.network.note_all(messages, ends);
+        self.network.state_mut().note_all(messages, ends);
     }
 
     /// Starts an execution of `work` on a host, whose cores all executions on it share.
@@ -310,15 +289,19 @@ impl<'p, T: Copy> Simulation<'p, T> {
     ) -> Result<(), Error> {
         self.flows += 1;
         let now = self.clock.local();
-        if let Some(way) = self.network.way((from, to)) {
-            let message = (size.get(), is_late);
-            let queue = &mut self.queue;
-            self.network
-                .start_over(way, message, token, now, queue, Event::Flow);
+        let message = Message {
+            platform: self.platform,
+            from,
+            to,
+            bytes: size.get(),
+            is_late,
+            token,
+        };
+        if self.network.start_again(&message, now, &mut self.queue) {
             return Ok(());
         }
         if from == to && !self.platform.has_own_loopback(from) {
-            let end = now + self.network.loopback_duration(size.get());
+            let end = now + self.network.state().loopback_duration(size.get());
             self.queue.push(end, Event::Wait(token));
             return Ok(());
         }
@@ -327,31 +310,19 @@ impl<'p, T: Copy> Simulation<'p, T> {
         };
         if self.changes.has_links() {
             self.wake_links(&route)?;
-            if self.network.is_answered()
+            if self.network.state().model.crosstraffic
                 && let Some(back) = self.platform.route(to, from)
             {
                 self.wake_links(&back)?;
             }
         }
-        if self.network.has_queues() {
-            if let Some(packets) = self.network.too_many_packets(size.get()) {
-                return Err(self.endless_queue(size, packets));
-            }
-            let (message, queue) = ((size.get(), is_late, token), &mut self.queue);
-            self.network
-                .start_packets((from, to), &route, message, now, queue, Event::from);
-            return Ok(());
+        let model = &self.network.state().model;
+        if model.queues
+            && let Some(packets) = too_many_packets(model, size.get())
+        {
+            return Err(self.endless_queue(size, packets));
         }
-        let ends = (self.platform, from, to);
-        self.network.start(
-            ends,
-            &route,
-            (size.get(), is_late),
-            token,
-            now,
-            &mut self.queue,
-            Event::Flow,
-        );
+        self.network.start(&message, &route, now, &mut self.queue);
         Ok(())
     }
 
@@ -377,8 +348,8 @@ impl<'p, T: Copy> Simulation<'p, T> {
             if let Some(token) = self.ended.pop() {
                 return Ok(Some(token));
             }
-            self.network.share(self.clock.local(), &mut self.queue);
-            if self.changes.is_empty() && !self.network.has_held() {
+            self.network.settle(self.clock.local(), &mut self.queue);
+            if self.changes.is_empty() && !self.network.has_completions() {
                 let Some(date) = self.queue.next_date() else {
                     return Ok(None);
                 };
@@ -391,10 +362,10 @@ impl<'p, T: Copy> Simulation<'p, T> {
                 }
                 continue;
             }
-            let end = self.network.next_end();
+            let end = self.network.next_completion();
             let date = match self.queue.next_date() {
                 Some(date) => date.min(end),
-                None if self.network.has_held() => end,
+                None if self.network.has_completions() => end,
                 None => return Ok(None),
             };
             let change = self.clock.to_local(self.changes.next_date());
@@ -444,10 +415,13 @@ impl<'p, T: Copy> Simulation<'p, T> {
         !self.ended.is_empty()
     }
 
-    /// As the network's.
+    /// As the fluid network's, before anything starts.
     #[cfg(test)]
     pub(crate) fn use_levels_alone(&mut self) {
-        self.network.use_levels_alone();
+        let model = self.network.state().model.clone();
+        let mut network = super::transport::FluidNetwork::new(self.platform, model);
+        network.use_levels_alone();
+        self.network = Box::new(network);
     }
 
     /// What went wrong first, in words; nothing ever should.
@@ -538,7 +512,7 @@ impl<'p, T: Copy> Simulation<'p, T> {
 
     /// The capacity \[B/s\] and the latency \[s\] of a link now.
     pub fn link(&self, link: LinkId) -> (f64, f64) {
-        self.network.link(link.index())
+        self.network.state().link(link.index())
     }
 
     /// A mark from which [`Self::mean_availability`] can be asked later. Up to date after [`Self::refresh`].
@@ -554,8 +528,7 @@ impl<'p, T: Copy> Simulation<'p, T> {
     #[inline]
     fn end_next(&mut self, date: f64) -> Option<T> {
         let until = self.same_until(date);
-        let is_next =
-            |queue: &EventQueue<Event<T>>| queue.next_date().is_some_and(|next| next <= until);
+        let is_next = |queue: &EventList<T>| queue.next_date().is_some_and(|next| next <= until);
         let first = self.end_event(date);
         if self.ended.is_empty() && !is_next(&self.queue) {
             return first;
@@ -576,7 +549,7 @@ impl<'p, T: Copy> Simulation<'p, T> {
         let (_, event) = self.queue.pop()?;
         match event {
             Event::Host(host) => {
-                let at = (date, self.network.same_date());
+                let at = (date, self.network.state().model.same_date);
                 let ended = &mut self.ended;
                 self.cpus
                     .finish(host as usize, at, &mut self.queue, event, |token| {
@@ -584,17 +557,7 @@ impl<'p, T: Copy> Simulation<'p, T> {
                     });
                 None
             }
-            Event::Flow(flow) => self.network.on_event(flow, date, &mut self.queue, event),
-            Event::Sent(sent) => {
-                let step = Step::Sent(sent);
-                self.network
-                    .on_step(step, date, &mut self.queue, Event::from)
-            }
-            Event::Joins(packets) => {
-                let step = Step::Joins(packets);
-                self.network
-                    .on_step(step, date, &mut self.queue, Event::from)
-            }
+            Event::Network(step) => self.network.advance(step, date, &mut self.queue),
             Event::Wait(token) => Some(token),
         }
     }
@@ -606,9 +569,8 @@ impl<'p, T: Copy> Simulation<'p, T> {
             let token = self.end_event(date);
             self.ended.extend(token);
         }
-        if self.network.next_end() <= until {
-            let ended = &mut self.ended;
-            self.network.end_held(date, |token| ended.push(token));
+        if self.network.next_completion() <= until {
+            self.network.complete(date, &mut self.ended);
         }
         while self.clock.to_local(self.changes.next_date()) <= until {
             self.apply_change();
@@ -619,7 +581,9 @@ impl<'p, T: Copy> Simulation<'p, T> {
     fn apply_change(&mut self) {
         let is_needed = |target| match target {
             Target::Speed(host) => self.cpus.is_busy(host.index()),
-            Target::Bandwidth(link) | Target::Latency(link) => self.network.is_used(link.index()),
+            Target::Bandwidth(link) | Target::Latency(link) => {
+                self.network.state().is_used(link.index())
+            }
         };
         if let Some(change) = self.changes.pop(is_needed) {
             self.apply(change);
@@ -640,12 +604,11 @@ impl<'p, T: Copy> Simulation<'p, T> {
                 );
             }
             Target::Bandwidth(link) => {
-                self.network.set_bandwidth(
+                self.network.set_capacity(
                     link.index(),
                     change.value,
                     self.clock.local(),
                     &mut self.queue,
-                    Event::from,
                 );
             }
             Target::Latency(link) => {
@@ -690,7 +653,8 @@ impl<'p, T: Copy> Simulation<'p, T> {
             .map(|host| format!("host `{}`", self.platform.hosts[host].name));
         let links = self
             .network
-            .stopped_by()
+            .state()
+            .stopped()
             .map(|link| format!("link `{}`", self.platform.links[link].name));
         let stopped: Vec<String> = hosts.chain(links).take(6).collect();
         let problem =

@@ -1,5 +1,7 @@
 //! Small machines for the unit tests.
 
+use std::fmt::Debug;
+
 #[cfg(test)]
 use proptest::prelude::*;
 
@@ -61,7 +63,7 @@ pub fn flows(quarters: u32) -> impl Strategy<Value = Vec<(f64, u32, u32, f64)>> 
 }
 
 /// Runs until nothing is in progress; what ended and when \[s\].
-pub fn run<T: Copy>(simulation: &mut Simulation<'_, T>) -> Vec<(T, f64)> {
+pub fn run<'p, T: Copy + Debug + Send + 'p>(simulation: &mut Simulation<'p, T>) -> Vec<(T, f64)> {
     let mut ended = Vec::new();
     while let Some(token) = simulation.next_ended().unwrap() {
         ended.push((token, simulation.now().get()));

@@ -1,0 +1,479 @@
+//! Flows: a latency phase, then a transfer at a rate that the network gives.
+//!
+//! A flow waits for its delay, without using bandwidth, then moves its bytes. Delay, weight and bound follow from the route as [`NetworkModel`]
+//! says; the least bandwidth of the route is taken when the flow starts.
+//!
+//! On platforms of SimGrid a flow that crosses no link, there or back, ends with its latency phase, whatever its size.
+//!
+//! A flow that starts while a link of its route has no capacity is bounded by its links alone.
+//!
+//! A change of weight has two side effects in SimGrid, which its dates depend on: it cuts short the latency phase of a flow, and a
+//! flow without latency takes its true weight instead of 1. Both are followed unless `reweigh_slip` is off.
+
+use super::{Message, NetworkState};
+use crate::checks::is_used_up;
+use crate::event::{Event, EventList};
+use crate::model::{ACKNOWLEDGEMENTS, NetworkModel};
+use crate::queue::Key;
+use crate::uses::Uses;
+use migsim_base::units::{Seconds, to_u32};
+use migsim_platform::{Platform, Route};
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Phase {
+    Latency,
+    Transfer,
+}
+
+/// A message as a flow.
+#[derive(Clone, Debug)]
+pub(super) struct Flow<T> {
+    pub(super) token: T,
+    pub(super) phase: Phase,
+    /// Its event in the event list; none while the network keeps its completion.
+    pub(super) event: Option<Key>,
+    /// Whether the network keeps its completion.
+    pub(super) is_held: bool,
+    /// Whether it is alone on its links.
+    pub(super) is_alone: bool,
+    /// Whether it is listed to be weighed again.
+    is_unweighed: bool,
+    /// Bytes left when `updated`, moving at `rate` (after the bandwidth factor).
+    pub(super) remaining: f64,
+    pub(super) rate: f64,
+    pub(super) updated: f64,
+    /// The rate that the sharing gave (before the bandwidth factor).
+    pub(super) share: f64,
+    /// With a way, as its weight and window: its share if it meets no other one.
+    pub(super) alone: Option<f64>,
+    pub(super) weight: f64,
+    /// Least bandwidth of the route when the flow started, and the TCP window's bound.
+    pub(super) narrowest: f64,
+    pub(super) window: f64,
+    /// Links of the way out that flows do not share.
+    pub(super) unshared: Vec<u32>,
+    /// Those that only the way back crosses, where they bind flows.
+    pub(super) pipes_back: Vec<u32>,
+    /// Crossings of the loopback of the network model on its route.
+    loopbacks: u32,
+    /// The latency of the route if the platform fixes it, else it is summed over the way out.
+    pub(super) fixed_latency: Option<f64>,
+    /// Its connection, if that counts.
+    pub(super) connection: Option<u32>,
+    /// Shared links, each with what the flow takes there of its rate: 1; with cross-traffic 0.05 for the way back. Links of the way out
+    /// come first: `uses[..outward]`; those that only the way back crosses follow.
+    pub(super) uses: Uses,
+    pub(super) outward: usize,
+}
+
+impl<T> Flow<T> {
+    /// Whether it is in its latency or transfer, not a place that waits for another flow.
+    fn is_present(&self) -> bool {
+        self.event.is_some() || self.is_held
+    }
+
+    /// Whether it moves its bytes.
+    pub(super) fn is_moving(&self) -> bool {
+        self.is_present() && self.phase == Phase::Transfer
+    }
+
+    /// Whether it shares links while it moves its bytes.
+    pub(super) fn shares_links(&self) -> bool {
+        self.phase == Phase::Transfer && !self.uses.is_empty()
+    }
+
+    /// Its links, each as often as it is counted for it.
+    fn links(&self) -> impl Iterator<Item = u32> + '_ {
+        let shared = self.uses.iter().map(|used| used.0);
+        shared.chain(self.unshared.iter().chain(&self.pipes_back).copied())
+    }
+
+    /// The most that its route and window leave it \[B/s\].
+    pub(super) fn bound(&self) -> f64 {
+        self.narrowest.min(self.window)
+    }
+}
+
+impl<T: Copy> Flow<T> {
+    /// Gives it a share \[B/s, before the bandwidth factor\] and moves its end.
+    pub(super) fn set_rate(
+        &mut self,
+        share: f64,
+        factor: f64,
+        now: f64,
+        events: &mut EventList<T>,
+    ) {
+        if share.to_bits() == self.share.to_bits() && self.rate > 0.0 {
+            return;
+        }
+        self.remaining = (self.remaining - self.rate * (now - self.updated)).max(0.0);
+        self.updated = now;
+        self.share = share;
+        self.rate = share * factor;
+        let date = if self.rate > 0.0 {
+            now + self.remaining / self.rate
+        } else {
+            f64::INFINITY
+        };
+        let end = self.event;
+        let end = end.expect("a transferring flow has its end in the queue");
+        events.reschedule(end, date);
+    }
+}
+
+/// The flows of a network.
+#[derive(Clone, Debug)]
+pub(super) struct Flows<T> {
+    pub(super) state: NetworkState,
+    /// The flows, and places of flows that have ended.
+    pub(super) list: Vec<Flow<T>>,
+    free: Vec<u32>,
+    /// The flows on each link in any order, and some that have ended; empty if no link varies.
+    on_links: Vec<Vec<u32>>,
+    /// The flows in their transfer whose links have changed since they were weighed.
+    unweighed: Vec<u32>,
+    /// Whether flows without links have no limit.
+    frees_linkless: bool,
+    /// Whether links that flows do not share bind the flows whose way back crosses them.
+    binds_back: bool,
+    /// Whether a flow ended before or after its bytes had moved.
+    pub(super) lost_bytes: bool,
+}
+
+impl<T: Copy> Flows<T> {
+    pub(super) fn new(platform: &Platform, model: NetworkModel, binds_back: bool) -> Self {
+        let state = NetworkState::new(platform, model);
+        Self {
+            on_links: vec![Vec::new(); state.crossings.len()],
+            state,
+            list: Vec::new(),
+            free: Vec::new(),
+            unweighed: Vec::new(),
+            frees_linkless: NetworkModel::frees_linkless(platform),
+            binds_back,
+            lost_bytes: false,
+        }
+    }
+
+    /// Forgets the flows that have ended, while there is none: equal flows then get equal places.
+    pub(super) fn forget(&mut self) {
+        debug_assert_eq!(self.free.len(), self.list.len());
+        self.free.clear();
+        self.free.extend((0..).take(self.list.len()));
+        self.free.reverse();
+    }
+
+    /// Adds a flow for a message over `route` (and back, for cross-traffic). Returns its place and its delay \[s\].
+    pub(super) fn add(
+        &mut self,
+        message: &Message<'_, T>,
+        route: &Route<'_>,
+        now: f64,
+    ) -> (u32, f64) {
+        let slot = self.add_empty(message.token, message.bytes, now);
+        let NetworkState { model, links, .. } = &self.state;
+        let flow = &mut self.list[slot as usize];
+        flow.fixed_latency = route.latency.map(Seconds::get);
+        flow.loopbacks = route.loopbacks;
+        flow.narrowest = model.bound_of(route.loopbacks);
+        for link in route.links() {
+            if links[link.index()].is_shared {
+                flow.uses.add(link.0, 1.0);
+            } else {
+                flow.unshared.push(link.0);
+            }
+            flow.narrowest = flow.narrowest.min(links[link.index()].bandwidth);
+        }
+        if flow.narrowest <= 0.0 {
+            // A link that is down now would hold the flow for ever: its capacity alone holds it, while it is down.
+            let bounds = flow.unshared.iter();
+            let bounds = bounds.map(|&link| links[link as usize].bandwidth);
+            flow.narrowest = bounds.fold(model.bound_of(route.loopbacks), f64::min);
+        }
+        flow.outward = flow.uses.len();
+        if model.crosstraffic
+            && let Some(back) = message.platform.route(message.to, message.from)
+        {
+            for link in back.links() {
+                if links[link.index()].is_shared {
+                    flow.uses.add(link.0, ACKNOWLEDGEMENTS);
+                } else if self.binds_back && !flow.unshared.contains(&link.0) {
+                    flow.pipes_back.push(link.0);
+                }
+            }
+        }
+        if self.state.varies() {
+            self.enter_links(slot);
+        }
+        let delay = if message.from == message.to {
+            self.state.model.delay(self.latency(slot))
+        } else {
+            self.delay(slot, message, route, now)
+        };
+        (slot, delay)
+    }
+
+    /// Lists a flow on its links, and forgets there the flows that have ended once they are many.
+    fn enter_links(&mut self, slot: u32) {
+        let links: Vec<u32> = self.list[slot as usize].links().collect();
+        for link in links {
+            if self.on_links[link as usize].len() > 2 * self.state.crossings[link as usize] + 16 {
+                self.on_links[link as usize] = self.on_link(link as usize);
+            }
+            self.on_links[link as usize].push(slot);
+            self.state.crossings[link as usize] += 1;
+        }
+    }
+
+    /// From the start of the flow of a message until its transfer begins \[s\]; takes the bytes that it moves.
+    fn delay(&mut self, slot: u32, message: &Message<'_, T>, route: &Route<'_>, now: f64) -> f64 {
+        let latency = self.latency(slot);
+        let NetworkState {
+            model,
+            links,
+            connections,
+            ..
+        } = &mut self.state;
+        let flow = &mut self.list[slot as usize];
+        let bytes = flow.remaining;
+        let round_trip = if message.is_late || model.slow_start {
+            model.round_trip(latency)
+        } else {
+            0.0
+        };
+        let mut delay = if message.is_late { round_trip } else { 0.0 };
+        if let Some(connections) = connections {
+            let connection = connections.find((message.from, message.to));
+            flow.connection = Some(connection);
+            if connections.start(connection, now) {
+                delay += model.slow_start(bytes, flow.narrowest, round_trip);
+            }
+        }
+        if model.is_plain() {
+            return delay + model.delay(latency);
+        }
+        flow.remaining = model.amount(bytes);
+        let bandwidths = route.links().map(|link| links[link.index()].bandwidth);
+        delay + model.delay_of(latency, model.hop(bandwidths), bytes)
+    }
+
+    /// The latency of the route of a flow as the links are now \[s\].
+    pub(super) fn latency(&self, slot: u32) -> f64 {
+        let flow = &self.list[slot as usize];
+        let links = &self.state.links;
+        let sum = || {
+            let shared = flow.uses[..flow.outward]
+                .iter()
+                .map(|&(link, share)| links[link as usize].latency * share.floor());
+            let unshared = flow.unshared.iter();
+            let unshared = unshared.map(|&link| links[link as usize].latency);
+            shared.chain(unshared).sum()
+        };
+        flow.fixed_latency.unwrap_or_else(sum)
+    }
+
+    /// Adds a flow of which only the token and the bytes are known.
+    pub(super) fn add_empty(&mut self, token: T, bytes: f64, now: f64) -> u32 {
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.list.push(Flow {
+                token,
+                phase: Phase::Latency,
+                event: None,
+                is_held: false,
+                is_alone: false,
+                is_unweighed: false,
+                remaining: 0.0,
+                rate: 0.0,
+                updated: 0.0,
+                share: 0.0,
+                alone: None,
+                weight: 1.0,
+                narrowest: 0.0,
+                window: 0.0,
+                loopbacks: 0,
+                fixed_latency: None,
+                connection: None,
+                unshared: Vec::new(),
+                pipes_back: Vec::new(),
+                uses: Uses::default(),
+                outward: 0,
+            });
+            to_u32(self.list.len() - 1)
+        });
+        let flow = &mut self.list[slot as usize];
+        flow.token = token;
+        flow.phase = Phase::Latency;
+        flow.is_unweighed = false;
+        flow.alone = None;
+        flow.connection = None;
+        flow.remaining = bytes;
+        flow.rate = 0.0;
+        flow.share = 0.0;
+        flow.updated = now;
+        flow.narrowest = f64::INFINITY;
+        flow.uses.clear();
+        flow.unshared.clear();
+        flow.pipes_back.clear();
+        slot
+    }
+
+    /// Begins the latency phase of a flow of `bytes`, if it has one; returns whether its transfer begins at once instead.
+    #[inline]
+    pub(super) fn begin(
+        &mut self,
+        slot: u32,
+        (delay, bytes): (f64, f64),
+        now: f64,
+        events: &mut EventList<T>,
+    ) -> bool {
+        let has_latency = delay > 0.0 || bytes <= 0.0;
+        if has_latency {
+            let event = events.push(now + delay, Event::Network(slot));
+            self.list[slot as usize].event = Some(event);
+        }
+        !has_latency
+    }
+
+    /// Takes the event of a flow, which was just removed from the event list. Returns whether its transfer begins; otherwise it has ended.
+    pub(super) fn take_event(&mut self, slot: u32) -> bool {
+        let flow = &mut self.list[slot as usize];
+        flow.event = None;
+        flow.phase == Phase::Latency && flow.remaining > 0.0
+    }
+
+    /// Begins the transfer of a flow that has its weight.
+    pub(super) fn begin_transfer(&mut self, slot: u32, now: f64) {
+        let flow = &mut self.list[slot as usize];
+        flow.phase = Phase::Transfer;
+        flow.updated = now;
+    }
+
+    /// Ends a flow whose event has come. Returns the token of its message.
+    pub(super) fn end(&mut self, slot: u32, now: f64) -> T {
+        let flow = &mut self.list[slot as usize];
+        if cfg!(debug_assertions) {
+            let left = flow.remaining - flow.rate * (now - flow.updated);
+            self.lost_bytes |= !is_used_up(left, flow.remaining, flow.rate, now);
+        }
+        self.remove(slot, now)
+    }
+
+    /// Removes a flow that has ended. Returns the token of its message.
+    pub(super) fn remove(&mut self, slot: u32, now: f64) -> T {
+        let flow = &self.list[slot as usize];
+        let (token, connection) = (flow.token, flow.connection);
+        if self.state.varies() {
+            let links = flow.links();
+            links.for_each(|link| self.state.crossings[link as usize] -= 1);
+        }
+        self.state.end(connection, now);
+        self.free.push(slot);
+        token
+    }
+
+    /// Whether a flow is in its transfer over a link that is shared.
+    pub(super) fn transfers_over(&self, slot: u32, link: usize) -> bool {
+        let flow = &self.list[slot as usize];
+        let crosses = || flow.uses.iter().any(|used| used.0 as usize == link);
+        flow.is_moving() && crosses()
+    }
+
+    /// Computes the weight and window of a flow from the links as they are now; `again`: they have changed under it.
+    pub(super) fn weigh(&mut self, slot: u32, again: bool) {
+        let latency = self.latency(slot);
+        let NetworkState { model, links, .. } = &self.state;
+        let flow = &self.list[slot as usize];
+        // A link that is crossed twice counts twice, as one of half the bandwidth.
+        let outward = &flow.uses[..flow.outward];
+        let shared = outward.iter().map(|&(link, share)| (link, share.floor()));
+        let crossed = shared.chain(flow.unshared.iter().map(|&link| (link, 1.0)));
+        let bandwidths = crossed.map(|(link, times)| links[link as usize].bandwidth / times);
+        let of_links = model.weight_of_links(bandwidths, flow.loopbacks);
+        let is_free = self.frees_linkless && flow.links().next().is_none();
+        let flow = &mut self.list[slot as usize];
+        flow.weight = model.weight(latency, of_links, again);
+        flow.window = if is_free {
+            f64::INFINITY
+        } else {
+            model.window(latency)
+        };
+    }
+
+    /// The flows on a link that varies, in the order of their numbers, each once.
+    pub(super) fn on_link(&self, link: usize) -> Vec<u32> {
+        let is_on = |slot: &u32| {
+            let flow = &self.list[*slot as usize];
+            flow.is_present() && flow.links().any(|other| other as usize == link)
+        };
+        let flows = self.on_links[link].iter().copied();
+        let mut flows: Vec<u32> = flows.filter(is_on).collect();
+        flows.sort_unstable();
+        flows.dedup();
+        flows
+    }
+
+    /// Lists the flows in their transfer over a link that has changed, to be weighed again, and ends the latency of the others.
+    pub(super) fn reweigh(&mut self, link: usize, now: f64, events: &mut EventList<T>) {
+        for slot in self.on_link(link) {
+            if self.transfers_over(slot, link) {
+                let flow = &mut self.list[slot as usize];
+                if !std::mem::replace(&mut flow.is_unweighed, true) {
+                    self.unweighed.push(slot);
+                }
+                continue;
+            }
+            let flow = &self.list[slot as usize];
+            let outward = &flow.uses[..flow.outward];
+            if let (Phase::Latency, Some(key)) = (flow.phase, flow.event)
+                && self.state.model.reweigh_slip
+                && outward.iter().any(|used| used.0 as usize == link)
+            {
+                events.reschedule(key, now);
+            }
+        }
+    }
+
+    /// Whether flows are listed to be weighed again.
+    #[inline]
+    pub(super) fn has_unweighed(&self) -> bool {
+        !self.unweighed.is_empty()
+    }
+
+    /// Weighs again the flows whose links have changed, once all links have. Returns these flows.
+    pub(super) fn weigh_again(&mut self) -> Vec<u32> {
+        let mut unweighed = std::mem::take(&mut self.unweighed);
+        unweighed.sort_unstable();
+        unweighed.retain(|&slot| {
+            let flow = &mut self.list[slot as usize];
+            // Another flow may have its place now.
+            let is_listed = std::mem::take(&mut flow.is_unweighed) && flow.is_present();
+            if is_listed {
+                self.weigh(slot, true);
+            }
+            is_listed
+        });
+        unweighed
+    }
+
+    /// Returns the rate of a flow that has its links to itself \[B/s\].
+    pub(super) fn rate_alone(&self, slot: u32) -> f64 {
+        let flow = &self.list[slot as usize];
+        let capacities = flow
+            .uses
+            .iter()
+            .map(|&(link, share)| self.state.links[link as usize].bandwidth / share);
+        capacities.fold(flow.bound(), f64::min)
+    }
+
+    /// Gives a flow a share \[B/s, before the bandwidth factor\] and moves its end.
+    pub(super) fn set_rate(&mut self, slot: u32, share: f64, now: f64, events: &mut EventList<T>) {
+        let factor = self.state.model.bandwidth_factor;
+        self.list[slot as usize].set_rate(share, factor, now, events);
+    }
+
+    /// Returns the bandwidth of each link that the route of a message crosses \[B/s\].
+    pub(super) fn bandwidths<'r>(&'r self, route: &'r Route<'_>) -> impl Iterator<Item = f64> + 'r {
+        let links = route.links();
+        links.map(|link| self.state.links[link.index()].bandwidth)
+    }
+}

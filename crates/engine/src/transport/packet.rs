@@ -1,0 +1,138 @@
+//! The packet network: messages are packets in the queues of links ([`crate::packets`]).
+
+use super::{Message, NetworkState, Transport};
+use crate::event::{Event, EventList};
+use crate::model::NetworkModel;
+use crate::packets::{MOST_PACKETS, Queues, Start, Step, packets_of};
+use migsim_base::units::{Bytes, Seconds, to_u32};
+use migsim_platform::{Platform, Route};
+
+/// The payload of a packet if the model does not say \[B\]: a segment of TCP on Ethernet.
+const PAYLOAD: f64 = 1448.0;
+
+/// Links with queues, and the messages in them.
+#[derive(Clone, Debug)]
+pub(super) struct PacketNetwork<T> {
+    state: NetworkState,
+    queues: Queues<T>,
+}
+
+impl<T: Copy> PacketNetwork<T> {
+    pub(super) fn new(platform: &Platform, model: NetworkModel) -> Self {
+        Self {
+            queues: Queues::new(platform.links.len(), payload(&model)),
+            state: NetworkState::new(platform, model),
+        }
+    }
+}
+
+/// The payload of a packet \[B\].
+fn payload(model: &NetworkModel) -> f64 {
+    model.packet.map_or(PAYLOAD, Bytes::get).max(1.0)
+}
+
+/// Returns the number of packets of a message, if it is more than can be simulated one by one.
+pub(crate) fn too_many_packets(model: &NetworkModel, bytes: f64) -> Option<f64> {
+    let packets = packets_of(model.amount(bytes), payload(model));
+    let are_few = packets <= MOST_PACKETS;
+    (!are_few).then_some(packets)
+}
+
+/// The event of a step of a packet.
+fn event<T>(step: Step) -> Event<T> {
+    Event::Network(step.number())
+}
+
+impl<T: Copy + std::fmt::Debug + Send> Transport<T> for PacketNetwork<T> {
+    fn state(&self) -> &NetworkState {
+        &self.state
+    }
+
+    fn state_mut(&mut self) -> &mut NetworkState {
+        &mut self.state
+    }
+
+    fn start(
+        &mut self,
+        message: &Message<'_, T>,
+        route: &Route<'_>,
+        now: f64,
+        events: &mut EventList<T>,
+    ) {
+        let NetworkState {
+            model,
+            links,
+            crossings,
+            connections,
+        } = &mut self.state;
+        let (ends, bytes) = ((message.from, message.to), message.bytes);
+        let links_of_route = || route.links().map(|link| &links[link.index()]);
+        let fixed = route.latency.map(Seconds::get);
+        let mut start = Start {
+            bytes,
+            delay: 0.0,
+            connection: None,
+        };
+        let mut factor = model.latency_factor;
+        if ends.0 != ends.1 {
+            let latency = fixed.unwrap_or_else(|| links_of_route().map(|link| link.latency).sum());
+            let round_trip = model.round_trip(latency);
+            start.bytes = model.amount(bytes);
+            start.delay = model.overhead.get() + if message.is_late { round_trip } else { 0.0 };
+            if let Some(connections) = connections {
+                let connection = connections.find(ends);
+                start.connection = Some(connection);
+                if connections.start(connection, now) {
+                    let bandwidths = links_of_route().map(|link| link.bandwidth);
+                    let narrowest = bandwidths.fold(f64::INFINITY, f64::min);
+                    start.delay += model.slow_start(bytes, narrowest, round_trip);
+                }
+            }
+            factor *= model.factors.of(bytes).latency;
+        }
+        if route.links().next().is_none() {
+            // Loopbacks of the model alone, or nothing at all.
+            start.delay += bytes / model.bound_of(route.loopbacks);
+        }
+        if let Some(fixed) = fixed {
+            start.delay += fixed * factor;
+        }
+        if !crossings.is_empty() {
+            route.links().for_each(|link| crossings[link.index()] += 1);
+        }
+        let way = route.links().map(|link| {
+            let state = &links[link.index()];
+            let latency = if fixed.is_some() {
+                0.0
+            } else {
+                state.latency * factor
+            };
+            (link.0, latency, state.is_shared && model.sharing)
+        });
+        self.queues
+            .start(start, way, message.token, now, events, &event);
+    }
+
+    fn advance(&mut self, step: u32, now: f64, events: &mut EventList<T>) -> Option<T> {
+        let Self { state, queues } = self;
+        let bandwidth = |link: u32| state.links[link as usize].bandwidth;
+        let ended = queues.on_step(Step::of(step), now, &bandwidth, events, &event)?;
+        if state.varies() {
+            let links = queues.links_of(&ended);
+            links.for_each(|link| state.crossings[link as usize] -= 1);
+        }
+        state.end(ended.connection, now);
+        Some(ended.token)
+    }
+
+    fn set_capacity(&mut self, link: usize, capacity: f64, now: f64, events: &mut EventList<T>) {
+        self.state.links[link].bandwidth = capacity;
+        self.queues
+            .go_on(to_u32(link), capacity, now, events, &event);
+    }
+
+    /// Changes the latency that messages meet which start from now on.
+    fn set_latency(&mut self, link: usize, latency: f64, _: f64, _: &mut EventList<T>) {
+        self.state.links[link].latency = latency;
+    }
+}
