@@ -3,7 +3,7 @@
 //! ```text
 //! way(from, to) = latency, narrowest link, window, weight, rate alone, delay and amount of the last size, connection, shared links
 //! ```
-//! The event path measures the first message of each pair of hosts ([`super::network`]) and keeps what it found, to the bit. Cost: a look-up
+//! The event path measures the first message of each pair of hosts ([`super::transport`]) and keeps what it found, to the bit. Cost: a look-up
 //! in a hash table instead of a route and some divisions. When the ways take much memory, all are forgotten and measured again.
 
 use hashbrown::HashTable;

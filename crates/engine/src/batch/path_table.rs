@@ -1,6 +1,6 @@
 //! Route parameters per ordered pair of endpoint classes, computed once while links do not change.
 //!
-//! Delay, weight and bound are those of [`NetworkModel`]. The twin is [`crate::network`], which computes them afresh for each flow.
+//! Delay, weight and bound are those of [`NetworkModel`]. The twin is [`crate::transport`], which computes them afresh for each flow.
 //! Hosts of a cluster that cannot be told apart by their way out (no access link, or equal ones that are not shared) form one endpoint class: a platform of such clusters has a
 //! path per pair of clusters. Cost: a look-up in a table (few classes) or a hash table; about 64 bytes per pair in use.
 

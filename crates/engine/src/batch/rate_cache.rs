@@ -8,7 +8,7 @@
 //! (a sum, since a path may occur twice). Its rates stand in a row, in the order of the paths. A row is solved in the order of the pairs of
 //! hosts, so that it is the same to the bit whenever that is done: rows may be forgotten at any time.
 //!
-//! Cost: about 20 ns to find a row, 60 ns per flow to solve one. Twin: [`crate::network`], which solves at every event.
+//! Cost: about 20 ns to find a row, 60 ns per flow to solve one. Twin: [`crate::transport`], which solves at every event.
 
 use hashbrown::HashTable;
 

@@ -36,7 +36,7 @@ pub(super) struct Flow<T> {
     pub(super) is_held: bool,
     /// Whether it is alone on its links.
     pub(super) is_alone: bool,
-    /// Whether it is listed to be weighed again.
+    /// Whether its weight is to be computed again.
     is_unweighed: bool,
     /// Bytes left when `updated`, moving at `rate` (after the bandwidth factor).
     pub(super) remaining: f64,
@@ -44,7 +44,7 @@ pub(super) struct Flow<T> {
     pub(super) updated: f64,
     /// The rate that the sharing gave (before the bandwidth factor).
     pub(super) share: f64,
-    /// With a way, as its weight and window: its share if it meets no other one.
+    /// Its share if it meets no other flow, where that is known with its weight and window.
     pub(super) alone: Option<f64>,
     pub(super) weight: f64,
     /// Least bandwidth of the route when the flow started, and the TCP window's bound.
@@ -67,7 +67,7 @@ pub(super) struct Flow<T> {
 }
 
 impl<T> Flow<T> {
-    /// Whether it is in its latency or transfer, not a place that waits for another flow.
+    /// Whether it is in progress; otherwise it is a place for another flow.
     fn is_present(&self) -> bool {
         self.event.is_some() || self.is_held
     }
@@ -82,13 +82,13 @@ impl<T> Flow<T> {
         self.phase == Phase::Transfer && !self.uses.is_empty()
     }
 
-    /// Its links, each as often as it is counted for it.
+    /// Returns its links, each as often as it crosses them.
     fn links(&self) -> impl Iterator<Item = u32> + '_ {
         let shared = self.uses.iter().map(|used| used.0);
         shared.chain(self.unshared.iter().chain(&self.pipes_back).copied())
     }
 
-    /// The most that its route and window leave it \[B/s\].
+    /// Returns the largest rate that its route and window leave it \[B/s\].
     pub(super) fn bound(&self) -> f64 {
         self.narrowest.min(self.window)
     }
@@ -130,7 +130,7 @@ pub(super) struct Flows<T> {
     free: Vec<u32>,
     /// The flows on each link in any order, and some that have ended; empty if no link varies.
     on_links: Vec<Vec<u32>>,
-    /// The flows in their transfer whose links have changed since they were weighed.
+    /// The flows in their transfer whose links have changed since their weights were computed.
     unweighed: Vec<u32>,
     /// Whether flows without links have no limit.
     frees_linkless: bool,
@@ -225,7 +225,7 @@ impl<T: Copy> Flows<T> {
         }
     }
 
-    /// From the start of the flow of a message until its transfer begins \[s\]; takes the bytes that it moves.
+    /// Returns the time from the start of a flow until its transfer begins \[s\], and sets the bytes that it moves.
     fn delay(&mut self, slot: u32, message: &Message<'_, T>, route: &Route<'_>, now: f64) -> f64 {
         let latency = self.latency(slot);
         let NetworkState {
@@ -257,7 +257,7 @@ impl<T: Copy> Flows<T> {
         delay + model.delay_of(latency, model.hop(bandwidths), bytes)
     }
 
-    /// The latency of the route of a flow as the links are now \[s\].
+    /// Returns the latency of the route of a flow as the links are now \[s\].
     pub(super) fn latency(&self, slot: u32) -> f64 {
         let flow = &self.list[slot as usize];
         let links = &self.state.links;
@@ -399,7 +399,7 @@ impl<T: Copy> Flows<T> {
         };
     }
 
-    /// The flows on a link that varies, in the order of their numbers, each once.
+    /// Returns the flows on a link that varies, in the order of their numbers, each once.
     pub(super) fn on_link(&self, link: usize) -> Vec<u32> {
         let is_on = |slot: &u32| {
             let flow = &self.list[*slot as usize];
@@ -412,7 +412,7 @@ impl<T: Copy> Flows<T> {
         flows
     }
 
-    /// Lists the flows in their transfer over a link that has changed, to be weighed again, and ends the latency of the others.
+    /// Lists the flows in their transfer over a link that has changed for [`Self::weigh_again`], and ends the latency of the others.
     pub(super) fn reweigh(&mut self, link: usize, now: f64, events: &mut EventList<T>) {
         for slot in self.on_link(link) {
             if self.transfers_over(slot, link) {
@@ -433,13 +433,13 @@ impl<T: Copy> Flows<T> {
         }
     }
 
-    /// Whether flows are listed to be weighed again.
+    /// Whether flows are listed for [`Self::weigh_again`].
     #[inline]
     pub(super) fn has_unweighed(&self) -> bool {
         !self.unweighed.is_empty()
     }
 
-    /// Weighs again the flows whose links have changed, once all links have. Returns these flows.
+    /// Computes the weights of the flows whose links have changed, once all changes of a time are made. Returns these flows.
     pub(super) fn weigh_again(&mut self) -> Vec<u32> {
         let mut unweighed = std::mem::take(&mut self.unweighed);
         unweighed.sort_unstable();

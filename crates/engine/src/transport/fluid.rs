@@ -1,13 +1,14 @@
 //! The fluid network: flows move at the rates of weighted max-min fair sharing ([`crate::maxmin`]).
 //!
-//! The levels of the links that an event touches are repaired ([`crate::maxmin::incremental`]) once per date, after all processes have
-//! reacted. A link that is not shared only bounds the rate of each of its flows.
-//! Once many flows are in their transfer, they end by the service of the links that hold them ([`crate::service`]) until nothing is in
-//! progress: then neither a flow that ends nor a capacity that changes needs to look at each flow that this slows down.
+//! The fair shares of the links that an event touches are updated ([`crate::maxmin::incremental`]) once per time, after all processes
+//! have reacted. A link that flows do not share only bounds the rate of each of its flows.
+//! Once many flows are in their transfer, their completions follow from the service of their bottleneck links ([`crate::service`])
+//! until nothing is in progress. Then neither a completion nor a change of capacity visits each flow whose rate it changes.
 
 use super::flows::Flows;
 use super::{Message, NetworkState, Transport};
 use crate::checks::Fault;
+use crate::clock::SAME_DATE;
 use crate::event::{Event, EventList};
 use crate::factors::Weights;
 use crate::lone::LoneFlows;
@@ -18,7 +19,7 @@ use crate::ways::{Way, Ways};
 use migsim_base::units::{HostId, to_u32};
 use migsim_platform::{Platform, Route};
 
-/// So many flows that share links end by the service of links.
+/// Minimum number of sharing flows whose completions follow from the service of links.
 const MANY: usize = 256;
 
 /// Links and the flows on them, which share their capacities.
@@ -27,13 +28,13 @@ pub(crate) struct FluidNetwork<T> {
     flows: Flows<T>,
     /// Without links until the first flow shares one.
     levels: IncrementalMaxMin,
-    /// How many flows are in `levels`, or alone on links that flows share.
+    /// Number of flows in `levels`, or alone on links that flows share.
     sharing: usize,
     /// While flows of equal weights are on links that do not vary.
     lone: Option<LoneFlows>,
     /// While no link varies.
     ways: Option<Ways>,
-    /// The flows that share links once there are many, until nothing is in progress.
+    /// The flows that share links, once they are [`MANY`], until nothing is in progress.
     held: HeldFlows,
 }
 
@@ -53,13 +54,13 @@ impl<T: Copy> FluidNetwork<T> {
         }
     }
 
-    /// Measures each message, and shares all links by levels: the twin of ways and of lone flows.
+    /// Measures each message, and shares all links by levels: the twin of kept ways and of flows alone on their links.
     #[cfg(test)]
     pub(crate) fn use_levels_alone(&mut self) {
         (self.ways, self.lone) = (None, None);
     }
 
-    /// Keeps the way of a flow that was measured, unless it stands still.
+    /// Keeps the way of a flow that was measured, unless one of its links has no capacity.
     fn keep_way(&mut self, slot: u32, ends: (HostId, HostId), route: &Route<'_>) {
         if self
             .flows
@@ -86,6 +87,7 @@ impl<T: Copy> FluidNetwork<T> {
         }
     }
 
+    /// Starts the transfer of a flow.
     fn start_transfer(&mut self, slot: u32, now: f64, events: &mut EventList<T>) {
         if self.flows.list[slot as usize].alone.is_none() {
             self.flows.weigh(slot, false);
@@ -118,7 +120,7 @@ impl<T: Copy> FluidNetwork<T> {
         }
     }
 
-    /// The share of a flow that is alone on its links: it has them from now on. Otherwise those that were alone there share.
+    /// Returns the share of a flow that is alone on its links. Otherwise flows that were alone there share them from now on.
     fn starts_alone(&mut self, slot: u32) -> Option<f64> {
         let lone = self.lone.as_mut()?;
         let flow = &mut self.flows.list[slot as usize];
@@ -143,7 +145,7 @@ impl<T: Copy> FluidNetwork<T> {
         None
     }
 
-    /// A flow shares its links from now on.
+    /// Enters a flow into the fair sharing of its links.
     fn share_links(&mut self, slot: u32) {
         let flow = &self.flows.list[slot as usize];
         if !self.levels.has_links() {
@@ -174,7 +176,7 @@ impl<T: Copy> FluidNetwork<T> {
         }
     }
 
-    /// From now on the flows that share links end by the service of links.
+    /// Moves all flows that share links to the service of their bottleneck links.
     fn hold_all(&mut self, now: f64, events: &mut EventList<T>) {
         let state = &self.flows.state;
         let capacities = state.links.iter().map(|link| link.bandwidth);
@@ -198,7 +200,7 @@ impl<T: Copy> FluidNetwork<T> {
         }
     }
 
-    /// Lets a flow end by the service of a link.
+    /// Starts the transfer of a flow whose completion follows from the service of its bottleneck link.
     fn hold(&mut self, slot: u32, now: f64) {
         let flow = &mut self.flows.list[slot as usize];
         flow.is_held = true;
@@ -210,6 +212,7 @@ impl<T: Copy> FluidNetwork<T> {
             });
     }
 
+    /// Recomputes the fair shares that have changed, and moves the completions of their flows.
     fn settle_changes(&mut self, now: f64, events: &mut EventList<T>) {
         if self.flows.has_unweighed() {
             self.weigh_again(now, events);
@@ -224,7 +227,7 @@ impl<T: Copy> FluidNetwork<T> {
         levels.repair(|slot, share| flows.set_rate(slot, share, now, events));
     }
 
-    /// Weighs flows again whose links have changed, and takes their weights and bounds.
+    /// Recomputes the weights and bounds of flows whose links have changed.
     fn weigh_again(&mut self, now: f64, events: &mut EventList<T>) {
         for slot in self.flows.weigh_again() {
             let flow = &self.flows.list[slot as usize];
@@ -349,7 +352,7 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for FluidNetwork<T> {
         self.flows.reweigh(link, now, events);
     }
 
-    /// Shares the links again where something has changed, and moves the ends of the flows whose rate changes.
+    /// Recomputes the fair shares that have changed, and moves the completions of their flows.
     #[inline]
     fn settle(&mut self, now: f64, events: &mut EventList<T>) {
         let is_settled = self.levels.is_settled()
@@ -375,7 +378,7 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for FluidNetwork<T> {
 
     fn complete(&mut self, now: f64, ended: &mut Vec<T>) {
         let Self { flows, held, .. } = self;
-        held.end((now, flows.state.model.same_date), |slot, _, _| {
+        held.end((now, SAME_DATE), |slot, _, _| {
             flows.list[slot as usize].is_held = false;
             ended.push(flows.remove(slot, now));
         });

@@ -16,7 +16,7 @@ use migsim_platform::{Platform, Route};
 pub(super) struct PipeNetwork<T> {
     flows: Flows<T>,
     pipes: PipesProblem,
-    /// Whether flows or links have changed since the rates were found.
+    /// Whether flows or links have changed since the rates were computed.
     is_changed: bool,
 }
 
@@ -31,6 +31,7 @@ impl<T: Copy> PipeNetwork<T> {
         }
     }
 
+    /// Starts the transfer of a flow.
     fn start_transfer(&mut self, slot: u32, now: f64, events: &mut EventList<T>) {
         self.flows.weigh(slot, false);
         self.flows.begin_transfer(slot, now);
@@ -39,7 +40,7 @@ impl<T: Copy> PipeNetwork<T> {
         self.is_changed = true;
     }
 
-    /// Shares all links among all flows from scratch.
+    /// Computes the rates of all flows from scratch.
     fn share(&mut self, now: f64, events: &mut EventList<T>) {
         let (pipes, factor) = (&mut self.pipes, self.flows.state.model.bandwidth_factor);
         pipes.clear();
@@ -101,7 +102,7 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for PipeNetwork<T> {
         self.flows.reweigh(link, now, events);
     }
 
-    /// Finds the rates of all flows if flows or links have changed.
+    /// Computes the rates of all flows if flows or links have changed.
     fn settle(&mut self, now: f64, events: &mut EventList<T>) {
         if self.flows.has_unweighed() {
             self.is_changed |= !self.flows.weigh_again().is_empty();
