@@ -258,7 +258,7 @@ fn broken_traces_of_version_2_are_refused_where_they_are_broken() {
         ),
         (
             &of(6, "c 0 -2Ginstr"),
-            "6:5 computation `-2Ginstr` is out of range (it must be finite and not negative)",
+            "6:5 computation `-2Ginstr` is out of range (it must be from 0 to 1e21 instr)",
         ),
         (&of(6, "c 0 nan"), "6:5 instructions `nan` is out of range"),
         (&of(6, "c 0 2.5 Ginstr"), "6:9 `Ginstr` is too much for `c`"),

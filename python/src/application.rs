@@ -138,7 +138,7 @@ fn not_negative<T>(
 ) -> PyResult<T> {
     quantity(value).ok_or_else(|| {
         let what = what();
-        let message = format!("{what} is {value}; it must be finite and not negative");
+        let message = format!("{what} is {value}; it must be from 0 to 1e21");
         PyValueError::new_err(message)
     })
 }

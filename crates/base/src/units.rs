@@ -1,7 +1,7 @@
 //! Quantities with their units, and the identifiers of clusters, hosts, links and processes.
 //!
 //! An instant is not a duration and a byte is not an instruction, so each has its type: the value inside is private, the
-//! constructors refuse NaN, infinity and negative numbers, and only operations that mean something exist. Input files
+//! constructors refuse NaN and what is outside the range of the type, and only operations that mean something exist. Input files
 //! write units (`"1.5 GHz"`, `"100 Mbps"`, `"100 us"`); a bare number is refused.
 //!
 //! Prefixes are decimal (1 kB = 1000 B); the binary ones are written `KiB`, `MiB`, `GiB`. `b` is a bit and `B` a byte. Some units have
@@ -43,15 +43,15 @@ pub enum UnitError {
         /// The units that exist, in the order of their table.
         known: String,
     },
-    /// The number is negative, infinite, NaN or, where that makes no sense, zero.
-    #[error("{quantity} `{text}` is out of range (it must be finite and {bound})")]
+    /// The number is outside the range of the quantity.
+    #[error("{quantity} `{text}` is out of range (it must be {range})")]
     OutOfRange {
         /// The text that was read.
         text: String,
         /// The expected form.
         quantity: &'static str,
-        /// `positive` or `not negative`.
-        bound: &'static str,
+        /// The range in words, such as `from 0 to 1e15 s`.
+        range: &'static str,
     },
 }
 
@@ -135,7 +135,7 @@ fn scale_once(number: &str, scale: f64) -> Option<f64> {
 }
 
 macro_rules! quantity {
-    ($(#[$doc:meta])* $name:ident, $what:literal, $unit:literal, $example:literal, $positive:literal, $units:expr) => {
+    ($(#[$doc:meta])* $name:ident, $what:literal, $unit:literal, $example:literal, $least:literal..=$most:literal, $units:expr) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
         pub struct $name(f64);
@@ -144,13 +144,15 @@ macro_rules! quantity {
             /// The unit in which [`Self::get`] counts.
             pub const UNIT: &'static str = $unit;
 
+            /// The values that it can have where it enters a run (in [`Self::UNIT`]); what is computed from it can be larger.
+            pub const RANGE: std::ops::RangeInclusive<f64> = $least..=$most;
+
             /// The units in which it may be written.
             const UNITS: Units = $units;
 
-            /// The quantity, or `None` if `value` is not in range.
+            /// The quantity, or `None` if `value` is not in [`Self::RANGE`].
             pub fn new(value: f64) -> Option<Self> {
-                let in_range = if $positive { value.is_normal() && value > 0.0 } else { value >= 0.0 };
-                (value.is_finite() && in_range).then_some(Self(value))
+                Self::RANGE.contains(&value).then_some(Self(value))
             }
 
             /// The quantity from a value that the simulation has computed; beyond what a number can hold, the largest one.
@@ -174,10 +176,10 @@ macro_rules! quantity {
                 Self::new(value).ok_or_else(|| UnitError::OutOfRange {
                     text: text.trim().to_owned(),
                     quantity: $what,
-                    bound: match $positive {
-                        true if value.is_subnormal() => "not as small as that",
-                        true => "positive",
-                        false => "not negative",
+                    range: if $least > 0.0 {
+                        concat!("from ", stringify!($least), " to ", stringify!($most), " ", $unit)
+                    } else {
+                        concat!("from 0 to ", stringify!($most), " ", $unit)
                     },
                 })
             }
@@ -238,7 +240,7 @@ macro_rules! quantity {
 }
 
 quantity!(
-    /// A duration, in seconds \[s\]; finite, not negative.
+    /// A duration, in seconds \[s\]; from 0 to 1e15 s.
     ///
     /// ```
     /// use migsim_base::units::Seconds;
@@ -246,15 +248,15 @@ quantity!(
     /// assert!(Seconds::parse("100").is_err()); // a bare number is refused
     /// # Ok::<(), migsim_base::units::UnitError>(())
     /// ```
-    Seconds, "duration", "s", "100 us", false,
+    Seconds, "duration", "s", "100 us", 0.0..=1e15,
     Units {
         listed: &[("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9), ("min", 60.0), ("h", 3600.0)],
         also: &[("µs", 1e-6)],
     }
 );
 quantity!(
-    /// An amount of data, in bytes \[B\]; finite, not negative.
-    Bytes, "size", "B", "1.2 MB", false,
+    /// An amount of data, in bytes \[B\]; from 0 to 1e21 B.
+    Bytes, "size", "B", "1.2 MB", 0.0..=1e21,
     Units {
         listed: &[("B", 1.0), ("kB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12),
                   ("KiB", 1024.0), ("MiB", 1_048_576.0), ("GiB", 1_073_741_824.0), ("TiB", 1_099_511_627_776.0)],
@@ -262,8 +264,8 @@ quantity!(
     }
 );
 quantity!(
-    /// A transfer rate, in bytes per second \[B/s\]; finite, positive.
-    BytesPerSecond, "bandwidth", "B/s", "100 Mbps", true,
+    /// A transfer rate, in bytes per second \[B/s\]; from 1e-9 to 1e21 B/s.
+    BytesPerSecond, "bandwidth", "B/s", "100 Mbps", 1e-9..=1e21,
     Units {
         listed: &[("B/s", 1.0), ("kB/s", 1e3), ("MB/s", 1e6), ("GB/s", 1e9), ("TB/s", 1e12),
                   ("bps", 1.0 / 8.0), ("kbps", 125.0), ("Mbps", 125e3), ("Gbps", 125e6), ("Tbps", 125e9)],
@@ -274,17 +276,17 @@ quantity!(
     }
 );
 quantity!(
-    /// An amount of computation, in instructions \[instr\]; finite, not negative.
-    Instructions, "computation", "instr", "1e9 instr", false,
+    /// An amount of computation, in instructions \[instr\]; from 0 to 1e21 instr.
+    Instructions, "computation", "instr", "1e9 instr", 0.0..=1e21,
     Units {
         listed: &[("instr", 1.0), ("Kinstr", 1e3), ("Minstr", 1e6), ("Ginstr", 1e9), ("Tinstr", 1e12)],
         also: &[("kinstr", 1e3), ("flop", 1.0), ("kflop", 1e3), ("Mflop", 1e6), ("Gflop", 1e9), ("Tflop", 1e12)],
     }
 );
 quantity!(
-    /// The speed of one core, in instructions per second \[instr/s\]; finite, positive. A clock of 1 GHz is 1e9 instructions
-    /// per second for a workload of one cycle per instruction; so is 1 Gf of `SimGrid`.
-    InstructionsPerSecond, "speed", "Hz", "1.5 GHz", true,
+    /// The speed of one core, in instructions per second \[instr/s\]; from 1e-9 to 1e21 instr/s. A clock of 1 GHz is 1e9
+    /// instructions per second for a workload of one cycle per instruction; so is 1 Gf of `SimGrid`.
+    InstructionsPerSecond, "speed", "Hz", "1.5 GHz", 1e-9..=1e21,
     Units {
         listed: &[("Hz", 1.0), ("kHz", 1e3), ("MHz", 1e6), ("GHz", 1e9), ("THz", 1e12),
                   ("instr/s", 1.0), ("Minstr/s", 1e6), ("Ginstr/s", 1e9), ("Gf", 1e9)],
@@ -293,6 +295,11 @@ quantity!(
                 ("flop/s", 1.0), ("kflop/s", 1e3), ("Mflop/s", 1e6), ("Gflop/s", 1e9), ("Tflop/s", 1e12)],
     }
 );
+
+/// The clock cycles that an instruction of an application may take.
+pub const CYCLES: std::ops::RangeInclusive<f64> = 1e-9..=1e9;
+/// What a message says of [`CYCLES`].
+pub const CYCLES_HINT: &str = "it must be from 1e-9 to 1e9";
 
 /// An instant of simulated time, in seconds since the start of the run \[s\]; finite, not negative.
 #[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd)]
@@ -603,7 +610,7 @@ mod tests {
 
     #[test]
     fn a_quantity_prints_as_a_text_that_reads_back() {
-        for value in [0.1, 1e-300, 5.7e-6, 12_500_000.0, 1e300] {
+        for value in [0.1, 1e-300, 5.7e-6, 12_500_000.0, 1e15] {
             let text = Seconds::new(value).unwrap().to_string();
             assert_eq!(Seconds::parse(&text).unwrap().get(), value, "{text}");
             assert!(text.len() < 16, "{text}");
@@ -631,13 +638,17 @@ mod tests {
             Err(UnitError::OutOfRange { .. })
         ));
         assert!(matches!(
-            Seconds::parse("1e999 s"),
+            Seconds::parse("1e16 s"),
             Err(UnitError::OutOfRange { .. })
         ));
         assert!(matches!(
             BytesPerSecond::parse("0 Mbps"),
             Err(UnitError::OutOfRange { .. })
         ));
+        assert_eq!(
+            BytesPerSecond::parse("1e-10 B/s").unwrap_err().to_string(),
+            "bandwidth `1e-10 B/s` is out of range (it must be from 1e-9 to 1e21 B/s)"
+        );
         assert!(matches!(
             Bytes::parse("1e"),
             Err(UnitError::UnknownUnit { .. } | UnitError::NotANumber { .. })

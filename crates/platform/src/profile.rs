@@ -7,9 +7,12 @@ use std::fmt;
 use std::sync::Arc;
 
 use migsim_base::error::Problem;
+use migsim_base::units::Seconds;
 
 /// The shortest time after which something may repeat \[s\]: a limit of this program, which follows every step.
 pub const SHORTEST_PERIOD: f64 = 1e-6;
+/// The largest value of a step: of a bandwidth \[B/s\], a latency \[s\] or a fraction.
+const LARGEST: f64 = 1e21;
 
 /// Dates \[s\] that increase, each with the value that holds from then on; as many as are asked for.
 pub trait Steps: Iterator<Item = (f64, f64)> + fmt::Debug + Send + Sync {}
@@ -45,19 +48,19 @@ impl Profile {
     /// A profile of `steps` (date in seconds since the start, value), repeated every `period` seconds if given.
     ///
     /// # Errors
-    /// A date or value that is negative or not finite, dates that do not increase, a period that is shorter than a microsecond or
+    /// A date or value that is out of range, dates that do not increase, a period that is shorter than a microsecond or
     /// than the last date.
     pub fn new(steps: Vec<(f64, f64)>, period: Option<f64>) -> Result<Self, Problem> {
         for (index, &(date, value)) in steps.iter().enumerate() {
-            if !date.is_finite() || date < 0.0 {
+            if !Seconds::RANGE.contains(&date) {
                 return Err(Problem::new(format!(
                     "step {} has the date {date}, which is not a date",
                     index + 1
                 )));
             }
-            if !value.is_finite() || value < 0.0 {
+            if !(0.0..=LARGEST).contains(&value) {
                 return Err(Problem::new(format!(
-                    "step {} has the value {value}; it must be finite and not negative",
+                    "step {} has the value {value}; it must be from 0 to {LARGEST:e}",
                     index + 1
                 )));
             }

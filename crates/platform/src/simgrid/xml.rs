@@ -1,6 +1,7 @@
 //! Attributes and elements with positions, and the problems of a file.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use roxmltree::{Document, Node};
 
@@ -180,11 +181,11 @@ impl<'a, 'input> Reader<'a, 'input> {
         node: Node<'a, 'a>,
         attribute: &str,
         units: &units::Units,
-        make: impl Fn(f64) -> Option<T>,
+        (make, range): (fn(f64) -> Option<T>, RangeInclusive<f64>),
     ) -> Option<T> {
         let text = self.required(node, attribute)?;
         let value = self.parsed(text, units).and_then(|value| {
-            make(value).ok_or_else(|| format!("{} `{text}` is out of range", units.quantity))
+            make(value).ok_or_else(|| out_of_range(units.quantity, text, &range))
         });
         match value {
             Ok(value) => Some(value),
@@ -234,7 +235,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         };
         let found = InstructionsPerSecond::new(speed);
         if found.is_none() {
-            let message = format!("speed `{text}` is out of range");
+            let message = out_of_range("speed", text, &InstructionsPerSecond::RANGE);
             let problem = self.problem_at(node, name, message);
             let hint = "each host needs a speed above 0: messages do not depend on it";
             self.note(if speed == 0.0 {
@@ -247,11 +248,16 @@ impl<'a, 'input> Reader<'a, 'input> {
     }
 
     pub(super) fn bandwidth(&mut self, node: Node<'a, 'a>, name: &str) -> Option<BytesPerSecond> {
-        self.quantity(node, name, &units::BANDWIDTH, BytesPerSecond::new)
+        self.quantity(
+            node,
+            name,
+            &units::BANDWIDTH,
+            (BytesPerSecond::new, BytesPerSecond::RANGE),
+        )
     }
 
     pub(super) fn latency(&mut self, node: Node<'a, 'a>, name: &str) -> Option<Seconds> {
-        self.quantity(node, name, &units::LATENCY, Seconds::new)
+        self.quantity(node, name, &units::LATENCY, (Seconds::new, Seconds::RANGE))
     }
 
     pub(super) fn cores(&mut self, node: Node<'a, 'a>) -> Option<u32> {
@@ -322,4 +328,11 @@ impl<'a, 'input> Reader<'a, 'input> {
         }
         notes
     }
+}
+
+fn out_of_range(quantity: &str, text: &str, range: &RangeInclusive<f64>) -> String {
+    let (least, most) = (range.start(), range.end());
+    format!(
+        "{quantity} `{text}` is out of range (it must be from {least:?} to {most:?} in its own unit)"
+    )
 }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use migsim_base::error::Problem;
-use migsim_base::units::{Bytes, Instructions};
+use migsim_base::units::{Bytes, CYCLES, CYCLES_HINT, Instructions};
 
 /// More processes than this are refused: a limit of this program, not of the model.
 pub(super) const MAX_PROCESSES: u64 = 10_000_000;
@@ -132,11 +132,11 @@ pub(super) fn value_problems(config: &LuConfig) -> Vec<Problem> {
         }
     }
     let cycles = config.cycles_per_instruction;
-    if !(cycles.is_normal() && cycles > 0.0) {
+    if !CYCLES.contains(&cycles) {
         problems.push(
             Problem::new(format!("`cycles_per_instruction` is {cycles}"))
                 .key("workload.cycles_per_instruction")
-                .hint("it must be finite and positive, 1e-307 at least"),
+                .hint(CYCLES_HINT),
         );
     }
     problems

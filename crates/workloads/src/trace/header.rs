@@ -3,7 +3,7 @@
 use super::line::{Complaint, Line, complaint, number, quantity, whole, whole_bytes};
 use super::parse::{Reader, form};
 use crate::Setting;
-use migsim_base::units::Bytes;
+use migsim_base::units::{Bytes, CYCLES, CYCLES_HINT};
 
 /// So many processes are believed, however short the file is.
 const FEW_PROCESSES: usize = 100_000;
@@ -160,11 +160,11 @@ impl Reader<'_> {
             return complaint(0, "a second `cycles` line", "keep one of the lines");
         }
         let cycles = number(line, 1, "cycles")?;
-        if !cycles.is_normal() {
+        if !CYCLES.contains(&cycles) {
             return complaint(
                 1,
                 format!("cycles `{}` is out of range", line.words[1]),
-                "an instruction takes a positive number of clock cycles",
+                CYCLES_HINT,
             );
         }
         self.trace.cycles_per_instruction = cycles;

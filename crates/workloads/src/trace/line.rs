@@ -127,7 +127,7 @@ fn in_range(value: f64, text: &str) -> Option<f64> {
 }
 
 fn out_of_range(word: usize, what: &str, text: &str) -> Complaint {
-    let hint = "it must be finite and not negative, without sign";
+    let hint = "write a number without sign, from 0 to 1e21; a time up to 1e15 s";
     (
         word,
         format!("{what} `{text}` is out of range"),
