@@ -8,11 +8,8 @@
 //! So a new level moves the next end of one link, however many flows it holds, and only a flow that another link holds from now on is
 //! visited. The groups and their holders are those of [`super::maxmin::holding`].
 //!
-//! B · w may be more than a number holds (1e302 B over a latency of 1e150 s), or less (1e-299 B over 1e-60 s). Service is then counted in
-//! another unit, a power of two, so that nothing is rounded.
-//!
 //! Cost: 50 ns per link whose level changes, 100 ns per group whose holder changes. Twins: [`super::batch`] and the flows of
-//! [`super::network`], which visit each flow whose rate changes.
+//! [`super::transport`], which visit each flow whose rate changes.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -38,36 +35,14 @@ pub(super) struct HeldFlows {
     moved: Vec<Moved>,
     /// How many groups there are.
     count: usize,
-    /// Multiplies the share of a flow; times the unit of service.
+    /// Multiplies the share of a flow.
     factor: f64,
-    /// The unit of service.
-    unit: f64,
-    /// The largest flow since there was none \[B\], and the largest weight.
-    largest: f64,
-    heaviest: f64,
-    /// How often the unit of service has become smaller since there was no flow.
-    finer: u32,
     /// Whether a flow ended with bytes left or moved too many.
     lost_bytes: bool,
 }
 
 /// A link that has served its groups longer than this at its present pace, in units of the present time, counts again: dates keep their digits.
 const MOST_SERVICE: f64 = 100.0;
-/// A flow that needs more units of service makes the unit larger.
-const MOST_UNITS: f64 = 1e300;
-/// A flow that needs fewer makes it smaller, as long as no other one needs too many. A flow that is alone sets it.
-const LEAST_UNITS: f64 = 1e-200;
-/// The next larger unit of service is so many units: 2^256. The least is two such steps below 1.
-const LARGER: f64 = f64::from_bits((1023 + 256) << 52);
-
-/// The unit becomes smaller at most so often while there are flows: a level that is no number makes it larger again.
-const MOST_FINER: u32 = 2;
-
-/// The greatest power of two that is not above a number; the number is positive and not next to none.
-fn power_of_two(number: f64) -> f64 {
-    f64::from_bits(number.to_bits() & !((1 << 52) - 1))
-}
-
 /// What a link has done for each of the groups that it holds.
 #[derive(Clone, Debug, Default)]
 struct Service {
@@ -171,7 +146,6 @@ impl HeldFlows {
         Self {
             levels: HoldingMaxMin::new(capacities, varies),
             factor,
-            unit: 1.0,
             ..Self::default()
         }
     }
@@ -213,16 +187,8 @@ impl HeldFlows {
         } else {
             self.levels.set_count(group, count + 1);
         }
-        if self.count == 1 && count == 0 {
-            // No other flow is there.
-            (self.largest, self.heaviest, self.finer) = (bytes, 0.0, 0);
-        }
-        if count == 0 || bytes > self.largest {
-            self.largest = self.largest.max(bytes);
+        if count == 0 {
             self.groups[at].price = self.price(group);
-        }
-        if bytes * self.groups[at].price < LEAST_UNITS && bytes > 0.0 && self.count > 1 {
-            self.count_finely(group, bytes);
         }
         let had = self.served(group, now);
         let state = &mut self.groups[at];
@@ -272,55 +238,9 @@ impl HeldFlows {
         state.ahead = holder.map_or(0.0, |service| -service.done);
     }
 
-    /// The service that a byte of a group needs: its flows do not need more than a number holds.
-    fn price(&mut self, group: u32) -> f64 {
-        let weight = self.levels.weight(group);
-        self.heaviest = self.heaviest.max(weight);
-        let needed = |flows: &Self| flows.largest * (weight / flows.factor);
-        let is_alone = self.count == 1 && self.largest > 0.0;
-        if is_alone && !(LEAST_UNITS..=MOST_UNITS).contains(&needed(self)) {
-            // Bytes by themselves are always numbers.
-            self.change_unit(power_of_two(weight) / self.unit);
-        }
-        while needed(self) > MOST_UNITS && self.unit < LARGER * LARGER {
-            self.change_unit(LARGER);
-        }
-        weight / self.factor
-    }
-
-    /// Makes the unit of service smaller for a flow that needs next to nothing of it, as long as all flows need a number of units.
-    fn count_finely(&mut self, group: u32, bytes: f64) {
-        let weight = self.levels.weight(group);
-        let needed = |flows: &Self| bytes * (weight / flows.factor);
-        let most = |flows: &Self| flows.largest * (flows.heaviest / flows.factor);
-        while needed(self) < LEAST_UNITS
-            && most(self) * LARGER < MOST_UNITS
-            && self.unit > (LARGER * LARGER).recip()
-            && self.finer < MOST_FINER
-        {
-            self.change_unit(LARGER.recip());
-            self.finer += 1;
-        }
-    }
-
-    /// Counts service in a unit of so many present ones.
-    fn change_unit(&mut self, units: f64) {
-        self.factor *= units;
-        self.unit *= units;
-        for service in &mut self.services {
-            service.done /= units;
-            service.pace /= units;
-            let mut entries = std::mem::take(&mut service.targets).into_vec();
-            for Reverse((target, ..)) in &mut entries {
-                *target = (f64::from_bits(*target) / units).to_bits();
-            }
-            service.targets = BinaryHeap::from(entries);
-        }
-        for group in &mut self.groups {
-            group.ahead /= units;
-            group.price /= units;
-            group.targets.rewrite(|target| target / units);
-        }
+    /// The service that a byte of a group needs.
+    fn price(&self, group: u32) -> f64 {
+        self.levels.weight(group) / self.factor
     }
 
     /// The service that a group has had.
@@ -398,15 +318,10 @@ impl HeldFlows {
         }
         while let Some(link) = self.levels.next_changed() {
             let level = self.levels.level(link);
-            while level < f64::INFINITY && level / self.unit == f64::INFINITY {
-                self.change_unit(LARGER);
-            }
             let service = &mut self.services[link as usize];
             service.advance(now);
-            service.pace = level / self.unit;
-            if service.pace == f64::INFINITY {
-                service.pace = 0.0; // it holds nothing
-            }
+            // A link that is not saturated has no level.
+            service.pace = if level < f64::INFINITY { level } else { 0.0 };
             if service.done > MOST_SERVICE * service.pace * now {
                 self.restart(link);
             }
@@ -543,8 +458,6 @@ impl HeldFlows {
         }
         self.stale.clear();
         self.ends.clear();
-        self.factor /= self.unit;
-        (self.unit, self.largest, self.heaviest, self.finer) = (1.0, 0.0, 0.0, 0);
     }
 }
 
@@ -583,33 +496,6 @@ mod tests {
     }
 
     #[test]
-    fn service_that_no_number_holds_is_counted_in_a_larger_unit() {
-        let mut flows = HeldFlows::new([1e88], true, 0.5);
-        let start = |flows: &mut HeldFlows, group: u32, bytes: f64, now: f64| {
-            flows.start(group, (bytes, group), now, |levels| {
-                levels.put(group, (1e200, 1e90, 1), [(0, 1.0)].into_iter());
-            });
-            flows.share(now);
-        };
-        let is_near = |date: f64, expected: f64| (date / expected - 1.0).abs() < 1e-12;
-        start(&mut flows, 0, 1e90, 0.0);
-        assert_eq!(flows.unit, 1.0);
-        assert!(is_near(flows.next(), 200.0), "{}", flows.next());
-        // Half of the link each: 5e89 B are left of the first.
-        start(&mut flows, 1, 1e150, 100.0);
-        assert!(flows.unit > 1.0);
-        assert!(is_near(flows.next(), 300.0), "{}", flows.next());
-        let next = flows.next();
-        flows.end((next, SAME_DATE), |group, _, _| assert_eq!(group, 0));
-        flows.share(next);
-        assert!(is_near(flows.next(), 1e150 / 5e87), "{}", flows.next());
-        assert!(flows.reweigh(1, next, 1e197, 1e90));
-        flows.share(next);
-        assert!(is_near(flows.next(), 1e150 / 5e87), "{}", flows.next());
-        assert_eq!(flows.fault(), None);
-    }
-
-    #[test]
     fn what_is_left_of_a_heavy_flow_is_not_lost_when_it_becomes_a_light_one() {
         let mut flows = HeldFlows::new([1e3], true, 1.0);
         for (group, bytes) in [(0, 2e3), (1, 3e3)] {
@@ -628,30 +514,6 @@ mod tests {
         flows.end((next, SAME_DATE), |group, _, _| assert_eq!(group, 0));
         flows.share(next);
         assert!((flows.next() - 5.0).abs() < 1e-12, "{}", flows.next());
-        assert_eq!(flows.fault(), None);
-    }
-
-    #[test]
-    fn service_below_the_least_number_is_counted_in_a_smaller_unit() {
-        let mut flows = HeldFlows::new([1e-200], true, 1.0);
-        let start = |flows: &mut HeldFlows, group: u32, bytes: f64| {
-            flows.start(group, (bytes, group), 0.0, |levels| {
-                levels.put(group, (1e-100, f64::INFINITY, 1), [(0, 1.0)].into_iter());
-            });
-            flows.share(0.0);
-        };
-        start(&mut flows, 0, 3e-250);
-        start(&mut flows, 1, 1e-250);
-        assert!(flows.unit < 1.0);
-        let next = flows.next();
-        assert!((next / 2e-50 - 1.0).abs() < 1e-12, "{next}");
-        flows.end((next, SAME_DATE), |group, _, _| assert_eq!(group, 1));
-        flows.share(next);
-        assert!(
-            (flows.next() / 4e-50 - 1.0).abs() < 1e-12,
-            "{}",
-            flows.next()
-        );
         assert_eq!(flows.fault(), None);
     }
 }

@@ -22,8 +22,8 @@ pub fn line(speeds: &[f64], bandwidth: f64, latency: f64) -> Platform {
     };
     let link = |index: usize| Link {
         name: format!("l{index}"),
-        bandwidth: BytesPerSecond::new(bandwidth).unwrap(),
-        latency: Seconds::new(latency).unwrap(),
+        bandwidth: BytesPerSecond::of(bandwidth),
+        latency: Seconds::of(latency),
         is_shared: true,
         is_duplex: false,
         bandwidth_profile: None,
