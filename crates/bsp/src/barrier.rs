@@ -4,15 +4,22 @@
 //! and lists in `leaving` who may go. A process can arrive at the next barrier while others are still leaving this one (never
 //! two ahead: nobody leaves before all have arrived). Without a barrier (`None`) each process leaves as it arrives (`ahead.rs`).
 
-use std::collections::VecDeque;
+mod central;
+mod scripted;
+mod sequential;
+mod tree;
 
-use super::config::{BarrierKind, GatherOrder, Receives, Release, RuntimeConfig, Shortcuts};
+use central::Central;
+use scripted::Scripted;
+use sequential::Sequential;
+use tree::{gather_in_tree, parent, release_children};
+
+use super::config::{BarrierKind, RuntimeConfig, Shortcuts};
 use super::event::{BarrierMessage, Token};
 use super::foreseen::Foreseen;
 use super::leaving::Leaving;
 use super::packets::Packets;
-use super::patience::Patience;
-use super::script::{Action, Script};
+use super::script::Script;
 use super::waves::Waves;
 use super::world::Setup;
 use migsim_base::error::Error;
@@ -22,7 +29,7 @@ use migsim_platform::Platform;
 
 /// The part of the runtime that a barrier needs: the engine, and the places of the processes.
 pub(super) struct BarrierContext<'a, 'p> {
-    pub(super) engine: &'a mut Patience<'p>,
+    pub(super) engine: &'a mut Simulation<'p, Token>,
     /// As in [`super::world::World`].
     pub(super) may_pass: bool,
     pub(super) platform: &'p Platform,
@@ -121,49 +128,6 @@ struct RootSerial {
     computing: usize,
 }
 
-/// All notify process 0, which answers all.
-#[derive(Debug)]
-struct Central {
-    receives: Receives,
-    /// Whether process 0 is at the barrier; notices delivered; answers delivered.
-    has_root: bool,
-    notices: u32,
-    answers: u32,
-    /// Rendezvous: who waits for process 0 to arrive.
-    blocked: Vec<u32>,
-}
-
-/// A coordinator that does one thing at a time.
-#[derive(Debug)]
-struct Sequential {
-    gather: GatherOrder,
-    release: Release,
-    coordinator: HostId,
-    has_arrived: Vec<bool>,
-    order_of_arrival: VecDeque<u32>,
-    /// The numbers of gathered and of released processes; both 0 between barriers.
-    gathered: u32,
-    released: u32,
-    is_busy: bool,
-    is_releasing: bool,
-}
-
-/// Each process works through its script of sends and receives ([`Script`]).
-#[derive(Debug)]
-struct Scripted {
-    script: Script,
-    /// The ways of notices; none if they are flows.
-    packets: Option<Packets>,
-    /// Per process: parity of its current barrier, the action it is at ([`AWAY`]: not at the barrier), and the slots whose
-    /// notice it has, for even and odd barriers, one bit each.
-    parity: Vec<u32>,
-    at: Vec<u32>,
-    received: Vec<[u64; 2]>,
-}
-
-/// The place in its script of a process that is not at the barrier.
-const AWAY: u32 = u32::MAX;
-
 impl Barrier {
     /// The barrier of a run of so many processes; a coordinator runs where process 0 starts.
     pub(super) fn new(setup: &Setup<'_>, processes: u32) -> Self {
@@ -172,31 +136,16 @@ impl Barrier {
             receives,
             ..
         } = setup.runtime;
-        let coordinator = setup.placement[0];
         let count = processes as usize;
         let kind = config.kind.of_library(processes);
         let protocol = match kind {
             BarrierKind::None => Protocol::None,
             _ if processes == 1 => Protocol::Ideal { arrived: 0 },
             BarrierKind::Ideal => Protocol::Ideal { arrived: 0 },
-            BarrierKind::Central => Protocol::Central(Central {
-                receives,
-                has_root: false,
-                notices: 0,
-                answers: 0,
-                blocked: Vec::with_capacity(count),
-            }),
-            BarrierKind::Sequential => Protocol::Sequential(Sequential {
-                gather: config.gather,
-                release: config.release,
-                coordinator,
-                has_arrived: vec![false; count],
-                order_of_arrival: VecDeque::with_capacity(count),
-                gathered: 0,
-                released: 0,
-                is_busy: false,
-                is_releasing: false,
-            }),
+            BarrierKind::Central => Protocol::Central(Central::new(receives, processes)),
+            BarrierKind::Sequential => {
+                Protocol::Sequential(Sequential::new(config, setup.placement[0], processes))
+            }
             BarrierKind::RootSerial => {
                 let for_all = |each: Seconds| Seconds::of(each.get() * f64::from(processes));
                 Protocol::RootSerial(RootSerial {
@@ -225,13 +174,7 @@ impl Barrier {
                     (Some(packets), Some(waves)) => {
                         Protocol::Foreseen(Foreseen::new(waves, processes, packets))
                     }
-                    (packets, _) => Protocol::Scripted(Scripted {
-                        script,
-                        packets,
-                        parity: vec![1; count],
-                        at: vec![AWAY; count],
-                        received: vec![[0; 2]; count],
-                    }),
+                    (packets, _) => Protocol::Scripted(Scripted::new(script, packets, processes)),
                 }
             }
         };
@@ -288,25 +231,12 @@ impl Barrier {
             }
             Protocol::Central(central) => central.arrive(process, *processes, *bytes, context),
             Protocol::Sequential(sequential) => {
-                sequential.has_arrived[process as usize] = true;
-                match sequential.gather {
-                    GatherOrder::Arrival => sequential.order_of_arrival.push_back(process),
-                    GatherOrder::Parallel => {
-                        return sequential.gather_from(process, *bytes, context);
-                    }
-                    GatherOrder::Ascending | GatherOrder::Descending => {}
-                }
-                sequential.gather_next(*processes, *bytes, context)
+                sequential.arrive(process, *processes, *bytes, context)
             }
             Protocol::Tree { gathered } => {
                 gather_in_tree(gathered, process, *processes, *bytes, leaving, context)
             }
-            Protocol::Scripted(scripted) => {
-                let at = process as usize;
-                scripted.parity[at] ^= 1;
-                scripted.at[at] = 0;
-                scripted.go_on(process, *bytes, leaving, context)
-            }
+            Protocol::Scripted(scripted) => scripted.arrive(process, *bytes, leaving, context),
             Protocol::Foreseen(foreseen) => {
                 if foreseen.arrive(process, context.engine.local_now()) {
                     release_foreseen(foreseen, *processes, leaving, later, context)?;
@@ -325,10 +255,7 @@ impl Barrier {
     pub(super) fn is_predictable(&self) -> bool {
         match &self.protocol {
             Protocol::Ideal { .. } | Protocol::RootSerial(_) | Protocol::Foreseen(_) => true,
-            Protocol::Sequential(sequential) => {
-                let in_order = [GatherOrder::Ascending, GatherOrder::Descending];
-                sequential.release == Release::Simultaneous && in_order.contains(&sequential.gather)
-            }
+            Protocol::Sequential(sequential) => sequential.is_predictable(),
             Protocol::None
             | Protocol::Central(_)
             | Protocol::Tree { .. }
@@ -358,9 +285,8 @@ impl Barrier {
         &mut self,
         arrival: &[f64],
         places: (&Platform, &[HostId]),
-        mut alone: impl FnMut(HostId, HostId, Bytes) -> Option<f64>,
+        alone: impl FnMut(HostId, HostId, Bytes) -> Option<f64>,
     ) -> Option<(f64, u64)> {
-        let placement = places.1;
         let last = || arrival.iter().copied().fold(0.0, greater);
         match &mut self.protocol {
             Protocol::Ideal { .. } => Some((last(), 0)),
@@ -368,20 +294,7 @@ impl Barrier {
                 Some((last().max(arrival[0] + root.price.get()) + root.delay(), 0))
             }
             Protocol::Sequential(sequential) => {
-                let mut gather = |now: f64, process: usize| {
-                    let way = alone(placement[process], sequential.coordinator, self.bytes)?;
-                    Some(now.max(arrival[process]) + way)
-                };
-                let mut ranks = 0..arrival.len();
-                let gathered = if sequential.gather == GatherOrder::Descending {
-                    ranks.rev().try_fold(0.0, &mut gather)?
-                } else {
-                    ranks.try_fold(0.0, &mut gather)?
-                };
-                let mut release = |now: f64, &host: &HostId| {
-                    Some(now + alone(sequential.coordinator, host, self.bytes)?)
-                };
-                let released = placement.iter().try_fold(gathered, &mut release)?;
+                let released = sequential.predict((arrival, places.1), self.bytes, alone)?;
                 Some((released, 2 * arrival.len() as u64))
             }
             Protocol::Foreseen(foreseen) => {
@@ -409,7 +322,7 @@ impl Barrier {
     }
 
     /// Lets the processes leave one by one by events, as they were predicted to.
-    pub(super) fn leave_by_events(&mut self, engine: &mut Patience<'_>) {
+    pub(super) fn leave_by_events(&mut self, engine: &mut Simulation<'_, Token>) {
         leave_by_events(&mut self.later, 0.0, &mut self.leaving, engine);
     }
 
@@ -445,8 +358,7 @@ impl Barrier {
                 Ok(())
             }
             (Protocol::Central(central), Arrived(_)) => {
-                central.notices += 1;
-                central.answer(*processes, *bytes, context)
+                central.on_notice(*processes, *bytes, context)
             }
             (Protocol::Central(central), Leave(process)) => {
                 central.on_answered(process, *processes, leaving);
@@ -475,8 +387,7 @@ impl Barrier {
                 release_children(process, *processes, *bytes, context)
             }
             (Protocol::Scripted(scripted), Round { to, slot, parity }) => {
-                scripted.received[to as usize][parity as usize] |= 1 << slot;
-                scripted.go_on(to, *bytes, leaving, context)
+                scripted.on_notice((to, slot, parity), *bytes, leaving, context)
             }
             // Each protocol gets its own notices only.
             (_, Arrived(_) | Leave(_) | Round { .. }) => Ok(()),
@@ -512,214 +423,6 @@ impl RootSerial {
     }
 }
 
-impl Central {
-    fn arrive(
-        &mut self,
-        process: u32,
-        processes: u32,
-        bytes: Bytes,
-        context: &mut BarrierContext<'_, '_>,
-    ) -> Result<(), Error> {
-        if process == 0 {
-            self.has_root = true;
-            for index in 0..self.blocked.len() {
-                let blocked = self.blocked[index];
-                context.between(blocked, 0, bytes, BarrierMessage::Arrived(blocked))?;
-            }
-            self.blocked.clear();
-            return self.answer(processes, bytes, context);
-        }
-        if self.receives.is_late(bytes) && !self.has_root {
-            self.blocked.push(process);
-            return Ok(());
-        }
-        context.between(process, 0, bytes, BarrierMessage::Arrived(process))
-    }
-
-    /// Process `process` has its answer and leaves; with the last of them process 0 does.
-    fn on_answered(&mut self, process: u32, processes: u32, leaving: &mut Leaving) {
-        self.answers += 1;
-        leaving.push(process);
-        if self.answers == processes - 1 {
-            self.answers = 0;
-            leaving.push(0);
-        }
-    }
-
-    /// Answers all together if all notices and process 0 are here.
-    fn answer(
-        &mut self,
-        processes: u32,
-        bytes: Bytes,
-        context: &mut BarrierContext<'_, '_>,
-    ) -> Result<(), Error> {
-        if !self.has_root || self.notices < processes - 1 {
-            return Ok(());
-        }
-        self.has_root = false;
-        self.notices = 0;
-        (1..processes).try_for_each(|process| {
-            context.between(0, process, bytes, BarrierMessage::Leave(process))
-        })
-    }
-}
-
-impl Sequential {
-    /// Receives from the next process in the order, if the coordinator is free and that process has arrived.
-    fn gather_next(
-        &mut self,
-        processes: u32,
-        bytes: Bytes,
-        context: &mut BarrierContext<'_, '_>,
-    ) -> Result<(), Error> {
-        if self.is_busy || self.gathered == processes {
-            return Ok(());
-        }
-        let next = match self.gather {
-            GatherOrder::Ascending => Some(self.gathered),
-            GatherOrder::Descending => Some(processes - 1 - self.gathered),
-            GatherOrder::Arrival => self.order_of_arrival.front().copied(),
-            GatherOrder::Parallel => None,
-        };
-        match next {
-            Some(process) if self.has_arrived[process as usize] => {
-                if self.gather == GatherOrder::Arrival {
-                    self.order_of_arrival.pop_front();
-                }
-                self.is_busy = true;
-                self.gather_from(process, bytes, context)
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn gather_from(
-        &mut self,
-        process: u32,
-        bytes: Bytes,
-        context: &mut BarrierContext<'_, '_>,
-    ) -> Result<(), Error> {
-        self.has_arrived[process as usize] = false;
-        context.send(
-            context.placement[process as usize],
-            self.coordinator,
-            bytes,
-            BarrierMessage::Arrived(process),
-        )
-    }
-
-    fn on_gathered(
-        &mut self,
-        processes: u32,
-        bytes: Bytes,
-        context: &mut BarrierContext<'_, '_>,
-    ) -> Result<(), Error> {
-        self.gathered += 1;
-        self.is_busy = self.is_releasing;
-        if self.gathered < processes || self.is_releasing {
-            return self.gather_next(processes, bytes, context);
-        }
-        self.is_busy = true;
-        self.is_releasing = true;
-        self.released = 0;
-        self.gathered = 0; // notices of the next barrier may come in while this one is released
-        self.release_next(bytes, context)
-    }
-
-    fn release_next(
-        &mut self,
-        bytes: Bytes,
-        context: &mut BarrierContext<'_, '_>,
-    ) -> Result<(), Error> {
-        let to = context.placement[self.released as usize];
-        context.send(
-            self.coordinator,
-            to,
-            bytes,
-            BarrierMessage::Leave(self.released),
-        )
-    }
-
-    fn on_released(
-        &mut self,
-        process: u32,
-        processes: u32,
-        bytes: Bytes,
-        leaving: &mut Leaving,
-        context: &mut BarrierContext<'_, '_>,
-    ) -> Result<(), Error> {
-        self.released += 1;
-        if self.release == Release::Sequential {
-            leaving.push(process);
-        }
-        if self.released < processes {
-            return self.release_next(bytes, context);
-        }
-        if self.release == Release::Simultaneous {
-            leaving.push_all(processes);
-        }
-        self.is_releasing = false;
-        self.is_busy = false;
-        self.gather_next(processes, bytes, context)
-    }
-}
-
-/// The parent of a process in the binomial tree with root 0: its lowest bit cleared.
-fn parent(process: u32) -> u32 {
-    process & (process - 1)
-}
-
-/// The children of a process: it with one bit set below its lowest one (any bit for the root).
-fn children(process: u32, processes: u32) -> impl Iterator<Item = u32> {
-    let bits = if process == 0 {
-        u32::BITS
-    } else {
-        process.trailing_zeros()
-    };
-    (0..bits)
-        .map(move |bit| process | (1 << bit))
-        .take_while(move |&child| child < processes)
-}
-
-/// One more of the subtree of `process` is here (itself or a child); passes it on when all are.
-fn gather_in_tree(
-    gathered: &mut [u32],
-    process: u32,
-    processes: u32,
-    bytes: Bytes,
-    leaving: &mut Leaving,
-    context: &mut BarrierContext<'_, '_>,
-) -> Result<(), Error> {
-    let count = &mut gathered[process as usize];
-    *count += 1;
-    let expected =
-        1 + u32::try_from(children(process, processes).count()).expect("at most 32 children");
-    if *count < expected {
-        return Ok(());
-    }
-    *count = 0;
-    if process != 0 {
-        return context.between(
-            process,
-            parent(process),
-            bytes,
-            BarrierMessage::Arrived(process),
-        );
-    }
-    leaving.push(0);
-    release_children(0, processes, bytes, context)
-}
-
-fn release_children(
-    process: u32,
-    processes: u32,
-    bytes: Bytes,
-    context: &mut BarrierContext<'_, '_>,
-) -> Result<(), Error> {
-    children(process, processes)
-        .try_for_each(|child| context.between(process, child, bytes, BarrierMessage::Leave(child)))
-}
-
 /// All have arrived at a barrier that is foreseen: lets them leave, from the date on at which the first one does. While something else is
 /// in progress each leaves by an event.
 fn release_foreseen(
@@ -750,7 +453,7 @@ fn leave_by_events(
     later: &mut Vec<f64>,
     wait: f64,
     leaving: &mut Leaving,
-    engine: &mut Patience<'_>,
+    engine: &mut Simulation<'_, Token>,
 ) {
     for (process, later) in (0..).zip(later.drain(..)) {
         let wait = wait + later;
@@ -759,62 +462,6 @@ fn leave_by_events(
             engine.wait(Seconds::of(wait), message);
         } else {
             leaving.push(process);
-        }
-    }
-}
-
-impl Scripted {
-    /// Takes `process` through its script up to the next receive whose notice it does not have.
-    fn go_on(
-        &mut self,
-        process: u32,
-        bytes: Bytes,
-        leaving: &mut Leaving,
-        context: &mut BarrierContext<'_, '_>,
-    ) -> Result<(), Error> {
-        let place = process as usize;
-        let parity = self.parity[place];
-        while self.at[place] != AWAY {
-            match self.script.action(process, self.at[place]) {
-                Some(Action::Send { to, slot }) => {
-                    let message = BarrierMessage::Round { to, slot, parity };
-                    match &mut self.packets {
-                        Some(packets) => context.send_packet(packets, (process, to), message)?,
-                        None => context.between(process, to, bytes, message)?,
-                    }
-                }
-                Some(Action::Receive { slot }) => {
-                    if self.received[place][parity as usize] & (1 << slot) == 0 {
-                        return Ok(());
-                    }
-                }
-                None => {
-                    self.at[place] = AWAY;
-                    self.received[place][parity as usize] = 0;
-                    leaving.push(process);
-                    return Ok(());
-                }
-            }
-            self.at[place] += 1;
-        }
-        Ok(())
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_process_but_the_root_has_one_parent_that_knows_it() {
-        for processes in 1..70 {
-            for process in 1..processes {
-                assert!(children(parent(process), processes).any(|child| child == process));
-            }
-            let edges: usize = (0..processes)
-                .map(|process| children(process, processes).count())
-                .sum();
-            assert_eq!(edges, processes as usize - 1);
         }
     }
 }

@@ -74,7 +74,6 @@ mod migration;
 mod never;
 mod packets;
 mod pairs;
-mod patience;
 mod policy;
 mod record;
 mod repeat;

@@ -20,9 +20,7 @@
 //! engine everything within 1e-14 of a date happens at that date, wherever it is; here only what meets on a link. Long contention can
 //! magnify that: one superstep of 164 messages by five orders of magnitude (the input `sensitive-to-dates` of the fuzzing tests).
 
-use std::cmp::{Ordering, Reverse};
-use std::collections::BinaryHeap;
-
+use super::executions::{Execution, Groups, Running, execution, share_changing_host, share_host};
 use super::input::SuperstepInput;
 use super::memo::{CallMessage, are_equal};
 use super::result::SuperstepResult;
@@ -33,10 +31,8 @@ use crate::event::Token;
 use crate::{Measures, refill};
 use crate::{Message, Plan};
 use migsim_base::units::{BytesPerSecond, HostId, LinkId, ProcessId, Seconds, greater, to_u32};
-use migsim_engine::{
-    FlowBatch, NetworkModel, PathId, PathTable, SAME_DATE, Simulation, Start, Steady,
-};
-use migsim_platform::{Host, Link, Platform};
+use migsim_engine::{FlowBatch, NetworkModel, PathId, PathTable, Simulation, Start, Steady};
+use migsim_platform::{Link, Platform};
 
 /// The state kept from superstep to superstep: the paths, memoized rates, and reused arrays.
 #[derive(Debug)]
@@ -589,36 +585,6 @@ impl Direct {
     }
 }
 
-/// Lists of processes, one behind the other.
-#[derive(Debug, Default)]
-struct Groups {
-    members: Vec<u32>,
-    /// The end of each list.
-    ends: Vec<u32>,
-}
-
-impl Groups {
-    fn clear(&mut self) {
-        self.members.clear();
-        self.ends.clear();
-    }
-
-    fn push(&mut self, group: impl Iterator<Item = u32>) {
-        self.members.extend(group);
-        self.ends.push(to_u32(self.members.len()));
-    }
-
-    fn iter(&self) -> impl Iterator<Item = &[u32]> {
-        let mut rest = &self.members[..];
-        let mut from = 0;
-        self.ends.iter().map(move |&end| {
-            let (group, others) = rest.split_at((end - from) as usize);
-            (rest, from) = (others, end);
-            group
-        })
-    }
-}
-
 /// The start of a message whose sender sends all at once; `computed`: the end of each computation \[s\].
 #[inline]
 fn start(message: &Message, config: RuntimeConfig, computed: &[f64]) -> f64 {
@@ -665,116 +631,6 @@ fn is_powered(platform: &Platform) -> bool {
     hosts.chain(links).all(|capacity| capacity > 0.0)
 }
 
-/// The most changes of a host's speed in a superstep that are followed; beyond, events are faster to give up.
-const MOST_CHANGES: usize = 1_000_000;
-
-/// What a process computes.
-#[derive(Clone, Copy, Debug)]
-struct Execution {
-    host: HostId,
-    /// \[s\]
-    begin: f64,
-    /// In cycles.
-    work: f64,
-    process: u32,
-}
-
-impl Execution {
-    fn by_begin(&self, other: &Self) -> Ordering {
-        let order = self.begin.total_cmp(&other.begin);
-        order.then(self.process.cmp(&other.process))
-    }
-}
-
-/// The computation of a process in a superstep.
-fn execution(input: &SuperstepInput<'_>, process: u32) -> Execution {
-    let at = process as usize;
-    Execution {
-        host: input.placement[at],
-        begin: input.begins.get(at).copied().unwrap_or(0.0),
-        work: input.plan.work[at].get() * input.cycles_per_instruction,
-        process,
-    }
-}
-
-/// The service at which executions end, in bits, which order as numbers do that are not negative; and their processes.
-type Running = BinaryHeap<Reverse<(u64, u32)>>;
-
-/// The same as [`share_host`] for executions in the order in which they begin, on a host whose available fraction changes, from date 0 on;
-/// whether all end.
-fn share_changing_host(
-    (executions, running): (&[Execution], &mut Running),
-    host: &Host,
-    changes: impl Iterator<Item = (f64, f64)>,
-    computed: &mut [f64],
-) -> bool {
-    let (speed, cores) = (host.speed.get(), f64::from(host.cores));
-    let mut changes = changes.peekable();
-    let mut coming = executions.iter().peekable();
-    let mut left = MOST_CHANGES;
-    let (mut now, mut service, mut available) = (0.0, 0.0, 1.0);
-    running.clear();
-    while !running.is_empty() || coming.peek().is_some() {
-        let rate = if running.is_empty() {
-            0.0
-        } else {
-            speed * available * (cores / running.len() as f64).min(1.0)
-        };
-        let first = running.peek().map(|next| f64::from_bits(next.0.0));
-        let end = match first {
-            Some(first) if rate > 0.0 => now + (first - service) / rate,
-            _ => f64::INFINITY,
-        };
-        let begin = coming.peek().map_or(f64::INFINITY, |next| next.begin);
-        if let Some((date, value)) = changes.next_if(|change| change.0 < end.min(begin)) {
-            service += rate * (date - now);
-            (now, available) = (date, value);
-            left -= 1;
-            if left == 0 {
-                return false;
-            }
-        } else if let Some(next) =
-            coming.next_if(|next| next.begin <= end && next.begin.is_finite())
-        {
-            service += rate * (next.begin - now);
-            now = next.begin;
-            let last: f64 = service + next.work;
-            running.push(Reverse((last.to_bits(), next.process)));
-        } else if let Some(first) = first.filter(|_| end.is_finite()) {
-            (now, service) = (end, first);
-            while let Some(&Reverse((last, process))) = running.peek() {
-                let last = f64::from_bits(last);
-                if last > first && (last - first) / rate > SAME_DATE * now {
-                    break;
-                }
-                computed[process as usize] = now;
-                running.pop();
-            }
-        } else {
-            return false;
-        }
-    }
-    true
-}
-
-/// The ends of executions that begin together on a host, by rising work: with n left, each goes on at `speed · min(1, cores/n)`.
-fn share_host(works: &[(f64, u32)], speed: f64, cores: f64, computed: &mut [f64]) {
-    let (mut now, mut service, mut at) = (0.0, 0.0, 0);
-    while at < works.len() {
-        let rate = speed * (cores / (works.len() - at) as f64).min(1.0);
-        let first = works[at].0;
-        now += (first - service) / rate;
-        service = first;
-        while let Some(&(work, process)) = works.get(at) {
-            if work > first && (work - first) / rate > SAME_DATE * now {
-                break;
-            }
-            computed[process as usize] = now;
-            at += 1;
-        }
-    }
-}
-
 /// The fate of a message when it is sent.
 enum Launched {
     /// It shares nothing: the date of its delivery.
@@ -806,35 +662,5 @@ fn link_by_sender(plan: &Plan, first: &mut Vec<u32>, next: &mut Vec<u32>) {
         let head = &mut first[message.from.index()];
         next[index] = *head;
         *head = to_u32(index);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The ends of executions of these works \[s\] on a host of `speed` instructions per second.
-    fn ends(works: &[f64], speed: f64) -> Vec<f64> {
-        let works: Vec<(f64, u32)> = works.iter().copied().zip(0..).collect();
-        let mut computed = vec![0.0; works.len()];
-        share_host(&works, speed, 1.0, &mut computed);
-        computed
-    }
-
-    #[test]
-    fn executions_on_a_host_end_apart_however_short_or_long_they_are() {
-        // Half of the host each for two units of time, then the rest alone.
-        for (work, speed) in [(8.0, 1e9), (2e15, 1e9), (1.0, 1e-8)] {
-            let unit = work / speed;
-            let found = ends(&[work, 2.0 * work], speed);
-            assert!((found[0] / unit - 2.0).abs() < 1e-12, "{found:?}");
-            assert!((found[1] / unit - 3.0).abs() < 1e-12, "{found:?}");
-        }
-    }
-
-    #[test]
-    fn executions_that_differ_by_rounding_end_together() {
-        let found = ends(&[1e9, 1e9 + 1e-6], 1e9);
-        assert_eq!(found, [2.0, 2.0]);
     }
 }

@@ -5,6 +5,7 @@
 //! and results agree.
 
 mod direct;
+mod executions;
 mod input;
 mod memo;
 mod result;

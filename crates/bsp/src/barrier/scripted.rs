@@ -1,0 +1,100 @@
+//! Barriers by scripts: each process works through its sends and receives ([`Script`]).
+
+use super::BarrierContext;
+use crate::event::BarrierMessage;
+use crate::leaving::Leaving;
+use crate::packets::Packets;
+use crate::script::{Action, Script};
+use migsim_base::error::Error;
+use migsim_base::units::Bytes;
+
+/// Each process works through its script of sends and receives ([`Script`]).
+#[derive(Debug)]
+pub(super) struct Scripted {
+    script: Script,
+    /// The ways of notices; none if they are flows.
+    packets: Option<Packets>,
+    /// Per process: parity of its current barrier, the action it is at ([`AWAY`]: not at the barrier), and the slots whose
+    /// notice it has, for even and odd barriers, one bit each.
+    parity: Vec<u32>,
+    at: Vec<u32>,
+    received: Vec<[u64; 2]>,
+}
+
+/// The place in its script of a process that is not at the barrier.
+const AWAY: u32 = u32::MAX;
+
+impl Scripted {
+    pub(super) fn new(script: Script, packets: Option<Packets>, processes: u32) -> Self {
+        let count = processes as usize;
+        Self {
+            script,
+            packets,
+            parity: vec![1; count],
+            at: vec![AWAY; count],
+            received: vec![[0; 2]; count],
+        }
+    }
+
+    /// Takes the arrival of a process.
+    pub(super) fn arrive(
+        &mut self,
+        process: u32,
+        bytes: Bytes,
+        leaving: &mut Leaving,
+        context: &mut BarrierContext<'_, '_>,
+    ) -> Result<(), Error> {
+        let at = process as usize;
+        self.parity[at] ^= 1;
+        self.at[at] = 0;
+        self.go_on(process, bytes, leaving, context)
+    }
+
+    /// Takes the notice of a round, sent to process `to` for a slot of its barrier of this parity.
+    pub(super) fn on_notice(
+        &mut self,
+        (to, slot, parity): (u32, u32, u32),
+        bytes: Bytes,
+        leaving: &mut Leaving,
+        context: &mut BarrierContext<'_, '_>,
+    ) -> Result<(), Error> {
+        self.received[to as usize][parity as usize] |= 1 << slot;
+        self.go_on(to, bytes, leaving, context)
+    }
+
+    /// Takes `process` through its script up to the next receive whose notice it does not have.
+    fn go_on(
+        &mut self,
+        process: u32,
+        bytes: Bytes,
+        leaving: &mut Leaving,
+        context: &mut BarrierContext<'_, '_>,
+    ) -> Result<(), Error> {
+        let place = process as usize;
+        let parity = self.parity[place];
+        while self.at[place] != AWAY {
+            match self.script.action(process, self.at[place]) {
+                Some(Action::Send { to, slot }) => {
+                    let message = BarrierMessage::Round { to, slot, parity };
+                    match &mut self.packets {
+                        Some(packets) => context.send_packet(packets, (process, to), message)?,
+                        None => context.between(process, to, bytes, message)?,
+                    }
+                }
+                Some(Action::Receive { slot }) => {
+                    if self.received[place][parity as usize] & (1 << slot) == 0 {
+                        return Ok(());
+                    }
+                }
+                None => {
+                    self.at[place] = AWAY;
+                    self.received[place][parity as usize] = 0;
+                    leaving.push(process);
+                    return Ok(());
+                }
+            }
+            self.at[place] += 1;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,185 @@
+//! The sequential barrier: a coordinator gathers and releases the processes one after the other.
+
+use std::collections::VecDeque;
+
+use super::BarrierContext;
+use crate::config::{BarrierConfig, GatherOrder, Release};
+use crate::event::BarrierMessage;
+use crate::leaving::Leaving;
+use migsim_base::error::Error;
+use migsim_base::units::{Bytes, HostId};
+
+/// A coordinator that does one thing at a time.
+#[derive(Debug)]
+pub(super) struct Sequential {
+    gather: GatherOrder,
+    release: Release,
+    coordinator: HostId,
+    has_arrived: Vec<bool>,
+    order_of_arrival: VecDeque<u32>,
+    /// The numbers of gathered and of released processes; both 0 between barriers.
+    gathered: u32,
+    released: u32,
+    is_busy: bool,
+    is_releasing: bool,
+}
+
+impl Sequential {
+    /// A coordinator on a host.
+    pub(super) fn new(config: BarrierConfig, coordinator: HostId, processes: u32) -> Self {
+        Self {
+            gather: config.gather,
+            release: config.release,
+            coordinator,
+            has_arrived: vec![false; processes as usize],
+            order_of_arrival: VecDeque::with_capacity(processes as usize),
+            gathered: 0,
+            released: 0,
+            is_busy: false,
+            is_releasing: false,
+        }
+    }
+
+    /// Whether the times at which processes leave follow from their arrivals.
+    pub(super) fn is_predictable(&self) -> bool {
+        let in_order = [GatherOrder::Ascending, GatherOrder::Descending];
+        self.release == Release::Simultaneous && in_order.contains(&self.gather)
+    }
+
+    /// Returns the time when all leave, from the time at which each process arrives \[s\]; `alone` is how long a message takes.
+    pub(super) fn predict(
+        &self,
+        (arrival, placement): (&[f64], &[HostId]),
+        bytes: Bytes,
+        mut alone: impl FnMut(HostId, HostId, Bytes) -> Option<f64>,
+    ) -> Option<f64> {
+        let mut gather = |now: f64, process: usize| {
+            let way = alone(placement[process], self.coordinator, bytes)?;
+            Some(now.max(arrival[process]) + way)
+        };
+        let mut ranks = 0..arrival.len();
+        let gathered = if self.gather == GatherOrder::Descending {
+            ranks.rev().try_fold(0.0, &mut gather)?
+        } else {
+            ranks.try_fold(0.0, &mut gather)?
+        };
+        let mut release =
+            |now: f64, &host: &HostId| Some(now + alone(self.coordinator, host, bytes)?);
+        placement.iter().try_fold(gathered, &mut release)
+    }
+
+    /// Takes the arrival of a process.
+    pub(super) fn arrive(
+        &mut self,
+        process: u32,
+        processes: u32,
+        bytes: Bytes,
+        context: &mut BarrierContext<'_, '_>,
+    ) -> Result<(), Error> {
+        self.has_arrived[process as usize] = true;
+        match self.gather {
+            GatherOrder::Arrival => self.order_of_arrival.push_back(process),
+            GatherOrder::Parallel => return self.gather_from(process, bytes, context),
+            GatherOrder::Ascending | GatherOrder::Descending => {}
+        }
+        self.gather_next(processes, bytes, context)
+    }
+
+    /// Receives from the next process in the order, if the coordinator is free and that process has arrived.
+    fn gather_next(
+        &mut self,
+        processes: u32,
+        bytes: Bytes,
+        context: &mut BarrierContext<'_, '_>,
+    ) -> Result<(), Error> {
+        if self.is_busy || self.gathered == processes {
+            return Ok(());
+        }
+        let next = match self.gather {
+            GatherOrder::Ascending => Some(self.gathered),
+            GatherOrder::Descending => Some(processes - 1 - self.gathered),
+            GatherOrder::Arrival => self.order_of_arrival.front().copied(),
+            GatherOrder::Parallel => None,
+        };
+        match next {
+            Some(process) if self.has_arrived[process as usize] => {
+                if self.gather == GatherOrder::Arrival {
+                    self.order_of_arrival.pop_front();
+                }
+                self.is_busy = true;
+                self.gather_from(process, bytes, context)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn gather_from(
+        &mut self,
+        process: u32,
+        bytes: Bytes,
+        context: &mut BarrierContext<'_, '_>,
+    ) -> Result<(), Error> {
+        self.has_arrived[process as usize] = false;
+        context.send(
+            context.placement[process as usize],
+            self.coordinator,
+            bytes,
+            BarrierMessage::Arrived(process),
+        )
+    }
+
+    pub(super) fn on_gathered(
+        &mut self,
+        processes: u32,
+        bytes: Bytes,
+        context: &mut BarrierContext<'_, '_>,
+    ) -> Result<(), Error> {
+        self.gathered += 1;
+        self.is_busy = self.is_releasing;
+        if self.gathered < processes || self.is_releasing {
+            return self.gather_next(processes, bytes, context);
+        }
+        self.is_busy = true;
+        self.is_releasing = true;
+        self.released = 0;
+        self.gathered = 0; // notices of the next barrier may come in while this one is released
+        self.release_next(bytes, context)
+    }
+
+    fn release_next(
+        &mut self,
+        bytes: Bytes,
+        context: &mut BarrierContext<'_, '_>,
+    ) -> Result<(), Error> {
+        let to = context.placement[self.released as usize];
+        context.send(
+            self.coordinator,
+            to,
+            bytes,
+            BarrierMessage::Leave(self.released),
+        )
+    }
+
+    pub(super) fn on_released(
+        &mut self,
+        process: u32,
+        processes: u32,
+        bytes: Bytes,
+        leaving: &mut Leaving,
+        context: &mut BarrierContext<'_, '_>,
+    ) -> Result<(), Error> {
+        self.released += 1;
+        if self.release == Release::Sequential {
+            leaving.push(process);
+        }
+        if self.released < processes {
+            return self.release_next(bytes, context);
+        }
+        if self.release == Release::Simultaneous {
+            leaving.push_all(processes);
+        }
+        self.is_releasing = false;
+        self.is_busy = false;
+        self.gather_next(processes, bytes, context)
+    }
+}

@@ -1,0 +1,82 @@
+//! The tree barrier: a binomial tree gathers the processes and releases them.
+
+use super::BarrierContext;
+use crate::event::BarrierMessage;
+use crate::leaving::Leaving;
+use migsim_base::error::Error;
+use migsim_base::units::Bytes;
+
+/// The parent of a process in the binomial tree with root 0: its lowest bit cleared.
+pub(super) fn parent(process: u32) -> u32 {
+    process & (process - 1)
+}
+
+/// The children of a process: it with one bit set below its lowest one (any bit for the root).
+fn children(process: u32, processes: u32) -> impl Iterator<Item = u32> {
+    let bits = if process == 0 {
+        u32::BITS
+    } else {
+        process.trailing_zeros()
+    };
+    (0..bits)
+        .map(move |bit| process | (1 << bit))
+        .take_while(move |&child| child < processes)
+}
+
+/// One more of the subtree of `process` is here (itself or a child); passes it on when all are.
+pub(super) fn gather_in_tree(
+    gathered: &mut [u32],
+    process: u32,
+    processes: u32,
+    bytes: Bytes,
+    leaving: &mut Leaving,
+    context: &mut BarrierContext<'_, '_>,
+) -> Result<(), Error> {
+    let count = &mut gathered[process as usize];
+    *count += 1;
+    let expected =
+        1 + u32::try_from(children(process, processes).count()).expect("at most 32 children");
+    if *count < expected {
+        return Ok(());
+    }
+    *count = 0;
+    if process != 0 {
+        return context.between(
+            process,
+            parent(process),
+            bytes,
+            BarrierMessage::Arrived(process),
+        );
+    }
+    leaving.push(0);
+    release_children(0, processes, bytes, context)
+}
+
+/// Releases the children of a process.
+pub(super) fn release_children(
+    process: u32,
+    processes: u32,
+    bytes: Bytes,
+    context: &mut BarrierContext<'_, '_>,
+) -> Result<(), Error> {
+    children(process, processes)
+        .try_for_each(|child| context.between(process, child, bytes, BarrierMessage::Leave(child)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_process_but_the_root_has_one_parent_that_knows_it() {
+        for processes in 1..70 {
+            for process in 1..processes {
+                assert!(children(parent(process), processes).any(|child| child == process));
+            }
+            let edges: usize = (0..processes)
+                .map(|process| children(process, processes).count())
+                .sum();
+            assert_eq!(edges, processes as usize - 1);
+        }
+    }
+}
