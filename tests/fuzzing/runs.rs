@@ -41,10 +41,6 @@ const ROUNDING: f64 = 1e-9;
 /// How far, relatively, the capacities of a machine are moved to each side to see which supersteps rounding decides.
 const CAPACITY_NUDGES: [f64; 4] = [1e-14, 2e-14, 3e-14, 4e-14];
 
-/// The parts of a date within which events happen at one date, beside the usual 1e-14. The largest is above what dates that were added up
-/// in two ways differ by.
-const SAME_DATES: [f64; 7] = [1e-16, 1e-15, 2.5e-15, 5e-15, 2e-14, 4e-14, 1e-13];
-
 /// How far, relatively, the sizes of messages are moved, each by itself: up to what all ways to compute a superstep promise to agree to.
 const SIZE_NUDGE: f64 = 1e-12;
 
@@ -467,7 +463,7 @@ fn check_slowly(text: &str, fast: &Outcome) {
     let mut moved = vec![0.0_f64; slow_steps.len()];
     let mut taken_out = vec![false; slow_steps.len()];
     let mut apart = farthest(&slow_steps, &fast_steps, &taken_out);
-    for kind in [Kind::Capacities, Kind::Dates, Kind::Sizes] {
+    for kind in [Kind::Capacities, Kind::Sizes] {
         if apart > allowed {
             keep_largest(
                 &mut moved,
@@ -517,18 +513,9 @@ fn farthest(one: &[f64], other: &[f64], taken_out: &[bool]) -> f64 {
 ///   the other message. Weights differ by up to a factor of 1e62 in the input `few-digits-left`, where five supersteps are taken out.
 ///   An independent simulation with 15 digits jumps in these five as well; with 60 digits it does not.
 ///
-/// If that does not tell, events within another part of a date count as one. A third cause needs that:
+/// Last, the sizes of messages are moved, each by itself, by up to what all ways to compute a superstep promise to agree to.
 ///
-/// - As in the second cause, but the message ends within 1e-14 of the date at which the other one starts. It is through then in one way to
-///   compute, while in the other its last bytes wait. In superstep 15 of the input `through-when-another-starts` the independent simulation
-///   has 1.408623e299 s (shortcuts) with 100 digits, and if dates count as one within 5e-15. Within 1e-14 to 1e-13 it has 1.399903e299 s
-///   (events). The two dates of our ways were 2.9e-14 apart.
-///
-/// Last, the sizes of messages are moved, each by itself, by up to what all ways to compute a superstep promise to agree to. Next to no dates
-/// count as one then, so that no two ends that differ by what was moved do.
-///
-/// Dates that jump because a tie is broken differently do so on one side only, and are not excused: both sides must move, but for parts of dates, which leave ties as they are. Once nothing
-/// changes any more at which a date could jump ([`jumps_until`]), ties do not matter. A message that is just through, or just not, moves a
+/// Dates that jump because a tie is broken differently do so on one side only, and are not excused: both sides must move. Once nothing changes any more at which a date could jump ([`jumps_until`]), ties do not matter. A message that is just through, or just not, moves a
 /// superstep on one side only. So it is in superstep 8 of `just-through`: the independent simulation has 2.283325e299 s with 16 and 18
 /// digits, and 2.285920e299 s with 15 and 17.
 fn moved_by_rounding(text: &str, slow: &[f64], allowed: f64, kind: Kind) -> Vec<f64> {
@@ -547,7 +534,6 @@ fn moved_by_rounding(text: &str, slow: &[f64], allowed: f64, kind: Kind) -> Vec<
             let to = |side| CAPACITY_NUDGES.map(|nudge| Nudge::Capacities(side * nudge));
             vec![[-1.0, 1.0].map(|side| to(side).to_vec())]
         }
-        Kind::Dates => return moved_by(&SAME_DATES.map(Nudge::SameDate)),
         Kind::Sizes => {
             let to = |most, draws| vec![Nudge::Sizes { most, draws }];
             let pair = |draws| [-SIZE_NUDGE, SIZE_NUDGE].map(|most| to(most, draws));
@@ -612,7 +598,6 @@ fn jumps_until(text: &str) -> f64 {
 #[derive(Clone, Copy, Debug)]
 enum Kind {
     Capacities,
-    Dates,
     Sizes,
 }
 
@@ -622,9 +607,7 @@ enum Nudge {
     None,
     /// All speeds and bandwidths.
     Capacities(f64),
-    /// The part of a date within which events happen at one date.
-    SameDate(f64),
-    /// The size of each message, by up to this much, where events happen at one date only within the least of [`SAME_DATES`].
+    /// The size of each message, by up to this much.
     Sizes {
         most: f64,
         draws: u64,
@@ -653,7 +636,7 @@ impl Workload for NudgedSizes {
         let mut draws = Stream::at(self.draws, Purpose::Messages, superstep as u64);
         for message in &mut plan.messages {
             let factor = 1.0 + self.most * draws.symmetric();
-            message.size = Bytes::new(message.size.get() * factor).expect("a size");
+            message.size = Bytes::new(message.size.get() * factor).unwrap_or(message.size);
         }
     }
 
@@ -694,9 +677,7 @@ fn event_by_event(text: &str, nudge: Nudge) -> Outcome {
     match nudge {
         Nudge::None => {}
         Nudge::Capacities(nudge) => scale(&mut experiment, 1.0 + nudge),
-        Nudge::SameDate(part) => experiment.network.same_date = part,
         Nudge::Sizes { most, draws } => {
-            experiment.network.same_date = SAME_DATES[0];
             let workload = experiment.workload;
             experiment.workload = Box::new(NudgedSizes {
                 workload,
@@ -713,10 +694,11 @@ fn event_by_event(text: &str, nudge: Nudge) -> Outcome {
 fn scale(experiment: &mut Experiment, factor: f64) {
     let platform = &mut Arc::make_mut(&mut experiment.platform).platform;
     for host in &mut platform.hosts {
-        host.speed = InstructionsPerSecond::new(host.speed.get() * factor).expect("a speed");
+        host.speed = InstructionsPerSecond::new(host.speed.get() * factor).unwrap_or(host.speed);
     }
     for link in &mut platform.links {
-        link.bandwidth = BytesPerSecond::new(link.bandwidth.get() * factor).expect("a bandwidth");
+        link.bandwidth =
+            BytesPerSecond::new(link.bandwidth.get() * factor).unwrap_or(link.bandwidth);
     }
 }
 

@@ -5,6 +5,7 @@
 //! ends when the service reaches V + w. Cost: O(log n) to find the place of an execution, one event per host.
 
 use super::checks::{Fault, is_used_up};
+use super::clock::SAME_DATE;
 use super::queue::{EventQueue, Key};
 use migsim_base::units::HostId;
 use migsim_platform::Platform;
@@ -102,11 +103,11 @@ impl<T: Copy> Cpus<T> {
         schedule(cpu, queue, event);
     }
 
-    /// Takes out the executions of `host` that end now, or a fraction `near` of the date later, and hands their tokens to `ended`.
+    /// Takes out the executions of `host` that end at one time with `now`, and hands their tokens to `ended`.
     pub(super) fn finish<E: Copy>(
         &mut self,
         host: usize,
-        (now, near): (f64, f64),
+        now: f64,
         queue: &mut EventQueue<E>,
         event: E,
         mut ended: impl FnMut(T),
@@ -128,7 +129,7 @@ impl<T: Copy> Cpus<T> {
         cpu.service = first;
         cpu.updated = now;
         while let Some(next) = cpu.running.last() {
-            if next.target > first && (next.target - first) / rate > near * now {
+            if next.target > first && (next.target - first) / rate > SAME_DATE * now {
                 break;
             }
             ended(next.token);

@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::clock::SAME_DATE;
 use super::factors::{SizeFactors, Weights};
 use migsim_base::error::Problem;
 use migsim_base::units::{Bytes, Seconds};
@@ -60,14 +59,6 @@ pub struct NetworkModel {
     /// Factors of latency and bandwidth by the size of a message.
     #[serde(default, skip_serializing_if = "SizeFactors::is_empty")]
     pub factors: SizeFactors,
-    /// The part of the time since local time last began within which events that are followed one by one happen at one date. Not a setting:
-    /// it is 1e-14. Checks give it other values to see what rounding decides.
-    #[serde(skip, default = "same_date")]
-    pub same_date: f64,
-}
-
-fn same_date() -> f64 {
-    SAME_DATE
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
@@ -112,7 +103,6 @@ const CM02: NetworkModel = NetworkModel {
     queues: false,
     slow_start: false,
     factors: SizeFactors::NONE,
-    same_date: SAME_DATE,
 };
 
 /// All presets, the default first. The constants are those of SimGrid's `CM02` and `LV08` models in the named releases.
@@ -362,11 +352,11 @@ impl NetworkModel {
             }
             "latency_factor" => self.latency_factor = parse_number(key, value, 0.0)?,
             "bandwidth_factor" => {
-                self.bandwidth_factor = parse_number(key, value, f64::MIN_POSITIVE)?;
+                self.bandwidth_factor = parse_number(key, value, 1.0 / LARGEST)?;
             }
             "weight_s" => self.weight_s = parse_number(key, value, 0.0)?,
             "loopback_bandwidth" => {
-                self.loopback_bandwidth = parse_number(key, value, f64::MIN_POSITIVE)?;
+                self.loopback_bandwidth = parse_number(key, value, 1.0 / LARGEST)?;
             }
             "tcp_gamma" => {
                 let window = if matches!(value, "none" | "null") {
@@ -401,16 +391,14 @@ fn parse_quantity<T>(
     value.map_err(|error| Problem::new(format!("network constant `{key}`: {error}")))
 }
 
+/// The largest number that a constant of a network may be; of one that must not be 0, the least is its inverse.
+const LARGEST: f64 = 1e30;
+
 fn parse_number(key: &str, value: &str, least: f64) -> Result<f64, Problem> {
-    let range = if least > 0.0 {
-        "positive"
-    } else {
-        "not negative"
-    };
     match value.parse::<f64>() {
-        Ok(number) if number.is_finite() && number >= least => Ok(number),
+        Ok(number) if (least..=LARGEST).contains(&number) => Ok(number),
         _ => Err(Problem::new(format!(
-            "network constant `{key}` is `{value}`; it must be a finite number and {range}"
+            "network constant `{key}` is `{value}`; it must be a number from {least:?} to {LARGEST:?}"
         ))),
     }
 }
@@ -439,8 +427,8 @@ mod tests {
             let problem = NetworkModel::default().set(key, "-1").unwrap_err();
             problem.message
         };
-        assert!(told("weight_s").ends_with("a finite number and not negative"));
-        assert!(told("bandwidth_factor").ends_with("a finite number and positive"));
+        assert!(told("weight_s").ends_with("a number from 0.0 to 1e30"));
+        assert!(told("bandwidth_factor").ends_with("a number from 1e-30 to 1e30"));
     }
 
     #[test]
