@@ -200,7 +200,7 @@ fn what_is_missing_lists_its_choices() {
             "list",
             "apps, experiments, libraries, loads, papers, policies, platforms, networks",
         ),
-        ("schema", "platform, zones, experiment, sweep"),
+        ("schema", "platform, experiment, sweep"),
         ("completions", "bash, elvish, fish, powershell, zsh"),
     ] {
         let errors = said(&migsim(&[typed]));

@@ -4,13 +4,27 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use super::complete::{self, one_of};
 use super::options::{OptionValues, parse_counts};
-use super::{complete, threads};
+use super::threads;
 use crate::bsp::Scenario;
 use crate::figure;
 use crate::output::Form;
 use crate::sweep::{Shard, Spec};
 use crate::units::{Bytes, InstructionsPerSecond, NoProcess, ProcessId};
+
+/// Headings of help, over the options of one subject.
+const COMPARISON: &str = "Comparison";
+const EXPERIMENT: &str = "Experiment";
+const FIGURE: &str = "Figure";
+const MODEL: &str = "Model";
+const OUTPUT: &str = "Output";
+const POLICY: &str = "Policy";
+const QUESTION: &str = "Question";
+const SEARCH: &str = "Search";
+const SLURM: &str = "Slurm";
+const SWEEP: &str = "Sweep";
+const VARIED: &str = "Varied parameters";
 
 /// Simulates BSP applications on clusters of clusters, where a rescheduling policy migrates processes at barriers.
 #[derive(Debug, Parser)]
@@ -161,13 +175,13 @@ pub(super) struct TraceExportArguments {
     #[command(flatten)]
     pub(super) settings: SettingsArguments,
     /// Write the trace into this file [default: standard output]; with `--format vt` the begin of the names: `lb/lu` is lb/lu.0.json, ...
-    #[arg(long, value_name = "FILE|PREFIX", help_heading = "Output")]
+    #[arg(long, value_name = "FILE|PREFIX", help_heading = OUTPUT)]
     pub(super) out: Option<PathBuf>,
     /// The format: trace, or vt (a JSON file per rank, as DARMA/vt writes and LBAF reads)
-    #[arg(long, value_enum, default_value = "trace", help_heading = "Output")]
+    #[arg(long, value_enum, default_value = "trace", help_heading = OUTPUT)]
     pub(super) format: TraceFormat,
     /// With `--format vt`: run scenario iii and write each process where the policy put it, as vt's offline balancer reads it
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = OUTPUT)]
     pub(super) moves: bool,
 }
 
@@ -193,10 +207,10 @@ pub(super) enum PlatformCommand {
         #[arg(long, value_name = "zone|level=N|name|FILE")]
         clusters: Option<String>,
         /// Also draw the clusters (or the tree of zones) and their routes into this SVG file
-        #[arg(long, value_name = "FILE", help_heading = "Output")]
+        #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
         svg: Option<PathBuf>,
         /// The largest number of rows of each table
-        #[arg(long, value_name = "N", default_value_t = 40, help_heading = "Output")]
+        #[arg(long, value_name = "N", default_value_t = 40, help_heading = OUTPUT)]
         rows: usize,
         #[command(flatten)]
         form: FormArguments,
@@ -238,10 +252,10 @@ pub(super) struct WorkloadShowArguments {
     #[command(flatten)]
     pub(super) settings: SettingsArguments,
     /// Also draw the application into this SVG file
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(super) svg: Option<PathBuf>,
     /// The largest number of rows, each a superstep or a range of supersteps
-    #[arg(long, value_name = "N", default_value_t = 12, help_heading = "Output")]
+    #[arg(long, value_name = "N", default_value_t = 12, help_heading = OUTPUT)]
     pub(super) rows: usize,
     #[command(flatten)]
     pub(super) form: FormArguments,
@@ -268,8 +282,8 @@ pub(super) enum Listing {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum Format {
+    #[value(alias = "zones")]
     Platform,
-    Zones,
     Experiment,
     Sweep,
     Trace,
@@ -306,23 +320,26 @@ impl ScenarioChoice {
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct FormArguments {
     /// Print as aligned columns (in colour on a terminal), Markdown, CSV or JSON [default: table]
-    #[arg(long, value_enum, help_heading = "Output")]
-    format: Option<FormChoice>,
+    #[arg(long, value_parser = one_of(&FORMS), help_heading = OUTPUT)]
+    format: Option<Form>,
     /// The same as `--format json`
-    #[arg(long, conflicts_with = "format", help_heading = "Output")]
+    #[arg(long, conflicts_with = "format", help_heading = OUTPUT)]
     json: bool,
 }
+
+/// The forms of printed results, by name.
+const FORMS: [(&str, Form); 4] = [
+    ("table", Form::Table),
+    ("markdown", Form::Markdown),
+    ("csv", Form::Csv),
+    ("json", Form::Json),
+];
 
 impl FormArguments {
     /// The chosen form.
     pub(super) fn form(self) -> Form {
-        match self.format {
-            _ if self.json => Form::Json,
-            None | Some(FormChoice::Table) => Form::Table,
-            Some(FormChoice::Markdown) => Form::Markdown,
-            Some(FormChoice::Csv) => Form::Csv,
-            Some(FormChoice::Json) => Form::Json,
-        }
+        let json = self.json.then_some(Form::Json);
+        json.or(self.format).unwrap_or_default()
     }
 
     /// The form to print under `--quiet`: only one that was requested.
@@ -330,14 +347,6 @@ impl FormArguments {
         let is_asked_for = self.json || self.format.is_some();
         (is_asked_for || !is_quiet).then(|| self.form())
     }
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(super) enum FormChoice {
-    Table,
-    Markdown,
-    Csv,
-    Json,
 }
 
 /// A viewer of traces.
@@ -355,19 +364,19 @@ pub(super) struct ExplainArguments {
     #[command(flatten)]
     pub(super) settings: SettingsArguments,
     /// The superstep after which processes moved, or stayed [default: an overview of all calls]
-    #[arg(long, value_name = "N", value_parser = parse_count, help_heading = "Question")]
+    #[arg(long, value_name = "N", value_parser = parse_count, help_heading = QUESTION)]
     pub(super) superstep: Option<u64>,
     /// One process, written as in output: p24, or 24
-    #[arg(long, value_name = "P", value_parser = parse_process, requires = "superstep", help_heading = "Question")]
+    #[arg(long, value_name = "P", value_parser = parse_process, requires = "superstep", help_heading = QUESTION)]
     pub(super) process: Option<u64>,
     /// Explain why this process stayed
-    #[arg(long, value_name = "P", value_parser = parse_process, requires = "superstep", conflicts_with = "process", help_heading = "Question")]
+    #[arg(long, value_name = "P", value_parser = parse_process, requires = "superstep", conflicts_with = "process", help_heading = QUESTION)]
     pub(super) why_not: Option<u64>,
     /// Print the sentences and the numbers behind them as JSON
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = OUTPUT)]
     pub(super) json: bool,
     /// Write the answer as an HTML page into this file, too; the overview then has each call in words
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(super) html: Option<PathBuf>,
 }
 
@@ -380,10 +389,10 @@ pub(super) struct SnapshotArguments {
     #[command(flatten)]
     pub(super) settings: SettingsArguments,
     /// The superstep before the barrier, counted from 1
-    #[arg(long, value_name = "N", value_parser = parse_count, help_heading = "Question")]
+    #[arg(long, value_name = "N", value_parser = parse_count, help_heading = QUESTION)]
     pub(super) superstep: u64,
     /// Write into this file [default: standard output]
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(super) out: Option<PathBuf>,
 }
 
@@ -430,7 +439,7 @@ pub(super) struct CalibrateArguments {
     #[arg(long, value_name = "NAME|FILE", default_value = "open-mpi", value_parser = complete::libraries(), hide_possible_values = true)]
     pub(super) library: String,
     /// Write the library into this file, for `--library`
-    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(super) out: Option<PathBuf>,
     #[command(flatten)]
     pub(super) form: FormArguments,
@@ -470,74 +479,46 @@ pub(super) struct ReportArguments {
     pub(super) out: Option<PathBuf>,
     /// Draw a figure for an article instead: gantt, makespan, placement or supersteps of a run, lines or heat of a sweep; all: each into the
     /// folder `--out` [default: here]; list: print the figures that the folder has
-    #[arg(long, value_name = "NAME", help_heading = "Figure")]
+    #[arg(long, value_name = "NAME", help_heading = FIGURE)]
     pub(super) figure: Option<String>,
     /// The format of the figure [default: that of the file `--out`, or svg]
-    #[arg(long, value_enum, requires = "figure", help_heading = "Figure")]
-    pub(super) format: Option<FigureFormat>,
+    #[arg(long, value_parser = one_of(&FIGURES), requires = "figure", help_heading = FIGURE)]
+    pub(super) format: Option<figure::Format>,
     #[command(flatten)]
     pub(super) style: FigureArguments,
     #[command(flatten)]
     pub(super) memory: MemoryArguments,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum FigureFormat {
-    Svg,
-    Pdf,
-    Png,
-}
-
-impl FigureFormat {
-    pub(super) const fn format(self) -> figure::Format {
-        match self {
-            Self::Svg => figure::Format::Svg,
-            Self::Pdf => figure::Format::Pdf,
-            Self::Png => figure::Format::Png,
-        }
-    }
-}
+/// The formats of figures, by name.
+const FIGURES: [(&str, figure::Format); 3] = [
+    ("svg", figure::Format::Svg),
+    ("pdf", figure::Format::Pdf),
+    ("png", figure::Format::Png),
+];
 
 /// The look of a figure.
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct FigureArguments {
     /// The width of the figure on paper: 40 to 420 mm, in mm, cm, in or pt
-    #[arg(
-        long,
-        value_name = "LENGTH",
-        default_value = "85mm",
-        requires = "figure",
-        help_heading = "Figure"
-    )]
+    #[arg(long, value_name = "LENGTH", default_value = "85mm", requires = "figure", help_heading = FIGURE)]
     width: figure::Length,
     /// The size of all its letters: 6 to 24 pt
-    #[arg(
-        long,
-        value_name = "SIZE",
-        default_value = "8pt",
-        requires = "figure",
-        help_heading = "Figure"
-    )]
+    #[arg(long, value_name = "SIZE", default_value = "8pt", requires = "figure", help_heading = FIGURE)]
     font_size: figure::Points,
     /// The language of its labels: English or Portuguese
-    #[arg(
-        long,
-        value_enum,
-        default_value = "en",
-        requires = "figure",
-        help_heading = "Figure"
-    )]
-    language: LanguageChoice,
+    #[arg(long, value_parser = one_of(&LANGUAGES), default_value = "en", requires = "figure", help_heading = FIGURE)]
+    language: figure::Language,
     /// The pixels per inch of PNG: 72 to 1200
-    #[arg(long, value_name = "N", default_value_t = 300, value_parser = clap::value_parser!(u32).range(72..=1200), requires = "figure", help_heading = "Figure")]
+    #[arg(long, value_name = "N", default_value_t = 300, value_parser = clap::value_parser!(u32).range(72..=1200), requires = "figure", help_heading = FIGURE)]
     dpi: u32,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum LanguageChoice {
-    En,
-    Pt,
-}
+/// The languages of figures, by name.
+const LANGUAGES: [(&str, figure::Language); 2] = [
+    ("en", figure::Language::English),
+    ("pt", figure::Language::Portuguese),
+];
 
 impl FigureArguments {
     /// The look that was chosen.
@@ -545,10 +526,7 @@ impl FigureArguments {
         figure::Style {
             width: self.width,
             font_size: self.font_size,
-            language: match self.language {
-                LanguageChoice::En => figure::Language::English,
-                LanguageChoice::Pt => figure::Language::Portuguese,
-            },
+            language: self.language,
             dpi: self.dpi,
         }
     }
@@ -568,18 +546,13 @@ pub(super) struct ReproduceArguments {
     #[arg(long, value_name = "DIR")]
     pub(super) out: Option<PathBuf>,
     /// Print as aligned columns (in colour on a terminal), Markdown, CSV or JSON [default: table]; with `--figure` svg, pdf or png [default: svg]
-    #[arg(long, value_enum, help_heading = "Output")]
+    #[arg(long, value_parser = one_of(&REPRODUCE), help_heading = OUTPUT)]
     pub(super) format: Option<ReproduceFormat>,
     /// The same as `--format json`
-    #[arg(long, conflicts_with_all = ["format", "figure"], help_heading = "Output")]
+    #[arg(long, conflicts_with_all = ["format", "figure"], help_heading = OUTPUT)]
     json: bool,
     /// Draw a figure for an article instead, into the file PAPER-NAME.FORMAT: errors, gains, overheads, times or all; list: print them
-    #[arg(
-        long,
-        value_name = "NAME",
-        conflicts_with = "search",
-        help_heading = "Figure"
-    )]
+    #[arg(long, value_name = "NAME", conflicts_with = "search", help_heading = FIGURE)]
     pub(super) figure: Option<String>,
     #[command(flatten)]
     pub(super) style: FigureArguments,
@@ -587,52 +560,48 @@ pub(super) struct ReproduceArguments {
     #[arg(long, short)]
     pub(super) quiet: bool,
     /// Threads: papers and their runs are simulated in parallel; at most 1024 [default: one per core]
-    #[arg(long, short = 'j', value_name = "N", value_parser = threads::parser(), help_heading = "Output")]
+    #[arg(long, short = 'j', value_name = "N", value_parser = threads::parser(), help_heading = OUTPUT)]
     pub(super) threads: Option<usize>,
     #[command(flatten)]
     pub(super) memory: MemoryArguments,
 }
 
-/// The form in which a reproduction is printed, and figures are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+/// The form in which a reproduction is printed, or its figures are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ReproduceFormat {
-    Table,
-    Markdown,
-    Csv,
-    Json,
-    Svg,
-    Pdf,
-    Png,
+    Tables(Form),
+    Figures(figure::Format),
 }
 
-impl ReproduceFormat {
-    /// The format of a figure; none if it is one of tables.
-    pub(super) const fn of_figure(self) -> Option<figure::Format> {
-        match self {
-            Self::Svg => Some(figure::Format::Svg),
-            Self::Pdf => Some(figure::Format::Pdf),
-            Self::Png => Some(figure::Format::Png),
-            Self::Table | Self::Markdown | Self::Csv | Self::Json => None,
-        }
-    }
-
-    const fn of_table(self) -> Option<FormChoice> {
-        match self {
-            Self::Table => Some(FormChoice::Table),
-            Self::Markdown => Some(FormChoice::Markdown),
-            Self::Csv => Some(FormChoice::Csv),
-            Self::Json => Some(FormChoice::Json),
-            Self::Svg | Self::Pdf | Self::Png => None,
-        }
-    }
-}
+/// The forms of a reproduction, by name.
+const REPRODUCE: [(&str, ReproduceFormat); 7] = [
+    ("table", ReproduceFormat::Tables(Form::Table)),
+    ("markdown", ReproduceFormat::Tables(Form::Markdown)),
+    ("csv", ReproduceFormat::Tables(Form::Csv)),
+    ("json", ReproduceFormat::Tables(Form::Json)),
+    ("svg", ReproduceFormat::Figures(figure::Format::Svg)),
+    ("pdf", ReproduceFormat::Figures(figure::Format::Pdf)),
+    ("png", ReproduceFormat::Figures(figure::Format::Png)),
+];
 
 impl ReproduceArguments {
     /// The form of tables.
     pub(super) fn form(&self) -> FormArguments {
+        let format = match self.format {
+            Some(ReproduceFormat::Tables(form)) => Some(form),
+            _ => None,
+        };
         FormArguments {
-            format: self.format.and_then(ReproduceFormat::of_table),
+            format,
             json: self.json,
+        }
+    }
+
+    /// The format of figures; none if it is one of tables or not given.
+    pub(super) fn figure_format(&self) -> Option<figure::Format> {
+        match self.format {
+            Some(ReproduceFormat::Figures(format)) => Some(format),
+            _ => None,
         }
     }
 }
@@ -669,16 +638,16 @@ pub(super) struct RunArguments {
     pub(super) settings: SettingsArguments,
 
     /// Write the results into this folder
-    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
     pub(super) out: Option<PathBuf>,
     /// Replace a run of other settings in the folder
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = OUTPUT)]
     pub(super) force: bool,
     /// Also write the activity of each process in each superstep (processes.csv) and the traffic of the links (links.csv)
-    #[arg(long, requires = "out", help_heading = "Output")]
+    #[arg(long, requires = "out", help_heading = OUTPUT)]
     pub(super) processes: bool,
     /// Also make one HTML page [default of FILE: report.html, in the folder of `--out` if given]
-    #[arg(long, value_name = "FILE", num_args = 0..=1, value_parser = parse_page, help_heading = "Output")]
+    #[arg(long, value_name = "FILE", num_args = 0..=1, value_parser = parse_page, help_heading = OUTPUT)]
     #[expect(
         clippy::option_option,
         reason = "how clap tells a flag without its value"
@@ -686,28 +655,21 @@ pub(super) struct RunArguments {
     pub(super) report: Option<Option<PathBuf>>,
     /// Also write the timeline of each process for a viewer: perfetto (trace-iii.perfetto.json), paje (trace-iii.paje), or both with a
     /// comma
-    #[arg(
-        long,
-        value_enum,
-        value_name = "VIEWER",
-        value_delimiter = ',',
-        requires = "out",
-        help_heading = "Output"
-    )]
+    #[arg(long, value_enum, value_name = "VIEWER", value_delimiter = ',', requires = "out", help_heading = OUTPUT)]
     pub(super) write_trace: Vec<Viewer>,
     #[command(flatten)]
     pub(super) form: FormArguments,
     /// Print no progress, and no result unless `--json` or `--format` asks for one
-    #[arg(long, short, help_heading = "Output")]
+    #[arg(long, short, help_heading = OUTPUT)]
     pub(super) quiet: bool,
     /// Print the complete settings as an experiment file and run nothing
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = OUTPUT)]
     pub(super) show: bool,
     /// Skip the best static start: scenario i from the start of each built-in mapping, on platforms that no paper used
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = OUTPUT)]
     pub(super) no_static_starts: bool,
     /// Threads: scenarios run in parallel; at most 1024 [default: one per scenario]
-    #[arg(long, short = 'j', value_name = "N", value_parser = threads::parser(), help_heading = "Output")]
+    #[arg(long, short = 'j', value_name = "N", value_parser = threads::parser(), help_heading = OUTPUT)]
     pub(super) threads: Option<usize>,
 }
 
@@ -741,68 +703,57 @@ pub(super) struct SweepArguments {
     pub(super) varied: VariedArguments,
 
     /// Take the values of all parameters in step instead of every combination
-    #[arg(long, group = "combination", help_heading = "Sweep")]
+    #[arg(long, group = "combination", help_heading = SWEEP)]
     pub(super) zip: bool,
     /// Draw N different combinations
-    #[arg(long, value_name = "N", group = "combination", help_heading = "Sweep")]
+    #[arg(long, value_name = "N", group = "combination", help_heading = SWEEP)]
     pub(super) random: Option<u64>,
     /// Draw N combinations that spread the values of each parameter evenly (Latin hypercube)
-    #[arg(long, value_name = "N", group = "combination", help_heading = "Sweep")]
+    #[arg(long, value_name = "N", group = "combination", help_heading = SWEEP)]
     pub(super) latin: Option<u64>,
     /// Seed of `--random` and `--latin` [default: 1]
-    #[arg(long, value_name = "SEED", help_heading = "Sweep")]
+    #[arg(long, value_name = "SEED", help_heading = SWEEP)]
     pub(super) draw_seed: Option<u64>,
     /// Do only the I-th of N parts of the plan, for `migsim sweep merge`
-    #[arg(long, value_name = "I/N", value_parser = parse_shard, conflicts_with_all = ["json", "format"], help_heading = "Sweep")]
+    #[arg(long, value_name = "I/N", value_parser = parse_shard, conflicts_with_all = ["json", "format"], help_heading = SWEEP)]
     pub(super) shard: Option<Shard>,
 
     /// Run the parts of the plan as a job array of Slurm, wait for it and merge; the same command resubmits preempted and failed parts
-    #[arg(
-        long,
-        group = "on_slurm",
-        requires = "shards",
-        conflicts_with = "shard",
-        help_heading = "Slurm"
-    )]
+    #[arg(long, group = "on_slurm", requires = "shards", conflicts_with = "shard", help_heading = SLURM)]
     pub(super) slurm: bool,
     /// Print the script of the job array and submit nothing
-    #[arg(
-        long,
-        group = "on_slurm",
-        requires = "shards",
-        conflicts_with = "shard",
-        help_heading = "Slurm"
-    )]
+    #[arg(long, group = "on_slurm", requires = "shards", conflicts_with = "shard", help_heading = SLURM)]
     pub(super) slurm_dry_run: bool,
     /// The number of parts, each a task of the array
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000), requires = "on_slurm", help_heading = "Slurm")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000), requires = "on_slurm", help_heading = SLURM)]
     pub(super) shards: Option<u32>,
     /// An option of sbatch, such as partition=short or time=00:30:00
-    #[arg(
-        long = "sbatch-option",
-        value_name = "OPTION",
-        allow_hyphen_values = true,
-        requires = "shards",
-        help_heading = "Slurm"
-    )]
+    #[arg(long = "sbatch-option", value_name = "OPTION", allow_hyphen_values = true, requires = "shards", help_heading = SLURM)]
     pub(super) sbatch_options: Vec<String>,
 
     /// Keep the results in this folder [default: sweeps/ and the name of the application]
-    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
     pub(super) out: Option<PathBuf>,
     /// Print the number of runs and an estimate of their time, and run nothing
-    #[arg(long, conflicts_with_all = ["json", "format"], help_heading = "Output")]
+    #[arg(long, conflicts_with_all = ["json", "format"], help_heading = OUTPUT)]
     pub(super) dry_run: bool,
     /// Print the sweep as a sweep file and run nothing
-    #[arg(long, conflicts_with_all = ["dry_run", "json", "format"], help_heading = "Output")]
+    #[arg(long, conflicts_with_all = ["dry_run", "json", "format"], help_heading = OUTPUT)]
     pub(super) show: bool,
     #[command(flatten)]
+    pub(super) output: PlanArguments,
+}
+
+/// The output and the threads of a command that does the runs of a plan.
+#[derive(Clone, Copy, Debug, Args)]
+pub(super) struct PlanArguments {
+    #[command(flatten)]
     pub(super) form: FormArguments,
-    /// Print only errors, and the result if `--format csv` or `--json` asks for it
-    #[arg(long, short, help_heading = "Output")]
+    /// Print no progress, and no result unless `--json` or `--format` asks for one
+    #[arg(long, short, help_heading = OUTPUT)]
     pub(super) quiet: bool,
     /// Threads: runs are done in parallel; at most 1024 [default: one per core]
-    #[arg(long, short = 'j', value_name = "N", value_parser = threads::parser(), help_heading = "Output")]
+    #[arg(long, short = 'j', value_name = "N", value_parser = threads::parser(), help_heading = OUTPUT)]
     pub(super) threads: Option<usize>,
 }
 
@@ -813,10 +764,10 @@ pub(super) struct VariedArguments {
     pub(super) settings: SettingsArguments,
 
     /// Vary any key of the experiment by its path, or one with a short name (the flags of applications and policies, policy, platform, ...)
-    #[arg(long, value_name = "KEY=VALUES", value_parser = parse_pair, help_heading = "Varied parameters")]
+    #[arg(long, value_name = "KEY=VALUES", value_parser = parse_pair, help_heading = VARIED)]
     pub(super) vary: Vec<(String, String)>,
     /// The seeds of each setting
-    #[arg(long, value_name = "VALUES", value_parser = parse_counts, conflicts_with = "seed", help_heading = "Varied parameters")]
+    #[arg(long, value_name = "VALUES", value_parser = parse_counts, conflicts_with = "seed", help_heading = VARIED)]
     pub(super) seeds: Option<Spec>,
 }
 
@@ -838,34 +789,23 @@ pub(super) struct TuneArguments {
     pub(super) varied: VariedArguments,
 
     /// The measure to optimise
-    #[arg(long, value_enum, default_value = "makespan", help_heading = "Search")]
+    #[arg(long, value_enum, default_value = "makespan", help_heading = SEARCH)]
     pub(super) goal: GoalChoice,
     /// The number of runs of the search; the comparison on fresh seeds is not counted
-    #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "Search")]
+    #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = SEARCH)]
     pub(super) budget: u32,
     /// The seeds on which the best setting is compared with the defaults [default: the 20 after those of the search]
-    #[arg(long, value_name = "VALUES", value_parser = parse_counts, help_heading = "Search")]
+    #[arg(long, value_name = "VALUES", value_parser = parse_counts, help_heading = SEARCH)]
     pub(super) fresh: Option<Spec>,
     /// Seed of the search
-    #[arg(
-        long,
-        value_name = "SEED",
-        default_value_t = 1,
-        help_heading = "Search"
-    )]
+    #[arg(long, value_name = "SEED", default_value_t = 1, help_heading = SEARCH)]
     pub(super) draw_seed: u64,
 
     /// Keep all runs in this folder (runs.csv, tune.json, index.html); the same command continues there
-    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
     pub(super) out: Option<PathBuf>,
     #[command(flatten)]
-    pub(super) form: FormArguments,
-    /// Print no progress, and no result unless `--json` or `--format` asks for one
-    #[arg(long, short, help_heading = "Output")]
-    pub(super) quiet: bool,
-    /// Threads: runs are done in parallel; at most 1024 [default: one per core]
-    #[arg(long, short = 'j', value_name = "N", value_parser = threads::parser(), help_heading = "Output")]
-    pub(super) threads: Option<usize>,
+    pub(super) output: PlanArguments,
 }
 
 #[derive(Debug, Args)]
@@ -889,40 +829,29 @@ pub(super) struct CompareArguments {
     pub(super) others: Vec<PathBuf>,
 
     /// The policies, separated by commas [default: never,migbsp,greedy,greedy-refine,refine]
-    #[arg(long, value_name = "POLICIES", help_heading = "Comparison")]
+    #[arg(long, value_name = "POLICIES", help_heading = COMPARISON)]
     pub(super) policies: Option<String>,
     /// Search for the best plan in hindsight, with N runs for each seed
-    #[arg(long, value_name = "RUNS", value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = "Comparison")]
+    #[arg(long, value_name = "RUNS", value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = COMPARISON)]
     pub(super) hindsight: Option<u32>,
     /// Search for the best supersteps to call each policy at, with single calls at N barriers (the regret of its trigger)
-    #[arg(long, value_name = "BARRIERS", value_parser = clap::value_parser!(u32).range(1..=1_000_000), conflicts_with = "map", help_heading = "Comparison")]
+    #[arg(long, value_name = "BARRIERS", value_parser = clap::value_parser!(u32).range(1..=1_000_000), conflicts_with = "map", help_heading = COMPARISON)]
     pub(super) when: Option<u32>,
     /// Show the fastest policy at each pair of values of two parameters
-    #[arg(
-        long,
-        value_name = "KEY=VALUES,KEY=VALUES",
-        conflicts_with = "hindsight",
-        help_heading = "Comparison"
-    )]
+    #[arg(long, value_name = "KEY=VALUES,KEY=VALUES", conflicts_with = "hindsight", help_heading = COMPARISON)]
     pub(super) map: Option<String>,
     /// Skip the best static start: scenario i from the start of each built-in mapping, on platforms that no paper used
-    #[arg(long, help_heading = "Comparison")]
+    #[arg(long, help_heading = COMPARISON)]
     pub(super) no_static_starts: bool,
     /// Do only the I-th of N parts of the runs, for `migsim sweep merge`
-    #[arg(long, value_name = "I/N", value_parser = parse_shard, requires = "out", conflicts_with_all = ["json", "format"], help_heading = "Comparison")]
+    #[arg(long, value_name = "I/N", value_parser = parse_shard, requires = "out", conflicts_with_all = ["json", "format"], help_heading = COMPARISON)]
     pub(super) shard: Option<Shard>,
 
     /// Keep all runs in this folder (runs.csv, compare.json, index.html); the same command continues there
-    #[arg(long, value_name = "DIR", help_heading = "Output")]
+    #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
     pub(super) out: Option<PathBuf>,
     #[command(flatten)]
-    pub(super) form: FormArguments,
-    /// Print no progress, and no result unless `--json` or `--format` asks for one
-    #[arg(long, short, help_heading = "Output")]
-    pub(super) quiet: bool,
-    /// Threads: runs are done in parallel; at most 1024 [default: one per core]
-    #[arg(long, short = 'j', value_name = "N", value_parser = threads::parser(), help_heading = "Output")]
-    pub(super) threads: Option<usize>,
+    pub(super) output: PlanArguments,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -963,82 +892,52 @@ pub(super) struct SettingsArguments {
     pub(super) experiment: Option<PathBuf>,
 
     /// The platform: a file (JSON or SimGrid XML) or a built-in name
-    #[arg(long, value_name = "FILE", value_parser = complete::platforms(), hide_possible_values = true, help_heading = "Experiment")]
+    #[arg(long, value_name = "FILE", value_parser = complete::platforms(), hide_possible_values = true, help_heading = EXPERIMENT)]
     pub(super) platform: Option<String>,
     /// The clusters of a platform of zones: zone (those that hold hosts), level=N (below the outermost), name, or a CSV file
     /// (`host,cluster`)
-    #[arg(
-        long,
-        value_name = "zone|level=N|name|FILE",
-        help_heading = "Experiment"
-    )]
+    #[arg(long, value_name = "zone|level=N|name|FILE", help_heading = EXPERIMENT)]
     pub(super) clusters: Option<String>,
     /// The application (see `migsim list apps`)
-    #[arg(
-        long,
-        value_name = "NAME",
-        hide_possible_values = true,
-        help_heading = "Experiment"
-    )]
+    #[arg(long, value_name = "NAME", hide_possible_values = true, help_heading = EXPERIMENT)]
     pub(super) app: Option<String>,
     /// The first host of each process: contiguous, round-robin, by-core, by-speed, fast-first (for some hosts alone:
     /// by-core:epyc,old-3), names of hosts and clusters separated by commas, or a CSV file (`process,host`)
-    #[arg(long, value_name = "RULE|HOSTS|FILE", help_heading = "Experiment")]
+    #[arg(long, value_name = "RULE|HOSTS|FILE", help_heading = EXPERIMENT)]
     pub(super) mapping: Option<String>,
     /// The scenarios: one, several separated by commas, or all
-    #[arg(
-        long,
-        value_enum,
-        value_name = "SCENARIO",
-        value_delimiter = ',',
-        help_heading = "Experiment"
-    )]
+    #[arg(long, value_enum, value_name = "SCENARIO", value_delimiter = ',', help_heading = EXPERIMENT)]
     pub(super) scenario: Vec<ScenarioChoice>,
     /// Seed of all random choices: of load, policy and application, unless `--set workload.seed=N` gives the application its own
-    #[arg(long, value_parser = parse_counts, help_heading = "Experiment")]
+    #[arg(long, value_parser = parse_counts, help_heading = EXPERIMENT)]
     pub(super) seed: Option<Spec>,
 
     /// Background load of hosts and links: a kind (see `migsim list loads`) and its parameters; repeatable; `none` disables it. In a sweep
     /// one flag holds several loads: `none,walk,step=0.1,on-off` are three
-    #[arg(
-        long,
-        value_name = "KIND[,KEY=VALUE]...",
-        hide_possible_values = true,
-        help_heading = "Experiment"
-    )]
+    #[arg(long, value_name = "KIND[,KEY=VALUE]...", hide_possible_values = true, help_heading = EXPERIMENT)]
     pub(super) load: Vec<String>,
 
     /// The policy (see `migsim list policies`)
-    #[arg(
-        long,
-        value_name = "NAME",
-        hide_possible_values = true,
-        help_heading = "Policy"
-    )]
+    #[arg(long, value_name = "NAME", hide_possible_values = true, help_heading = POLICY)]
     pub(super) policy: Option<String>,
     /// The trigger of the policy's calls (see `migsim list triggers`); MigBSP and others have their own
-    #[arg(
-        long,
-        value_name = "NAME[=VALUE]",
-        hide_possible_values = true,
-        help_heading = "Policy"
-    )]
+    #[arg(long, value_name = "NAME[=VALUE]", hide_possible_values = true, help_heading = POLICY)]
     pub(super) trigger: Option<String>,
     /// The flags of applications and policies
     #[command(flatten)]
     pub(super) options: OptionValues,
 
     /// The network model (see `migsim list networks`)
-    #[arg(long, value_name = "NAME", value_parser = complete::networks(), hide_possible_values = true, help_heading = "Model")]
+    #[arg(long, value_name = "NAME", value_parser = complete::networks(), hide_possible_values = true, help_heading = MODEL)]
     pub(super) network: Option<String>,
     /// The message-passing library (see `migsim list libraries`), or a file that `migsim calibrate` wrote; flags win over it
-    #[arg(long, value_name = "NAME|FILE", value_parser = complete::libraries(), hide_possible_values = true, help_heading = "Model")]
+    #[arg(long, value_name = "NAME|FILE", value_parser = complete::libraries(), hide_possible_values = true, help_heading = MODEL)]
     pub(super) library: Option<String>,
     /// Replace a constant of the network model
-    #[arg(long = "net", value_name = "KEY=VALUE", value_parser = parse_pair, help_heading = "Model")]
+    #[arg(long = "net", value_name = "KEY=VALUE", value_parser = parse_pair, help_heading = MODEL)]
     pub(super) constants: Vec<(String, String)>,
     /// Replace any key of the experiment by its path; wins over the other flags
-    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_pair, help_heading = "Model")]
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_pair, help_heading = MODEL)]
     pub(super) settings: Vec<(String, String)>,
 
     #[command(flatten)]
@@ -1049,11 +948,11 @@ pub(super) struct SettingsArguments {
 #[derive(Clone, Copy, Debug, Args)]
 pub(super) struct MemoryArguments {
     /// Refuse runs above this estimated memory ("8 GB") before they start [default: the memory available to the command]
-    #[arg(long, value_name = "SIZE", help_heading = "Output")]
+    #[arg(long, value_name = "SIZE", help_heading = OUTPUT)]
     pub(super) memory_limit: Option<Bytes>,
 
     /// Allow `<include>` in SimGrid platforms to read files outside the folder of the platform
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, help_heading = OUTPUT)]
     pub(super) include_outside: bool,
 }
 

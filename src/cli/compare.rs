@@ -1,8 +1,7 @@
 //! `migsim compare`: several policies on one application, from best to worst, and what follows from it.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::path::PathBuf;
 
 use rayon::prelude::*;
 use serde_json::json;
@@ -10,29 +9,25 @@ use serde_json::json;
 use super::args::CompareArguments;
 use super::explain::again;
 use super::memory_limit::limits;
-use super::print::{print, print_json, say, say_notes};
-use super::progress::{Bar, with_bar_and_farewell};
-use super::run::{given, pairs};
-use super::sweep::{open_store, varied};
-use super::threads::planning_threads;
+use super::print::{print, print_result, say, say_notes};
+use super::run::set_flags;
+use super::setup::{Setup, kept_in};
+use super::sweep::varied;
 use super::winners;
 use crate::Registry;
 use crate::bsp::Scenario;
-use crate::error::{Error, Problem, visible};
+use crate::error::{Error, Problem};
 use crate::experiment::{Experiment, Flag, Limits, Progress};
 use crate::memory::Purpose;
-use crate::output::{
-    Cell, Form, Run, Sheet, Table, Tone, cannot_write, numbers, words, write_file,
-};
+use crate::output::{Cell, Run, Sheet, Table, Tone, cannot_write, numbers, words};
 use crate::sweep::compare::{Comparison, Known, Standing, Wanted, best_calls, known};
 use crate::sweep::compare_page::{self, Example, Examples};
 use crate::sweep::compare_runs::{Folder, Judged, Runs};
 use crate::sweep::folder;
-use crate::sweep::run::{missing_from, run};
+use crate::sweep::run::missing_from;
 use crate::sweep::stats::{Sample, short};
-use crate::sweep::table::runs_csv;
 use crate::sweep::winners::Winners;
-use crate::sweep::{Common, Done, Parameter, Plan, Shard, Spec, StaticStanding, Store, Sweep};
+use crate::sweep::{Common, Parameter, Plan, Shard, Spec, StaticStanding, Store, Sweep};
 use crate::words::counted;
 
 /// The policies if none are named.
@@ -49,31 +44,22 @@ pub(super) fn compare(
         return folders(registry, arguments, out, errors).map(|()| true);
     }
     let sweep = sweep_of(registry, arguments)?;
-    let memory = &arguments.varied.settings.memory;
-    let limits = limits(memory, arguments.threads, Purpose::Sweep);
-    let threads = planning_threads(arguments.threads, limits)?;
-    let common = Common::default();
-    let plan = threads.install(|| Plan::to_run(&sweep, limits, &common))?;
-    if !arguments.quiet {
-        say_notes(&plan.notes, errors);
+    let setup = Setup::of(&arguments.varied, arguments.output)?;
+    let plan = setup.plan(&sweep, errors)?;
+    let store = setup.store(arguments.out.as_deref(), errors)?;
+    if let Some(folder) = &arguments.out {
+        folder::write_plan(folder, &plan)?;
     }
-    let store = match &arguments.out {
-        Some(folder) => {
-            let store = open_store(folder, arguments.quiet, errors)?;
-            folder::write_plan(folder, &plan)?;
-            store
-        }
-        None => Store::in_memory(),
-    };
     let shard = arguments.shard.unwrap_or(Shard::WHOLE);
     let runs = missing_from(&plan, shard, store.rows());
-    let store = done(
-        arguments,
+    let store = setup.run(
         (&sweep, &plan),
         &runs,
-        (limits, &common),
         store,
-        &threads,
+        &|store| match &arguments.out {
+            Some(folder) => kept_in(&counted(store.rows().len(), "run"), folder),
+            None => "nothing kept: a comparison with `--out DIR` goes on where it was".to_owned(),
+        },
     )?;
     if shard != Shard::WHOLE {
         let text = format!(
@@ -88,22 +74,19 @@ pub(super) fn compare(
         winners::show(arguments, (&plan, &store), &winners, out)?;
         return Ok(say_failed((&plan, &store), errors));
     }
-    let looked = || looked_for(arguments, (&sweep, &plan), (limits, &common));
-    let known = threads.install(looked)?;
-    if let Some(note) = known.note.iter().find(|_| !arguments.quiet) {
-        say_notes(std::slice::from_ref(note), errors);
-    }
+    let (threads, with) = (&setup.threads, setup.with());
+    let known = threads.install(|| looked_for(arguments, (&sweep, &plan), with))?;
+    setup.note(known.note.as_slice(), errors);
     let comparison = Comparison::of(&plan, store.rows(), &known);
     let json = comparison.to_json();
     if let Some(folder) = &arguments.out {
-        let page = threads.install(|| page((&sweep, &plan), (limits, &common), &comparison))?;
-        write(folder, (&plan, &store), (&format!("{json:#}\n"), &page))?;
+        let page = threads.install(|| page((&sweep, &plan), with, &comparison))?;
+        folder::write_runs(folder, &plan, Shard::WHOLE, store.rows())?;
+        let json = format!("{json:#}\n");
+        folder::write_texts(folder, &[("compare.json", &json), ("index.html", &page)])?;
     }
-    match arguments.form.form_unless(arguments.quiet) {
-        None => {}
-        Some(Form::Json) => print_json(out, &json)?,
-        Some(form) => print(out, &sheet(&comparison).render(form))?,
-    }
+    let form = arguments.output.form.form_unless(arguments.output.quiet);
+    print_result(out, form, || json, || sheet(&comparison))?;
     Ok(say_failed((&plan, &store), errors))
 }
 
@@ -144,10 +127,7 @@ fn say_failed((plan, store): (&Plan, &Store), errors: &mut dyn Write) -> bool {
 /// Refuses flags that would change a run which is done.
 fn refuse_settings(registry: &Registry, arguments: &CompareArguments) -> Result<(), Error> {
     let settings = &arguments.varied.settings;
-    let set = given(registry, settings)
-        .into_iter()
-        .map(|one| one.source());
-    let set = set.chain(pairs(settings)?.into_iter().map(|flag| flag.flag));
+    let set = set_flags(registry, settings)?.into_iter();
     let own = [
         ("--policies", arguments.policies.is_some()),
         ("--map", arguments.map.is_some()),
@@ -192,10 +172,11 @@ fn folders(
     };
     let folders: Vec<Folder> = paths.iter().map(read).collect::<Result<_, _>>()?;
     let runs = Runs::of(registry, &folders)?;
-    if !arguments.quiet {
+    if !arguments.output.quiet {
         say_notes(&runs.notes, errors);
     }
-    let limits = limits(&settings.memory, arguments.threads, Purpose::Explanation);
+    let threads = arguments.output.threads;
+    let limits = limits(&settings.memory, threads, Purpose::Explanation);
     let judged = |index: usize| judged(registry, arguments, &folders[index], limits);
     let comparison = runs.comparison(judged);
     let json = comparison.to_json();
@@ -206,17 +187,11 @@ fn folders(
         let page = compare_page::page(&title, &comparison, &table, Some(&examples));
         std::fs::create_dir_all(folder)
             .map_err(|error| cannot_write(&folder.display().to_string(), &error))?;
-        write_file(
-            &folder.join("compare.json"),
-            format!("{json:#}\n").as_bytes(),
-        )?;
-        write_file(&folder.join("index.html"), page.as_bytes())?;
+        let json = format!("{json:#}\n");
+        folder::write_texts(folder, &[("compare.json", &json), ("index.html", &page)])?;
     }
-    match arguments.form.form_unless(arguments.quiet) {
-        None => Ok(()),
-        Some(Form::Json) => print_json(out, &json),
-        Some(form) => print(out, &sheet(&comparison).render(form)),
-    }
+    let form = arguments.output.form.form_unless(arguments.output.quiet);
+    print_result(out, form, || json, || sheet(&comparison))
 }
 
 /// The numbers beside a run that is compared as it is.
@@ -238,46 +213,6 @@ fn judged(
             (experiment.lower_bound().get(), clusters)
         }),
     }
-}
-
-/// Does the runs of the plan that are missing.
-fn done(
-    arguments: &CompareArguments,
-    planned: (&Sweep, &Plan),
-    runs: &[usize],
-    with: (Limits, &Common),
-    store: Store,
-    threads: &rayon::ThreadPool,
-) -> Result<Store, Error> {
-    let store = Mutex::new(store);
-    let done = Done::default();
-    let bar = Bar {
-        unit: "runs",
-        total: Some(runs.len() as u64),
-        has_lines: true,
-        is_quiet: arguments.quiet,
-    };
-    let farewell = || {
-        let store = store.lock().unwrap_or_else(PoisonError::into_inner);
-        let text = match &arguments.out {
-            Some(folder) => format!(
-                "{} kept in `{}`; the same command goes on",
-                counted(store.rows().len(), "run"),
-                visible(&folder.display().to_string())
-            ),
-            None => "nothing kept: a comparison with `--out DIR` goes on where it was".to_owned(),
-        };
-        let _ = store.sync();
-        // Nothing is added from here on.
-        std::mem::forget(store);
-        (!arguments.quiet).then_some(text)
-    };
-    with_bar_and_farewell(&bar, &|| done.runs(), &farewell, || {
-        threads.install(|| run(planned, runs, with, &store, &done))
-    })?;
-    let store = store.into_inner().unwrap_or_else(PoisonError::into_inner);
-    store.sync()?;
-    Ok(store)
 }
 
 /// The sweep of the policies.
@@ -377,19 +312,6 @@ fn page(
     ))
 }
 
-fn write(
-    folder: &Path,
-    (plan, store): (&Plan, &Store),
-    (json, page): (&str, &str),
-) -> Result<(), Error> {
-    let path = folder.join("runs.csv");
-    let table = runs_csv(plan, Shard::WHOLE, store.rows())
-        .map_err(|error| cannot_write(&path.display().to_string(), &error))?;
-    write_file(&path, &table)?;
-    write_file(&folder.join("compare.json"), json.as_bytes())?;
-    write_file(&folder.join("index.html"), page.as_bytes())
-}
-
 /// From best to worst, and the verdict.
 fn sheet(comparison: &Comparison) -> Sheet {
     let mut sheet = Sheet::default();
@@ -399,18 +321,10 @@ fn sheet(comparison: &Comparison) -> Sheet {
     if let Some(hindsight) = comparison.hindsight {
         sheet.line(format!(
             "Best plan found in hindsight: {} s.",
-            with_interval(hindsight)
+            hindsight.shown()
         ));
     }
     sheet
-}
-
-/// A mean with half of its interval.
-fn with_interval(sample: Sample) -> String {
-    match sample.half_width() {
-        Some(half) => format!("{} ± {}", short(sample.mean), short(half)),
-        None => short(sample.mean),
-    }
 }
 
 /// From best to worst.
@@ -470,7 +384,7 @@ fn number(value: f64) -> Cell {
 /// A mean with half of its interval, if there is one.
 fn optional(sample: Option<Sample>) -> Cell {
     sample.map_or_else(Cell::empty, |sample| {
-        Cell::value(sample.mean, with_interval(sample))
+        Cell::value(sample.mean, sample.shown())
     })
 }
 

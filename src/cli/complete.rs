@@ -2,7 +2,9 @@
 
 use std::ffi::OsStr;
 
-use clap::builder::{PathBufValueParser, PossibleValue, StringValueParser, TypedValueParser};
+use clap::builder::{
+    PathBufValueParser, PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser,
+};
 use clap::{Arg, Command};
 use clap_complete::Shell;
 
@@ -49,6 +51,15 @@ pub(super) fn texts(names: impl IntoIterator<Item = &'static str>) -> Offering<S
         parser: StringValueParser::new(),
         names: names.into_iter().collect(),
     }
+}
+
+/// Reads one of some names as the value beside it; help and shells list the names.
+pub(super) fn one_of<T: Copy + Send + Sync + 'static>(
+    choices: &'static [(&'static str, T)],
+) -> impl TypedValueParser<Value = T> {
+    let named = |name: String| choices.iter().find(|(one, _)| *one == name);
+    PossibleValuesParser::new(choices.iter().map(|(name, _)| *name))
+        .map(move |name| named(name).expect("only these names are accepted").1)
 }
 
 pub(super) fn platforms() -> Offering<StringValueParser> {

@@ -9,7 +9,7 @@ use super::args::{ExplainArguments, ScenarioChoice};
 use super::memory_limit::limits;
 use super::print::{print, print_json, say_notes};
 use super::progress::{Bar, with_bar};
-use super::run::{files, given, layers, pairs, read_experiment};
+use super::run::{files, layers, read_experiment, set_flags};
 use crate::Registry;
 use crate::bsp::Scenario;
 use crate::error::{Error, Problem, visible};
@@ -124,10 +124,7 @@ fn run(
 ) -> Result<(Run, Option<Experiment>), Error> {
     let settings = &arguments.settings;
     if let Some(folder) = folder(arguments) {
-        let set = given(registry, settings)
-            .into_iter()
-            .map(|one| one.source());
-        let set = set.chain(pairs(settings)?.into_iter().map(|flag| flag.flag));
+        let set = set_flags(registry, settings)?;
         // The scenario is a part of the question.
         if let Some(flag) = set.into_iter().find(|flag| !flag.starts_with("--scenario")) {
             let problem = Problem::new("the settings of a finished run are fixed").source(flag);

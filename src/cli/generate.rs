@@ -57,7 +57,6 @@ pub(super) fn schema(
         out,
         &match format {
             Format::Platform => platform::schema(),
-            Format::Zones => platform::zones_schema(),
             Format::Experiment => experiment::schema(registry),
             Format::Sweep => sweep::schema(),
             Format::Trace => DESCRIPTION.to_owned(),

@@ -21,6 +21,7 @@ mod record;
 mod report;
 mod reproduce;
 mod run;
+mod setup;
 mod show;
 mod slurm;
 mod snapshot;

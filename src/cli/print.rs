@@ -5,6 +5,7 @@ use std::io::Write;
 use serde_json::Value;
 
 use crate::error::{Error, Problem, visible};
+use crate::output::{Form, Sheet};
 
 /// Says something on stderr; if that is closed, nothing can be done.
 pub(super) fn say(errors: &mut dyn Write, line: &str) {
@@ -52,5 +53,19 @@ pub(super) fn print(out: &mut dyn Write, text: &str) -> Result<(), Error> {
             )))
         }
         _ => Ok(()),
+    }
+}
+
+/// Prints a result in the form that was asked for; nothing without one.
+pub(super) fn print_result(
+    out: &mut dyn Write,
+    form: Option<Form>,
+    json: impl FnOnce() -> Value,
+    sheet: impl FnOnce() -> Sheet,
+) -> Result<(), Error> {
+    match form {
+        None => Ok(()),
+        Some(Form::Json) => print_json(out, &json()),
+        Some(form) => print(out, &sheet().render(form)),
     }
 }

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use super::args::{FigureFormat, ReportArguments};
+use super::args::ReportArguments;
 use super::figures::{is_list, print_list, write_figures};
 use super::memory_limit::limits;
 use super::print::say;
@@ -118,7 +118,7 @@ fn figure(
         Kind::Sweep | Kind::Search => figures_of(folder, wanted, &style),
     };
     let figures = figures.map_err(|error| error.placed(&format!("--figure {wanted}")))?;
-    let asked = arguments.format.map(FigureFormat::format);
+    let asked = arguments.format;
     match (&arguments.out, &figures[..]) {
         (Some(file), [figure]) if wanted != "all" => {
             let format = asked.or_else(|| format_of(file)).unwrap_or(Format::Svg);

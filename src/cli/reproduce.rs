@@ -7,7 +7,7 @@ use rayon::ThreadPool;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::args::{Listing, ReproduceArguments, ReproduceFormat};
+use super::args::{Listing, ReproduceArguments};
 use super::complete::{AUDIT, READINGS, REALITY, RIVALS};
 use super::figures::{is_list, print_list, write_figures};
 use super::list::list;
@@ -118,10 +118,7 @@ fn write_all(
     style: &Style,
     errors: &mut dyn Write,
 ) -> Result<(), Error> {
-    let format = arguments
-        .format
-        .and_then(ReproduceFormat::of_figure)
-        .unwrap_or(Format::Svg);
+    let format = arguments.figure_format().unwrap_or(Format::Svg);
     let folder = arguments.out.as_deref().unwrap_or(Path::new(""));
     let said: &mut dyn Write = if arguments.quiet {
         &mut std::io::sink()
@@ -153,24 +150,34 @@ fn rivals(
         threads.install(|| rivals::study(&Registry::standard(), limits, &done))
     })?;
     let figures = rivals::figures(&outcomes, wanted.unwrap_or("all"), &style).map_err(placed)?;
-    if wanted.is_some() {
-        return write_all(arguments, &figures, &style, errors).map(|()| true);
+    let texts = (rivals::markdown(&outcomes), rivals::csv(&outcomes));
+    deliver(arguments, "rivals", &texts, &figures, (out, errors))
+}
+
+/// Prints and writes the page, the table and the figures of a study, or only the figures that were asked for.
+fn deliver(
+    arguments: &ReproduceArguments,
+    name: &str,
+    (page, table): &(String, String),
+    figures: &[Figure],
+    (out, errors): (&mut dyn Write, &mut dyn Write),
+) -> Result<bool, Error> {
+    if arguments.figure.is_some() {
+        let style = arguments.style.style();
+        return write_all(arguments, figures, &style, errors).map(|()| true);
     }
-    let (page, table) = (rivals::markdown(&outcomes), rivals::csv(&outcomes));
     if let Some(folder) = &arguments.out {
-        write_file(&folder.join("rivals.md"), page.as_bytes())?;
-        write_file(&folder.join("rivals.csv"), table.as_bytes())?;
-        for figure in &figures {
-            write_file(
-                &folder.join(format!("{}.svg", figure.name)),
-                figure.svg().as_bytes(),
-            )?;
+        write_file(&folder.join(format!("{name}.md")), page.as_bytes())?;
+        write_file(&folder.join(format!("{name}.csv")), table.as_bytes())?;
+        for figure in figures {
+            let file = folder.join(format!("{}.svg", figure.name));
+            write_file(&file, figure.svg().as_bytes())?;
         }
     }
     match arguments.form().form_unless(arguments.quiet) {
         None => {}
-        Some(Form::Csv) => print(out, &table)?,
-        Some(_) => print(out, &page)?,
+        Some(Form::Csv) => print(out, table)?,
+        Some(_) => print(out, page)?,
     }
     Ok(true)
 }
@@ -188,31 +195,16 @@ fn reality(
         let named = format!("--figure {}", wanted.unwrap_or_default());
         error.placed(&named)
     })?;
-    if wanted.is_some() {
-        return write_all(arguments, &figures, &style, errors).map(|()| true);
-    }
-    let page = paper::reality::markdown(&found);
-    let table = paper::reality::csv(&found);
-    if let Some(folder) = &arguments.out {
-        write_file(&folder.join("reality.md"), page.as_bytes())?;
-        write_file(&folder.join("reality.csv"), table.as_bytes())?;
-        for figure in &figures {
-            let file = folder.join(format!("{}.svg", figure.name));
-            write_file(&file, figure.svg().as_bytes())?;
-        }
-    }
-    match arguments.form().form_unless(arguments.quiet) {
-        None => {}
-        Some(Form::Csv) => print(out, &table)?,
-        Some(_) => print(out, &page)?,
-    }
-    Ok(true)
+    let texts = (
+        paper::reality::markdown(&found),
+        paper::reality::csv(&found),
+    );
+    deliver(arguments, "reality", &texts, &figures, (out, errors))
 }
 
 /// Formats of figures and of tables are not those of each other.
 fn check_figure(arguments: &ReproduceArguments) -> Result<(), Error> {
-    let format = arguments.format;
-    let is_of_figure = format.is_some_and(|format| format.of_figure().is_some());
+    let is_of_figure = arguments.figure_format().is_some();
     let problem = match &arguments.figure {
         None if is_of_figure => {
             let problem = Problem::new("only figures are written as SVG, PDF or PNG");
@@ -220,7 +212,7 @@ fn check_figure(arguments: &ReproduceArguments) -> Result<(), Error> {
                 .source("--format")
                 .hint("name one, such as `--figure times`, or `--figure all`")
         }
-        Some(_) if format.is_some() && !is_of_figure => {
+        Some(_) if arguments.format.is_some() && !is_of_figure => {
             let problem = Problem::new("a figure is no table");
             problem
                 .source("--format")

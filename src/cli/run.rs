@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::args::{RunArguments, ScenarioChoice, SettingsArguments, Viewer};
 use super::memory_limit::limits;
-use super::print::{print, print_json, say, say_notes};
+use super::print::{print_json, print_result, say, say_notes};
 use super::progress::{Bar, with_bar};
 use super::report;
 use super::threads::threads;
@@ -22,8 +22,8 @@ use crate::experiment::{
 use crate::load::from_flag;
 use crate::memory::Purpose;
 use crate::output::{
-    Activity, Drafts, Form, ProcessTable, Report, RunFolder, Trace, TraceFormat, Traced,
-    cannot_write, check_settings, summary, table, write_named,
+    Activity, Drafts, ProcessTable, Report, RunFolder, Trace, TraceFormat, Traced, cannot_write,
+    check_settings, summary, table, write_named,
 };
 use crate::platform::{Clusters, Mapping, is_experiment};
 use crate::plugin::{FlagValues, OptionFlag};
@@ -99,11 +99,12 @@ pub(super) fn run(
     if let Some(place) = place.filter(|_| !arguments.quiet) {
         say(errors, &format!("page: {}", place.display()));
     }
-    match arguments.form.form_unless(arguments.quiet) {
-        None => Ok(()),
-        Some(Form::Json) => print_json(out, &summary(&experiment, &results)),
-        Some(form) => print(out, &table(&experiment, &results).render(form)),
-    }
+    print_result(
+        out,
+        arguments.form.form_unless(arguments.quiet),
+        || summary(&experiment, &results),
+        || table(&experiment, &results),
+    )
 }
 
 /// The static starts of the experiment, unless they are not wanted; notes why there are none.
@@ -599,6 +600,17 @@ pub(super) fn given(registry: &Registry, arguments: &SettingsArguments) -> Vec<G
     all.push(text("library", &arguments.library));
     all.push(given("scenarios", "scenario", scenarios));
     all.into_iter().flatten().collect()
+}
+
+/// The flags that change settings, as typed.
+pub(super) fn set_flags(
+    registry: &Registry,
+    arguments: &SettingsArguments,
+) -> Result<Vec<String>, Error> {
+    let given = given(registry, arguments);
+    let given = given.iter().map(Given::source);
+    let pairs = pairs(arguments)?.into_iter().map(|flag| flag.flag);
+    Ok(given.chain(pairs).collect())
 }
 
 /// The settings of `--net` and `--set`, which have one value.

@@ -4,29 +4,25 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
 use cpu_time::ThreadTime;
 use serde_json::Value;
 
 use super::args::{MergeArguments, SweepArguments, SweepCommand, VariedArguments};
-use super::memory_limit::limits;
-use super::print::{harmless, print, print_json, say, say_notes};
-use super::progress::{Bar, with_bar_and_farewell};
+use super::print::{harmless, print, print_json, say};
 use super::run::{
     SWEEP_FILE, check_options, chosen_policy, given, load_flag, load_source, pairs,
     read_experiment, values_beside,
 };
+use super::setup::{Setup, kept_in};
 use super::slurm::Job;
-use super::threads::planning_threads;
 use crate::Registry;
 use crate::error::{Error, Problem, visible};
 use crate::experiment::{Layers, Limits};
-use crate::memory::Purpose;
 use crate::output::Form;
 use crate::sweep::folder::{self, Report};
-use crate::sweep::run::{missing_from, row, run};
-use crate::sweep::{Combine, Common, Done, Parameter, Plan, Row, Shard, Spec, Store, Sweep, whole};
+use crate::sweep::run::{missing_from, row};
+use crate::sweep::{Combine, Common, Parameter, Plan, Row, Shard, Spec, Sweep, whole};
 use crate::words::counted;
 
 pub(super) fn sweep(
@@ -43,16 +39,11 @@ pub(super) fn sweep(
         let file = serde_json::to_value(sweep.to_file()?).expect("a sweep is JSON");
         return print_json(out, &file).map(|()| true);
     }
-    let form = arguments.form.form();
-    let is_silent = arguments.form.form_unless(arguments.quiet).is_none();
-    let memory = &arguments.varied.settings.memory;
-    let limits = limits(memory, arguments.threads, Purpose::Sweep);
-    let threads = planning_threads(arguments.threads, limits)?;
-    let common = Common::default();
-    let plan = threads.install(|| Plan::to_run(&sweep, limits, &common))?;
-    if !arguments.quiet {
-        say_notes(&plan.notes, errors);
-    }
+    let output = arguments.output;
+    let form = output.form.form();
+    let is_silent = output.form.form_unless(output.quiet).is_none();
+    let setup = Setup::of(&arguments.varied, output)?;
+    let plan = setup.plan(&sweep, errors)?;
     let folder = arguments
         .out
         .clone()
@@ -62,8 +53,8 @@ pub(super) fn sweep(
         let text = dry_run(
             (&sweep, &plan),
             shard,
-            (limits, &common),
-            (&folder, threads.current_num_threads()),
+            setup.with(),
+            (&folder, setup.threads.current_num_threads()),
         )?;
         return print(out, &visible(&text)).map(|()| true);
     }
@@ -75,7 +66,7 @@ pub(super) fn sweep(
             folder: &folder,
             parts,
             options: &arguments.sbatch_options,
-            is_quiet: arguments.quiet,
+            is_quiet: output.quiet,
             form,
         };
         if !arguments.slurm {
@@ -84,62 +75,23 @@ pub(super) fn sweep(
         let report = job.run()?;
         return finish(&report, (is_silent, form), out, errors);
     }
-    let store = open_store(&folder, arguments.quiet, errors)?;
+    let store = setup.store(Some(&folder), errors)?;
     folder::write_plan(&folder, &plan)?;
-    let (runs, store) = (missing_from(&plan, shard, store.rows()), Mutex::new(store));
-    let done = Done::default();
-    let bar = Bar {
-        unit: "runs",
-        total: Some(runs.len() as u64),
-        has_lines: true,
-        is_quiet: arguments.quiet,
-    };
-    let farewell = || {
-        let store = store.lock().unwrap_or_else(PoisonError::into_inner);
-        let text = kept((&plan, shard), store.rows(), &folder);
-        // A row that cannot be made sure of is done again.
-        let _ = store.sync();
-        // Nothing is added from here on.
-        std::mem::forget(store);
-        (!arguments.quiet).then_some(text)
-    };
-    with_bar_and_farewell(&bar, &|| done.runs(), &farewell, || {
-        threads.install(|| run((&sweep, &plan), &runs, (limits, &common), &store, &done))
+    let runs = missing_from(&plan, shard, store.rows());
+    let store = setup.run((&sweep, &plan), &runs, store, &|store| {
+        kept_in(&kept((&plan, shard), store.rows()), &folder)
     })?;
-    let store = store.into_inner().unwrap_or_else(PoisonError::into_inner);
-    store.sync()?;
     let report = folder::write(&folder, &plan, shard, store.rows(), form)?;
     finish(&report, (is_silent, form), out, errors)
 }
 
-/// The kept runs of a plan, and how it is continued.
-fn kept((plan, shard): (&Plan, Shard), rows: &BTreeMap<String, Row>, folder: &Path) -> String {
+/// The number of kept runs of a part of a plan, and of all its runs.
+fn kept((plan, shard): (&Plan, Shard), rows: &BTreeMap<String, Row>) -> String {
     let own = shard.runs(plan);
     let (kept, all) = own.fold((0, 0), |(kept, all), (_, id)| {
         (kept + usize::from(rows.contains_key(id)), all + 1)
     });
-    let runs = counted(all, "run");
-    let folder = visible(&folder.display().to_string()).into_owned();
-    format!("{kept} of {runs} kept in `{folder}`; the same command goes on")
-}
-
-/// Opens the store of a folder; says so if records were lost.
-pub(super) fn open_store(
-    folder: &Path,
-    is_quiet: bool,
-    errors: &mut dyn Write,
-) -> Result<Store, Error> {
-    let store = Store::open(folder)?;
-    if store.dropped > 0 && !is_quiet {
-        let lost = counted(store.dropped, "record");
-        say(
-            errors,
-            &format!(
-                "note: {lost} cut off or damaged and removed; the missing runs are done again"
-            ),
-        );
-    }
-    Ok(store)
+    format!("{kept} of {}", counted(all, "run"))
 }
 
 /// Prints the report; `false` if runs failed.

@@ -2,31 +2,27 @@
 
 use std::io::Write;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use serde_json::{Value, json};
 
 use super::args::{GoalChoice, SettingsArguments, TuneArguments};
-use super::memory_limit::limits;
-use super::print::{print, print_json, say, say_notes};
-use super::progress::{Bar, with_bar_and_farewell};
+use super::print::{print_result, say};
 use super::run::given;
-use super::sweep::{Varied, open_store, varied};
-use super::threads::planning_threads;
+use super::setup::{Setup, kept_in};
+use super::slurm::quoted;
+use super::sweep::{Varied, varied};
 use crate::Registry;
 use crate::document::value_as_typed;
-use crate::error::{Error, Problem, visible};
+use crate::error::{Error, Problem};
 use crate::experiment::Flag;
-use crate::memory::Purpose;
-use crate::output::{Form, cannot_write, write_file};
-use crate::sweep::folder::write_plan;
+use crate::sweep::folder::{write_plan, write_runs, write_texts};
 use crate::sweep::goal::Goal;
 use crate::sweep::setting::{layers, varied as varied_settings};
-use crate::sweep::slurm::quoted;
 use crate::sweep::spec::label;
 use crate::sweep::tune::{FRESH, Found, Setting, Tuning, usual_parameters};
-use crate::sweep::tune_report::{self, TuneReport};
-use crate::sweep::{Common, Done, Shard, Spec, Store, keys, table::runs_csv};
+use crate::sweep::tune_report;
+use crate::sweep::{Done, Shard, Spec, Store, keys};
 use crate::words::counted;
 
 /// The seeds of the search if none are given.
@@ -40,14 +36,9 @@ pub(super) fn tune(
 ) -> Result<(), Error> {
     let varied = sweep_of(registry, arguments)?;
     let sweep = &varied.sweep;
-    let memory = &arguments.varied.settings.memory;
-    let limits = limits(memory, arguments.threads, Purpose::Sweep);
-    let threads = planning_threads(arguments.threads, limits)?;
-    let store = match &arguments.out {
-        Some(folder) => open_store(folder, arguments.quiet, errors)?,
-        None => Store::in_memory(),
-    };
-    let (common, store, done) = (Common::default(), Mutex::new(store), Done::default());
+    let setup = Setup::of(&arguments.varied, arguments.output)?;
+    let store = Mutex::new(setup.store(arguments.out.as_deref(), errors)?);
+    let done = Done::default();
     let tuning = Tuning {
         sweep,
         goal: match arguments.goal {
@@ -56,85 +47,46 @@ pub(super) fn tune(
         },
         budget: usize::try_from(arguments.budget).expect("at most a million"),
         fresh: arguments.fresh.as_ref(),
-        limits,
-        common: &common,
+        limits: setup.limits,
+        common: &setup.common,
         store: &store,
         done: &done,
     };
-    let bar = Bar {
-        unit: "runs",
-        // The search, and the comparison of two settings.
-        total: Some(
-            arguments
-                .fresh
-                .as_ref()
-                .map_or(FRESH, Spec::count)
-                .saturating_mul(2)
-                .saturating_add(u64::from(arguments.budget)),
+    // The search, and the comparison of two settings.
+    let fresh = arguments.fresh.as_ref().map_or(FRESH, Spec::count);
+    let total = fresh.saturating_mul(2);
+    let total = total.saturating_add(u64::from(arguments.budget));
+    let farewell = |store: &Store| match &arguments.out {
+        Some(folder) => kept_in(&counted(store.rows().len(), "run"), folder),
+        None => format!(
+            "{} done, none kept: a search with `--out DIR` goes on where it was",
+            counted(done.runs(), "run")
         ),
-        has_lines: true,
-        is_quiet: arguments.quiet,
     };
-    let farewell = || {
-        let store = store.lock().unwrap_or_else(PoisonError::into_inner);
-        let text = match &arguments.out {
-            Some(folder) => format!(
-                "{} kept in `{}`; the same command goes on",
-                counted(store.rows().len(), "run"),
-                visible(&folder.display().to_string())
-            ),
-            None => format!(
-                "{} done, none kept: a search with `--out DIR` goes on where it was",
-                counted(done.runs(), "run")
-            ),
-        };
-        let _ = store.sync();
-        // Nothing is added from here on.
-        std::mem::forget(store);
-        (!arguments.quiet).then_some(text)
-    };
-    let found = with_bar_and_farewell(&bar, &|| done.runs(), &farewell, || {
-        threads.install(|| tuning.run())
-    })?;
-    store
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .sync()?;
-    let names = sweep.parameters.iter().map(|one| one.name.clone());
-    let command = command(&arguments.varied.settings, &varied, &found.best)?;
-    let told = (tuning.goal, sweep.draw_seed, command);
-    let report = TuneReport::of(&found, names.collect(), told);
+    let mut found = setup.fill((&store, &done), total, &farewell, || tuning.run())?;
+    found.report.command = command(&arguments.varied.settings, &varied, &found.best)?;
+    let report = &found.report;
     if let Some(folder) = &arguments.out {
-        write(folder, &found, &report)?;
+        write(folder, &found)?;
     }
-    match arguments.form.form_unless(arguments.quiet) {
-        None => {}
-        Some(Form::Json) => print_json(out, &report.to_json())?,
-        Some(form) => print(out, &report.sheet().render(form))?,
-    }
-    if !arguments.quiet {
-        say_notes(&found.all.0.notes, errors);
-    }
-    if let Some((count, first)) = found.failed.as_ref().filter(|_| !arguments.quiet) {
+    let output = arguments.output;
+    let form = output.form.form_unless(output.quiet);
+    print_result(out, form, || report.to_json(), || report.sheet())?;
+    setup.note(&found.all.0.notes, errors);
+    if let Some((count, first)) = found.failed.as_ref().filter(|_| !output.quiet) {
         let runs = counted(count, "run");
         say(errors, &format!("note: {runs} failed, the first: {first}"));
     }
     Ok(())
 }
 
-fn write(folder: &Path, found: &Found, report: &TuneReport) -> Result<(), Error> {
-    let path = folder.join("runs.csv");
-    let (plan, rows) = &found.all;
-    let table = runs_csv(plan, Shard::WHOLE, rows)
-        .map_err(|error| cannot_write(&path.display().to_string(), &error))?;
-    write_file(&path, &table)?;
+fn write(folder: &Path, found: &Found) -> Result<(), Error> {
+    let ((plan, rows), report) = (&found.all, &found.report);
+    write_runs(folder, plan, Shard::WHOLE, rows)?;
     write_plan(folder, plan)?;
     let json = format!("{:#}\n", report.to_json());
-    write_file(&folder.join(tune_report::FILE), json.as_bytes())?;
-    write_file(
-        &folder.join("index.html"),
-        report.page(plan, rows).as_bytes(),
-    )
+    let page = report.page(plan, rows);
+    write_texts(folder, &[(tune_report::FILE, &json), ("index.html", &page)])
 }
 
 /// The varied parameters: those with several values, or else the usual ranges of the policy's options.

@@ -2,19 +2,17 @@
 
 use std::io::Write;
 
-use serde_json::json;
-
 use super::args::CompareArguments;
-use super::print::{print, print_json};
+use super::print::print_result;
 use crate::Registry;
 use crate::error::{Error, Problem};
 use crate::figure::Style;
-use crate::output::frame::{Page, prose, section};
-use crate::output::{Cell, Form, Sheet, Table, cannot_write, numbers, words, write_file};
+use crate::output::frame::{picture, prose, sections_page};
+use crate::output::{Cell, Sheet, Table, numbers, words};
+use crate::sweep::folder::{write_runs, write_texts};
 use crate::sweep::run::Shard;
 use crate::sweep::spec::label;
-use crate::sweep::stats::{Sample, short};
-use crate::sweep::table::runs_csv;
+use crate::sweep::stats::with_half;
 use crate::sweep::winners::Winners;
 use crate::sweep::{Parameter, Plan, Store};
 use crate::words::counted;
@@ -70,30 +68,25 @@ pub(super) fn show(
 ) -> Result<(), Error> {
     let json = winners.to_json();
     if let Some(folder) = &arguments.out {
-        let path = folder.join("runs.csv");
-        let runs = runs_csv(plan, Shard::WHOLE, store.rows())
-            .map_err(|error| cannot_write(&path.display().to_string(), &error))?;
-        write_file(&path, &runs)?;
-        write_file(&folder.join("map.csv"), winners.csv().as_bytes())?;
+        write_runs(folder, plan, Shard::WHOLE, store.rows())?;
         let picture = winners.figure(&Style::default()).svg();
-        write_file(&folder.join("map.svg"), picture.as_bytes())?;
-        write_file(
-            &folder.join("compare.json"),
-            format!("{json:#}\n").as_bytes(),
-        )?;
-        write_file(&folder.join("index.html"), page(winners, plan).as_bytes())?;
+        let files = [
+            ("map.csv", &*winners.csv()),
+            ("map.svg", &picture),
+            ("compare.json", &format!("{json:#}\n")),
+            ("index.html", &page(winners, plan)),
+        ];
+        write_texts(folder, &files)?;
     }
-    match arguments.form.form_unless(arguments.quiet) {
-        None => Ok(()),
-        Some(Form::Json) => print_json(out, &json!(json)),
-        Some(form) => {
-            let mut sheet = Sheet::default();
-            sheet.table(table(winners));
-            sheet.line("");
-            sheet.line(winners.verdict());
-            print(out, &sheet.render(form))
-        }
-    }
+    let form = arguments.output.form.form_unless(arguments.output.quiet);
+    let sheet = || {
+        let mut sheet = Sheet::default();
+        sheet.table(table(winners));
+        sheet.line("");
+        sheet.line(winners.verdict());
+        sheet
+    };
+    print_result(out, form, || json, sheet)
 }
 
 /// A row for each pair of values.
@@ -109,28 +102,20 @@ fn table(winners: &Winners) -> Table {
         words("certain", "is_certain"),
     ];
     let mut table = Table::new("map", "", &columns);
-    let with_interval = |mean: f64, half: Option<f64>| match half {
-        Some(half) => format!("{} ± {}", short(mean), short(half)),
-        None => short(mean),
-    };
     for won in &winners.cells {
         let best = &won.comparison.standings[0];
         let next = won.comparison.standings.get(1);
         let [beside, above] = winners.values(won);
         let half = next.and_then(|next| next.behind?.half_width());
         let half = half.map(|half| 100.0 * half / best.makespan.mean);
-        let half_of = |sample: Sample| sample.half_width();
         table.push([
             Cell::text(label(beside)),
             Cell::text(label(above)),
             Cell::text(&best.policy),
-            Cell::value(
-                best.makespan.mean,
-                with_interval(best.makespan.mean, half_of(best.makespan)),
-            ),
+            Cell::value(best.makespan.mean, best.makespan.shown()),
             next.map_or_else(Cell::empty, |next| Cell::text(&next.policy)),
             won.margin().map_or_else(Cell::empty, |margin| {
-                Cell::value(margin, with_interval(margin, half))
+                Cell::value(margin, with_half(margin, half))
             }),
             Cell::text(if won.is_certain() { "yes" } else { "no" }),
         ]);
@@ -140,35 +125,27 @@ fn table(winners: &Winners) -> Table {
 
 fn page(winners: &Winners, plan: &Plan) -> String {
     let svg = winners.figure(&Style::default()).svg();
-    let begin = "<svg role=\"img\" aria-label=\"The fastest policy at each pair of values\" style=\"min-width:300px;max-width:640px;width:100%;height:auto\" ";
-    let svg = svg
-        .split_once("<svg ")
-        .map_or(String::new(), |(_, rest)| format!("{begin}{rest}"));
-    let picture = format!(
-        "<p class=\"verdict\">{}</p>\n<figure class=\"picture\" data-name=\"map\"><div class=\"wide\" aria-label=\"Map\"><div class=\"sheet\">{svg}</div></div></figure>\n",
-        prose(&winners.verdict())
-    );
-    let body = section("map", "Map: the fastest policy", &picture)
-        + &section(
-            "values",
-            "Values: margin over the next policy",
-            &table(winners).html(SHOWN),
-        );
-    let title = format!(
-        "Policies by {} and {}",
-        winners.axes[0].0, winners.axes[1].0
-    );
-    Page {
-        title: &title,
-        lead: &format!(
-            "<p>{}, {}.</p>\n",
-            counted(winners.policies.len(), "policy"),
-            counted(plan.seeds.len(), "seed")
+    let label = "The fastest policy at each pair of values";
+    let verdict = prose(&winners.verdict());
+    let map = picture("map", label, (300, 640), &svg);
+    let sections = [
+        (
+            "map",
+            "Map: the fastest policy".to_owned(),
+            format!("<p class=\"verdict\">{verdict}</p>\n{map}"),
         ),
-        body: &body,
-        ..Page::default()
-    }
-    .html()
+        (
+            "values",
+            "Values: margin over the next policy".to_owned(),
+            table(winners).html(SHOWN),
+        ),
+    ];
+    let [(beside, _), (above, _)] = &winners.axes;
+    let policies = counted(winners.policies.len(), "policy");
+    let seeds = counted(plan.seeds.len(), "seed");
+    let lead = format!("<p>{policies}, {seeds}.</p>\n");
+    let title = format!("Policies by {beside} and {above}");
+    sections_page(&title, &lead, sections, &[])
 }
 
 #[cfg(test)]

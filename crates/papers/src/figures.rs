@@ -268,16 +268,7 @@ fn draw_errors(paper: &PaperResults, style: &Style) -> Drawing {
             interval: None,
         }]
     };
-    let key = |one: &usize| {
-        let (colour, mark) = SCENARIOS[*one];
-        let name = scenario(style, NAMES[*one]);
-        Key {
-            name,
-            colour,
-            mark,
-            is_filled: true,
-        }
-    };
+    let key = |one: &usize| Key::of(scenario(style, NAMES[*one]), *one);
     let chart = Rows {
         name: format!("{}: errors of simulated times", paper.paper),
         axis: style
@@ -288,9 +279,8 @@ fn draw_errors(paper: &PaperResults, style: &Style) -> Drawing {
             .to_owned(),
         keys: present.iter().map(key).collect(),
         groups: vec![Cases::of(&cells).group(cells.iter().map(dot))],
-        is_joined: false,
         has_zero: true,
-        is_log: false,
+        ..Rows::default()
     };
     chart.draw(style)
 }
@@ -330,7 +320,7 @@ fn draw_relative(
         is_joined: !cases.is_shared,
         groups: vec![cases.group(dots)],
         has_zero: true,
-        is_log: false,
+        ..Rows::default()
     };
     chart.draw(style)
 }

@@ -1,12 +1,14 @@
-//! The platform format `migsim-platform-1` in JSON; its JSON Schema is generated from these types.
+//! The platform format `migsim-platform-1` in JSON: clusters, links and routes here, trees of zones in `zone_format.rs`. Its JSON Schema is
+//! generated from these types.
 //!
-//! What a file means, and whether its parts fit together, is decided in `load.rs`.
+//! What a file of clusters means, and whether its parts fit together, is decided in `load.rs`.
 
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::zone_format::ZonesFile;
 use migsim_base::units::{Bytes, BytesPerSecond, InstructionsPerSecond, Seconds};
 
 /// A cluster of clusters: hosts, links and the routes between them. Every quantity is a text with its unit.
@@ -21,12 +23,10 @@ pub struct PlatformFile {
     /// The name of the platform in output.
     pub name: String,
     /// A description of the platform and of the source of its numbers.
-    #[serde(default)]
     pub description: Option<String>,
     /// The clusters; hosts are counted through all of them in this order.
     pub clusters: Vec<ClusterEntry>,
     /// The routers. If given, no other router may be named; otherwise those that clusters and links name exist.
-    #[serde(default)]
     pub routers: Option<Vec<String>>,
     /// The links between routers.
     #[serde(default)]
@@ -63,26 +63,20 @@ pub struct ClusterEntry {
     /// Its name, unique on the platform.
     pub name: String,
     /// The number of equal clusters; a `#` in `name` and `router` stands for the number of each, from 0 on. Default 1.
-    #[serde(default)]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub copies: Option<u64>,
     /// The number of hosts, if they are equal; they then have a `speed`, too.
-    #[serde(default)]
     #[schemars(range(min = 1))]
     pub hosts: Option<u64>,
     /// The speed of one core.
-    #[serde(default)]
     pub speed: Option<InstructionsPerSecond>,
     /// The cores of each host; one if absent.
-    #[serde(default)]
     #[schemars(range(min = 1))]
     pub cores: Option<u32>,
     /// The memory of each host for processes; not limited if absent.
-    #[serde(default)]
     pub memory: Option<Bytes>,
     /// Hosts of several kinds, in the order in which they are counted; in the place of `hosts`, `speed`, `cores`, `memory` and
     /// `speed_profile`.
-    #[serde(default)]
     pub groups: Option<Vec<GroupEntry>>,
     /// The network between the hosts of the cluster.
     #[serde(default)]
@@ -90,10 +84,8 @@ pub struct ClusterEntry {
     /// The access link that each host has (`switch`, `unshared`), or the one medium that all share (`shared-medium`).
     pub link: LinkValues,
     /// The router that the cluster is connected to. Clusters at one router have nothing between them.
-    #[serde(default)]
     pub router: Option<String>,
     /// The profile of the available fraction of the speed of every host.
-    #[serde(default)]
     pub speed_profile: Option<String>,
 }
 
@@ -111,13 +103,10 @@ pub struct GroupEntry {
     #[schemars(range(min = 1))]
     pub cores: u32,
     /// The memory of each host for processes; not limited if absent.
-    #[serde(default)]
     pub memory: Option<Bytes>,
     /// The profile of the available fraction of the speed of every host.
-    #[serde(default)]
     pub speed_profile: Option<String>,
     /// The access link of each host of this group, in the place of the `link` of the cluster; not with a `shared-medium`.
-    #[serde(default)]
     pub link: Option<LinkValues>,
 }
 
@@ -148,10 +137,8 @@ pub struct LinkValues {
     #[serde(default)]
     pub duplex: bool,
     /// The profile of the capacity.
-    #[serde(default)]
     pub bandwidth_profile: Option<String>,
     /// The profile of the delay.
-    #[serde(default)]
     pub latency_profile: Option<String>,
 }
 
@@ -162,7 +149,6 @@ pub struct LinkEntry {
     /// Its name, unique on the platform.
     pub name: String,
     /// The number of equal links; a `#` in `name`, `from` and `to` stands for the number of each, from 0 on. Default 1.
-    #[serde(default)]
     #[schemars(range(min = 1, max = 1_000_000))]
     pub copies: Option<u64>,
     /// The router at one end.
@@ -177,10 +163,8 @@ pub struct LinkEntry {
     #[serde(default)]
     pub duplex: bool,
     /// The profile of the capacity.
-    #[serde(default)]
     pub bandwidth_profile: Option<String>,
     /// The profile of the delay.
-    #[serde(default)]
     pub latency_profile: Option<String>,
 }
 
@@ -214,7 +198,6 @@ pub struct ProfileEntry {
     /// (`0.5`), a bandwidth (`"50 Mbps"`) or a latency (`"1 ms"`).
     pub steps: Vec<(Seconds, StepValue)>,
     /// After this time the steps begin again; they happen once if absent.
-    #[serde(default)]
     pub period: Option<Seconds>,
 }
 
@@ -235,13 +218,24 @@ fn one() -> u32 {
     1
 }
 
+/// A platform: clusters of hosts with links and routes between them, or a tree of zones (`zone`).
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(
+    dead_code,
+    reason = "only its schema is used; readers know which of the two a file is"
+)]
+enum Platform {
+    Clusters(PlatformFile),
+    Zones(ZonesFile),
+}
+
 /// The JSON Schema of the platform format, as it stands in `platforms/platform.schema.json`.
 ///
 /// ```
-/// assert!(migsim_platform::schema().contains("migsim-platform-1"));
+/// let schema = migsim_platform::schema();
+/// assert!(schema.contains("migsim-platform-1") && schema.contains("ZoneEntry"));
 /// ```
 pub fn schema() -> String {
-    let mut text = format!("{:#}", schemars::schema_for!(PlatformFile).as_value());
-    text.push('\n');
-    text
+    format!("{:#}\n", schemars::schema_for!(Platform).as_value())
 }

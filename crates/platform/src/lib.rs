@@ -14,8 +14,7 @@
 //! | --- | --- |
 //! | [`Platform`] | the machine, complete and checked |
 //! | [`open`] | find it by name: a file, `platforms/`, or built in |
-//! | [`from_json`], [`schema`] | the format `migsim-platform-1` |
-//! | [`zones_schema`] | the format `migsim-zones-1`: a tree of zones, read by [`from_json`], too |
+//! | [`from_json`], [`schema`] | the format `migsim-platform-1`: clusters, or a tree of zones |
 //! | [`from_simgrid`], [`to_simgrid`] | `SimGrid` XML, versions 3 and 4 |
 //! | [`Mapping`] | the first host of every process |
 //!
@@ -69,7 +68,6 @@ pub use read::from_json;
 pub use simgrid::TreeText;
 pub use simgrid::read_profile;
 pub use simgrid::{Export, from_simgrid, to_simgrid, to_simgrid_as_read};
-pub use zone_format::zones_schema;
 pub use zones::Zones;
 pub use zones::{Inside, WrittenRoute, ZoneOutline};
 

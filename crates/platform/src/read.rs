@@ -15,7 +15,7 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::memory::Limits;
 use migsim_base::units::LinkId;
 
-/// Reads a platform in the format `migsim-platform-1` or `migsim-zones-1`; `source` names the file in messages.
+/// Reads a platform in the format `migsim-platform-1`, clusters or a tree of zones; `source` names the file in messages.
 ///
 /// ```
 /// let text = r#"{
@@ -44,12 +44,12 @@ pub(super) fn from_json_within(
 ) -> Result<LoadedPlatform, Error> {
     let hint = "`migsim schema platform` prints the format, with its keys and units";
     let document = Document::parse(source, text).map_err(|error| error.hinting(hint))?;
-    if zone_file::is_one(&document) {
-        let hint = "`migsim schema zones` prints the format, with its keys and units";
-        zone_file::read(&document, limits).map_err(|error| error.hinting(hint))
+    let loaded = if zone_file::is_one(&document) {
+        zone_file::read(&document, limits)
     } else {
-        read(&document, limits).map_err(|error| error.hinting(hint))
-    }
+        read(&document, limits)
+    };
+    loaded.map_err(|error| error.hinting(hint))
 }
 
 fn read(document: &Document, limits: Limits) -> Result<LoadedPlatform, Error> {

@@ -1,7 +1,7 @@
 //! Reads a tree of zones in JSON: translates it into `SimGrid`'s format, whose reader knows all rules.
 //!
 //! ```text
-//! migsim-zones-1 ──> SimGrid XML, one element a line ──> its reader ──> platform
+//! tree of zones  ──> SimGrid XML, one element a line ──> its reader ──> platform
 //!                    line ──> key                    <── problems at lines
 //! ```
 //! So a platform in JSON has the routes that `SimGrid` gives to the same platform in its own format, and its export is the translation.
@@ -22,13 +22,14 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::memory::Limits;
 use migsim_base::units::{BytesPerSecond, Seconds};
 
-/// Whether a document says that it is in this format, in whatever version.
+/// Whether a document is a tree of zones, in whatever version.
 pub(super) fn is_one(document: &Document) -> bool {
     let schema = document.value.get("schema").and_then(|name| name.as_str());
-    schema.is_some_and(|name| name.starts_with("migsim-zones"))
+    let is_named = schema.is_some_and(|name| name.starts_with("migsim-zones"));
+    is_named || document.value.get("zone").is_some()
 }
 
-/// Reads a document in the format `migsim-zones-1`.
+/// Reads a platform that is a tree of zones.
 pub(super) fn read(document: &Document, limits: Limits) -> Result<LoadedPlatform, Error> {
     let file: ZonesFile = document.deserialize()?;
     let mut text = Translation::default();

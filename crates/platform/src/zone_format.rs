@@ -1,5 +1,4 @@
-//! The format `migsim-zones-1` in JSON: a platform as a tree of zones, with all that `SimGrid`'s files can say. Its JSON Schema is generated
-//! from these types.
+//! The part of the platform format for trees of zones, with all that `SimGrid`'s files can say.
 //!
 //! What a file means is decided by the reader of `SimGrid`'s files (`zone_file.rs` translates).
 
@@ -19,9 +18,8 @@ pub struct ZonesFile {
     #[serde(rename = "$schema", default)]
     pub editor_schema: Option<String>,
     /// The format and its version.
-    pub schema: ZonesName,
+    pub schema: ZonesSchemaName,
     /// A description of the platform and of the source of its numbers.
-    #[serde(default)]
     pub description: Option<String>,
     /// The outermost zone; its name is that of the platform.
     pub zone: ZoneEntry,
@@ -32,10 +30,13 @@ pub struct ZonesFile {
 
 /// The format and its version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-pub enum ZonesName {
-    /// The only version so far.
-    #[serde(rename = "migsim-zones-1")]
+pub enum ZonesSchemaName {
+    /// The version of all platforms.
+    #[serde(rename = "migsim-platform-1")]
     Version1,
+    /// The name that trees of zones had before they were a part of the platform format.
+    #[serde(rename = "migsim-zones-1")]
+    Zones1,
 }
 
 /// A zone. Its members are numbered in the order routers, hosts, peers, clusters, zones, which decides ties between shortest routes.
@@ -69,7 +70,6 @@ pub struct ZoneEntry {
     #[serde(default)]
     pub host_links: Vec<HostLinkEntry>,
     /// The link between all links of hosts; only with the routing `cluster`.
-    #[serde(default)]
     pub backbone: Option<BackboneEntry>,
     /// Routes between members.
     #[serde(default)]
@@ -107,11 +107,9 @@ pub struct ZoneHost {
     /// The speed of one core.
     pub speed: InstructionsPerSecond,
     /// Its cores. Default 1.
-    #[serde(default)]
     #[schemars(range(min = 1))]
     pub cores: Option<u32>,
     /// The profile of the available fraction of its speed.
-    #[serde(default)]
     pub speed_profile: Option<String>,
 }
 
@@ -138,7 +136,6 @@ pub struct ZoneCluster {
     /// Its name, unique on the platform.
     pub name: String,
     /// What names of hosts begin with. Default: the name and a dash.
-    #[serde(default)]
     pub prefix: Option<String>,
     /// The number of hosts.
     #[schemars(range(min = 1))]
@@ -146,25 +143,19 @@ pub struct ZoneCluster {
     /// The speed of one core.
     pub speed: InstructionsPerSecond,
     /// The cores of each host. Default 1.
-    #[serde(default)]
     #[schemars(range(min = 1))]
     pub cores: Option<u32>,
     /// The link of each host, or each link of a topology.
     pub link: LinkParameters,
     /// The link that all messages between hosts cross; none if absent.
-    #[serde(default)]
     pub backbone: Option<LinkParameters>,
     /// The link of each host for messages to itself; without it they cross its link.
-    #[serde(default)]
     pub loopback: Option<LinkParameters>,
     /// What all messages of a host together may have at most; not limited if absent.
-    #[serde(default)]
     pub limiter: Option<BytesPerSecond>,
     /// The name of its router, as a gateway of routes.
-    #[serde(default)]
     pub router: Option<String>,
     /// The network between the hosts, if it is more than a switch.
-    #[serde(default)]
     pub topology: Option<Topology>,
 }
 
@@ -242,10 +233,8 @@ pub struct ZoneLink {
     #[serde(default)]
     pub sharing: Sharing,
     /// The profile of the capacity.
-    #[serde(default)]
     pub bandwidth_profile: Option<String>,
     /// The profile of the delay.
-    #[serde(default)]
     pub latency_profile: Option<String>,
 }
 
@@ -284,22 +273,9 @@ pub struct ZoneRouteEntry {
     pub to: String,
     /// The hosts or routers where the route leaves the first zone and enters the second one; not needed between hosts and routers, or where a
     /// zone has one only.
-    #[serde(default)]
     pub gateways: Option<[String; 2]>,
     /// The names of its links, in order; the direction of a duplex link as `NAME_UP`.
     pub links: Vec<String>,
     /// Whether the way back is the same reversed. Default true; of a bypass false.
-    #[serde(default)]
     pub symmetrical: Option<bool>,
-}
-
-/// The JSON Schema of the format, as it stands in `platforms/zones.schema.json`.
-///
-/// ```
-/// assert!(migsim_platform::zones_schema().contains("migsim-zones-1"));
-/// ```
-pub fn zones_schema() -> String {
-    let mut text = format!("{:#}", schemars::schema_for!(ZonesFile).as_value());
-    text.push('\n');
-    text
 }

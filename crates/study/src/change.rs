@@ -47,14 +47,9 @@ pub(super) fn check(sweep: &Sweep, plan: &Plan, with: (Limits, &Shared)) -> Resu
 }
 
 fn changes_nothing(parameter: &Parameter, values: &[String]) -> Problem {
-    let more = if values.len() > MOST_NAMED {
-        ", ..."
-    } else {
-        ""
-    };
-    let first = values[..values.len().min(MOST_NAMED)].join("`, `");
+    let first = first_of(values, "`, `", "`");
     let message = format!(
-        "`{}` changes nothing: all settings are the same for `{first}`{more}",
+        "`{}` changes nothing: all settings are the same for `{first}",
         parameter.name
     );
     let problem = Problem::new(message).source(&parameter.source);
@@ -74,14 +69,20 @@ pub(super) fn note_of_equal(plan: &Plan) -> Option<String> {
     if equal.is_empty() {
         return None;
     }
-    let more = if equal.len() > MOST_NAMED {
+    Some(format!(
+        "of {} settings these are the same run as an earlier one, since their values mean the same there: {}",
+        plan.settings.len(),
+        first_of(&equal, ", ", "")
+    ))
+}
+
+/// The first of some names, joined, with `end` behind them, and an ellipsis if there are more.
+fn first_of(names: &[String], comma: &str, end: &str) -> String {
+    let more = if names.len() > MOST_NAMED {
         ", ..."
     } else {
         ""
     };
-    Some(format!(
-        "of {} settings these are the same run as an earlier one, since their values mean the same there: {}{more}",
-        plan.settings.len(),
-        equal[..equal.len().min(MOST_NAMED)].join(", ")
-    ))
+    let first = names[..names.len().min(MOST_NAMED)].join(comma);
+    format!("{first}{end}{more}")
 }

@@ -165,20 +165,12 @@ impl Comparison {
 
     /// For programs.
     pub fn to_json(&self) -> Value {
-        let sample = |sample: Option<Sample>| match sample {
-            None => Value::Null,
-            Some(sample) => json!({
-                "mean": sample.mean,
-                "deviation": sample.deviation,
-                "ci95": sample.half_width(),
-            }),
-        };
         let of_policy = |one: &Standing| {
             json!({
                 "policy": one.policy,
-                "makespan_s": sample(Some(one.makespan)),
-                "behind_best_s": sample(one.behind),
-                "gain_percent": sample(one.gain),
+                "makespan_s": one.makespan,
+                "behind_best_s": one.behind,
+                "gain_percent": one.gain,
                 "calls": one.calls,
                 "moves": one.moves,
                 "calls_cost_s": one.costs[0],
@@ -197,19 +189,19 @@ impl Comparison {
             "verdict": verdict.text(),
             "quantities": verdict.to_json(),
             "definitions": definitions([&verdict]),
-            "alone_s": sample(self.alone),
-            "hindsight_s": sample(self.hindsight),
+            "alone_s": self.alone,
+            "hindsight_s": self.hindsight,
             "policies": self.standings.iter().map(of_policy).collect::<Vec<_>>(),
         });
         if let Some(start) = &self.static_start {
-            let of_rule = |(rule, makespan): &(Rule, Sample)| json!({ "rule": rule.name(), "makespan_s": sample(Some(*makespan)) });
+            let of_rule = |(rule, makespan): &(Rule, Sample)| json!({ "rule": rule.name(), "makespan_s": makespan });
             all["static_starts"] = start.all.iter().map(of_rule).collect();
             all["best_static_start"] = json!({
                 "rule": start.rule.name(),
-                "makespan_s": sample(Some(start.makespan)),
+                "makespan_s": start.makespan,
                 "own": start.is_own,
-                "behind_best_s": sample(Some(start.behind)),
-                "gain_percent": sample(start.gain),
+                "behind_best_s": start.behind,
+                "gain_percent": start.gain,
             });
         }
         all

@@ -14,8 +14,8 @@ use migsim_base::units::{HostId, Time};
 use migsim_base::words::counted;
 use migsim_bsp::Outcome;
 use migsim_experiment::{Ledger, Term};
-use migsim_output::figure::{Dot, Figure, Group, Key, Row, Rows, SCENARIOS, Style, round_ticks};
-use migsim_output::frame::{Page, prose, script, section};
+use migsim_output::figure::{Dot, Figure, Group, Key, Row, Rows, Style, round_ticks};
+use migsim_output::frame::{picture, prose, script, sections_page};
 use migsim_output::{Cell, Table, escaped, numbers, words};
 use migsim_platform::Platform;
 
@@ -96,72 +96,56 @@ pub fn page(
     table: &Table,
     examples: Option<&Examples>,
 ) -> String {
-    let verdict = format!(
-        "<p class=\"verdict\">{}</p>\n{}",
-        prose(&comparison.verdict()),
-        table.html(SHOWN)
-    );
-    let mut body = section("ranking", "Ranking: from best to worst", &verdict);
-    if !comparison.standings.is_empty() {
-        body += &section(
-            "makespans",
-            "Makespans: scenario iii",
-            &makespans(comparison),
-        );
-    }
-    if let Some(examples) = examples.filter(|examples| !examples.runs.is_empty()) {
-        let which = &examples.which;
-        body += &section(
-            "time",
-            &format!("Runs: {which}, on one axis of time"),
-            &strips(&examples.runs),
-        );
-        if !examples.clusters.is_empty() {
-            body += &section(
-                "places",
-                &format!("Places: processes by cluster, {which}"),
-                &places(examples),
-            );
-        }
-        body += &section(
-            "terms",
-            &format!("Terms: scenario iii less scenario i, {which}"),
-            &terms(&examples.runs),
-        );
-    }
-    Page {
-        title,
-        lead: &format!(
-            "<p>{}, {}.</p>\n",
-            counted(comparison.standings.len(), "policy"),
-            counted(comparison.seeds, "seed")
+    let examples = examples.filter(|examples| !examples.runs.is_empty());
+    let which = examples.map_or("", |examples| &examples.which);
+    let of = |html: fn(&Examples) -> String| examples.map_or_else(String::new, html);
+    let verdict = prose(&comparison.verdict());
+    let sections = [
+        (
+            "ranking",
+            "Ranking: from best to worst".to_owned(),
+            format!("<p class=\"verdict\">{verdict}</p>\n{}", table.html(SHOWN)),
         ),
-        body: &body,
-        code: &[PLACES],
-        ..Page::default()
-    }
-    .html()
+        (
+            "makespans",
+            "Makespans: scenario iii".to_owned(),
+            makespans(comparison),
+        ),
+        (
+            "time",
+            format!("Runs: {which}, on one axis of time"),
+            of(|examples| strips(&examples.runs)),
+        ),
+        (
+            "places",
+            format!("Places: processes by cluster, {which}"),
+            of(places),
+        ),
+        (
+            "terms",
+            format!("Terms: scenario iii less scenario i, {which}"),
+            of(|examples| terms(&examples.runs)),
+        ),
+    ];
+    let policies = counted(comparison.standings.len(), "policy");
+    let seeds = counted(comparison.seeds, "seed");
+    let lead = format!("<p>{policies}, {seeds}.</p>\n");
+    sections_page(title, &lead, sections, &[PLACES])
 }
 
-/// Makespans as dots with intervals.
+/// Makespans as dots with intervals; empty if no policy ran with all seeds.
 fn makespans(comparison: &Comparison) -> String {
-    let row = |label: String, makespan: Sample| {
-        let mean = makespan.mean;
-        let half = makespan.half_width();
-        Row {
-            label,
-            dots: vec![Dot {
-                key: 0,
-                value: mean,
-                interval: half.map(|half| (mean - half, mean + half)),
-            }],
-        }
+    if comparison.standings.is_empty() {
+        return String::new();
+    }
+    let row = |label: String, makespan: Sample| Row {
+        label,
+        dots: vec![Dot::with_half(0, makespan.mean, makespan.half_width())],
     };
     let policies = comparison.standings.iter();
     let policies = policies.map(|one| row(one.policy.clone(), one.makespan));
     let start = comparison.static_start.iter().filter(|one| !one.is_own);
     let rows = policies.chain(start.map(|one| row(one.label(), one.makespan)));
-    let (colour, mark) = SCENARIOS[2];
     let axis = match comparison.seeds {
         0 | 1 => "makespan [s]",
         _ => "makespan [s], mean and 95 % interval",
@@ -169,31 +153,19 @@ fn makespans(comparison: &Comparison) -> String {
     let chart = Rows {
         name: "Makespans of the policies".into(),
         axis: axis.into(),
-        keys: vec![Key {
-            name: "scenario iii".into(),
-            colour,
-            mark,
-            is_filled: true,
-        }],
+        keys: vec![Key::of("scenario iii", 2)],
         groups: vec![Group {
             heading: String::new(),
             rows: rows.collect(),
         }],
-        is_joined: false,
-        has_zero: false,
-        is_log: false,
+        ..Rows::default()
     };
     let svg = Figure::new("makespans", chart.draw(&Style::default())).svg();
-    let begin = "<svg role=\"img\" aria-label=\"Makespans of the policies, from best to worst\" style=\"min-width:300px;max-width:480px;width:100%;height:auto\" ";
-    let svg = svg
-        .split_once("<svg ")
-        .map_or(String::new(), |(_, rest)| format!("{begin}{rest}"));
-    format!(
-        "<figure class=\"picture\" data-name=\"makespans\"><div class=\"wide\" aria-label=\"Makespans\"><div class=\"sheet\">{svg}</div></div></figure>\n"
-    )
+    let label = "Makespans of the policies, from best to worst";
+    picture("makespans", label, (300, 480), &svg)
 }
 
-/// So many columns a strip has.
+/// Columns of a strip.
 const COLUMNS: usize = 480;
 /// The height of a strip, of its label, and of the axis (pixels).
 const STRIP: f64 = 34.0;
@@ -288,19 +260,12 @@ fn strip(run: &Example, longest: f64, top: f64) -> String {
         add(2, from, until);
         add(3, until, held);
     }
-    let shares: Vec<[u32; PHASES.len()]> = spent
-        .iter()
-        .map(|spent| {
-            let all: f64 = spent.iter().sum();
-            spent.map(|time| {
-                if all > 0.0 {
-                    rounded(40.0 * time / all)
-                } else {
-                    0
-                }
-            })
-        })
-        .collect();
+    let shares = spent.iter().map(|spent| {
+        let all: f64 = spent.iter().sum();
+        let share = |time: f64| if all > 0.0 { 40.0 * time / all } else { 0.0 };
+        spent.map(|time| rounded(share(time)))
+    });
+    let shares: Vec<[u32; PHASES.len()]> = shares.collect();
     let mut svg = String::new();
     let mut at = 0;
     while at < COLUMNS {
@@ -349,20 +314,16 @@ fn rounded(number: f64) -> u32 {
 
 /// The processes of each cluster: a table that a slider moves through the supersteps.
 fn places(examples: &Examples) -> String {
+    if examples.clusters.is_empty() {
+        return String::new();
+    }
     let clusters = examples.clusters.len();
     let mut columns = vec![words("cluster", "cluster")];
-    columns.extend(
-        examples
-            .runs
-            .iter()
-            .map(|run| numbers(&run.policy, "processes")),
-    );
+    let runs = || examples.runs.iter();
+    columns.extend(runs().map(|run| numbers(&run.policy, "processes")));
     let mut table = Table::new("places", "", &columns);
-    let histories: Vec<Vec<(usize, Vec<u32>)>> = examples
-        .runs
-        .iter()
-        .map(|run| history(run, &examples.clusters))
-        .collect();
+    let histories = runs().map(|run| history(run, &examples.clusters));
+    let histories: Vec<Vec<(usize, Vec<u32>)>> = histories.collect();
     for (index, (cluster, _)) in examples.clusters.iter().enumerate() {
         let mut row = vec![Cell::text(cluster)];
         for history in &histories {

@@ -14,9 +14,7 @@ use super::stats::{Sample, mean};
 use super::summary::Summary;
 use super::values::{MOST_VALUES, Values};
 use migsim_bsp::Scenario;
-use migsim_output::figure::{
-    self, Dot, Drawing, Figure, Group, Key, Rows, SCENARIOS, Style, scenario,
-};
+use migsim_output::figure::{self, Dot, Drawing, Figure, Group, Key, Rows, Style, scenario};
 
 /// The ranges of a parameter with more values.
 const RANGES: usize = 12;
@@ -61,19 +59,10 @@ fn series(
     summary: &Summary,
     style: &Style,
 ) -> Vec<(Key, Number)> {
-    let key = |name: String, place: usize| {
-        let (colour, mark) = SCENARIOS[place];
-        Key {
-            name,
-            colour,
-            mark,
-            is_filled: true,
-        }
-    };
     if summary.goal.is_gain() {
         let goal = summary.goal;
         let number: Number = Box::new(move |row| goal.of(row));
-        return vec![(key(goal.name().to_owned(), 2), number)];
+        return vec![(Key::of(goal.name(), 2), number)];
     }
     let own = || plan.runs.iter().filter_map(|id| rows.get(id));
     let is_there = |scenario: Scenario| own().any(|row| row.makespan(scenario).is_some());
@@ -81,7 +70,7 @@ fn series(
     all.filter(|(_, one)| is_there(*one))
         .map(|(place, one)| {
             let number: Number = Box::new(move |row: &Row| row.makespan(one));
-            (key(scenario(style, one.name()), place), number)
+            (Key::of(scenario(style, one.name()), place), number)
         })
         .collect()
 }
@@ -118,12 +107,7 @@ fn draw_lines(
             let dots = numbers.iter().enumerate().filter_map(|(key, number)| {
                 let sample = over_seeds(plan, rows, &settings, number)?;
                 let half = sample.half_width().filter(|half| *half > 0.0);
-                let interval = half.map(|half| (sample.mean - half, sample.mean + half));
-                Some(Dot {
-                    key,
-                    value: sample.mean,
-                    interval,
-                })
+                Some(Dot::with_half(key, sample.mean, half))
             });
             figure::Row {
                 label,
@@ -151,9 +135,7 @@ fn draw_lines(
         },
         groups: groups.collect(),
         keys,
-        is_joined: false,
-        has_zero: false,
-        is_log: false,
+        ..Rows::default()
     };
     chart.draw(style)
 }

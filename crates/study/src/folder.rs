@@ -40,6 +40,32 @@ pub fn write_plan(folder: &Path, plan: &Plan) -> Result<(), Error> {
     write_file(&folder.join(PLAN), &bytes)
 }
 
+/// Writes `runs.csv` of a part of a plan and returns its path.
+///
+/// # Errors
+/// It cannot be written.
+pub fn write_runs(
+    folder: &Path,
+    plan: &Plan,
+    shard: Shard,
+    rows: &BTreeMap<String, Row>,
+) -> Result<PathBuf, Error> {
+    let path = folder.join("runs.csv");
+    let table = runs_csv(plan, shard, rows)
+        .map_err(|error| cannot_write(&path.display().to_string(), &error))?;
+    write_file(&path, &table)?;
+    Ok(path)
+}
+
+/// Writes texts into a folder, each under its name.
+///
+/// # Errors
+/// One cannot be written.
+pub fn write_texts(folder: &Path, texts: &[(&str, &str)]) -> Result<(), Error> {
+    let mut texts = texts.iter();
+    texts.try_for_each(|(name, text)| write_file(&folder.join(name), text.as_bytes()))
+}
+
 /// Writes the tables and pictures of the rows that are there; the report of a whole sweep is in `form`.
 ///
 /// # Errors
@@ -51,10 +77,7 @@ pub fn write(
     rows: &BTreeMap<String, Row>,
     form: Form,
 ) -> Result<Report, Error> {
-    let path = folder.join("runs.csv");
-    let table = runs_csv(plan, shard, rows)
-        .map_err(|error| cannot_write(&path.display().to_string(), &error))?;
-    write_file(&path, &table)?;
+    let path = write_runs(folder, plan, shard, rows)?;
     let own = shard.runs(plan).filter_map(|(_, id)| rows.get(id));
     let own: Vec<&Row> = own.collect();
     let failures = failures(&own, &path);
@@ -244,7 +267,11 @@ fn add<'f>(
     Ok(())
 }
 
-pub(super) fn read_plan(folder: &Path) -> Result<Plan, Error> {
+/// Reads and checks the plan of a folder.
+///
+/// # Errors
+/// It cannot be read, or its parts do not fit together.
+pub fn read_plan(folder: &Path) -> Result<Plan, Error> {
     let path = folder.join(PLAN);
     let name = path.display().to_string();
     let hint = "name folders that `migsim sweep`, `tune --out` or `compare --out` has written";

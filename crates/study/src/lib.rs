@@ -3,6 +3,14 @@
 //! ```text
 //! flags, sweep file ─> Sweep ─> Plan ─> run ─> Store (runs.jsonl) ─> runs.csv, summary.csv, figures, page
 //! ```
+//! | part | modules |
+//! | --- | --- |
+//! | parse: keys and values | [`spec`] (notation of values), `whole` (loads and applications as texts), `keys`, [`config`] (sweep files) |
+//! | plan: settings and the identities of their runs | `draw`, `settings`, `setting`, `change`, [`plan`] |
+//! | store: rows of runs | [`run`], `ready`, `row`, [`store`], [`folder`] |
+//! | results: tables, pages, pictures | [`stats`], [`goal`], `values`, [`effects`], [`summary`], `printed`, [`table`], [`figures`], `heat`, [`page`] |
+//! | comparison and search | [`compare`], [`compare_runs`], [`compare_page`], [`winners`], [`tune`], [`tune_report`] |
+//!
 //! A run has an identity ([`plan`]): what has a row in the [`store`] is not run again, whichever plan asked for it. Only rows and the
 //! plan are kept; all tables and pictures are made from them.
 //!
@@ -25,18 +33,15 @@ pub mod figures;
 pub mod folder;
 pub mod goal;
 mod heat;
-mod identity;
 pub mod keys;
 pub mod page;
 pub mod plan;
-mod planning;
 mod printed;
 mod ready;
 mod row;
 pub mod run;
 pub mod setting;
 mod settings;
-pub mod slurm;
 pub mod spec;
 mod static_standing;
 pub mod stats;

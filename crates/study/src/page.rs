@@ -7,7 +7,7 @@ use super::plan::Plan;
 use super::spec::label;
 use super::summary::Summary;
 use migsim_base::words::counted;
-use migsim_output::frame::{Page, list, prose, section, settings};
+use migsim_output::frame::{list, picture, prose, sections_page, settings};
 use migsim_output::{Cell, Table, numbers, words};
 
 /// The most settings that the page lists; `summary.csv` has all.
@@ -33,28 +33,30 @@ pub fn page(
         writeln!(lead, "<p>{}</p>", prose(note)).expect("a string can be written to");
     }
     let sweep = serde_json::to_value(&plan.sweep).expect("a sweep is JSON");
-    let body = [
-        section("best", "Best setting", &list(&best(plan, summary))),
-        sensitivity(plan, summary),
-        pictures(figures),
-        section(
-            "settings",
-            "Settings: the best first",
-            &ranking(plan, summary),
+    let sections = [
+        (
+            "best",
+            "Best setting".to_owned(),
+            list(&best(plan, summary)),
         ),
-        section(
+        (
+            "sensitivity",
+            "Sensitivity: how much each parameter matters".to_owned(),
+            sensitivity(plan, summary),
+        ),
+        ("figures", "Figures".to_owned(), pictures(figures)),
+        (
+            "settings",
+            "Settings: the best first".to_owned(),
+            ranking(plan, summary),
+        ),
+        (
             "sweep",
-            "The sweep: what was run",
-            &settings("All keys of the sweep, as its file has them", &sweep),
+            "The sweep: what was run".to_owned(),
+            settings("All keys of the sweep, as its file has them", &sweep),
         ),
     ];
-    Page {
-        title: &heading(plan),
-        lead: &lead,
-        body: &body.concat(),
-        ..Page::default()
-    }
-    .html()
+    sections_page(&heading(plan), &lead, sections, &[])
 }
 
 fn heading(plan: &Plan) -> String {
@@ -100,20 +102,12 @@ fn sensitivity(plan: &Plan, summary: &Summary) -> String {
             Cell::text(ends(&effect.values)),
         ]);
     }
-    section(
-        "sensitivity",
-        "Sensitivity: how much each parameter matters",
-        &table.html(SHOWN),
-    )
+    table.html(SHOWN)
 }
 
 /// The figures as they are, each on paper, in an area that scrolls.
 fn pictures(figures: &[(&str, String)]) -> String {
-    if figures.is_empty() {
-        return String::new();
-    }
-    let mut html = String::new();
-    for (file, svg) in figures {
+    let of_figure = |(file, svg): &(&str, String)| {
         let name = file.trim_end_matches(".svg");
         let what = match name {
             "heat" => "Heat maps of the two parameters that matter most",
@@ -121,18 +115,10 @@ fn pictures(figures: &[(&str, String)]) -> String {
         };
         // Smaller than that it would not be legible.
         let least = width(svg) * 4 / 5;
-        let begin = format!(
-            "<svg role=\"img\" aria-label=\"{what}\" style=\"min-width:{least}px;max-width:{}px\" ",
-            2 * least
-        );
-        let svg = svg.replacen("<svg ", &begin, 1);
-        writeln!(
-            html,
-            "<h3>{what}</h3>\n<figure class=\"picture\" data-name=\"{name}\"><div class=\"wide\" aria-label=\"{what}\"><div class=\"sheet\">{svg}</div></div></figure>"
-        )
-        .expect("a string can be written to");
-    }
-    section("figures", "Figures", &html)
+        let picture = picture(name, what, (least, 2 * least), svg);
+        format!("<h3>{what}</h3>\n{picture}")
+    };
+    figures.iter().map(of_figure).collect()
 }
 
 /// The width of a drawing \[pixels\].

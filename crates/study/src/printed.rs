@@ -11,7 +11,7 @@ use super::plan::Plan;
 use super::spec::label;
 use super::stats::Sample;
 use super::stats::short;
-use super::summary::Summary;
+use super::summary::{Summary, by_name};
 use migsim_base::words::counted;
 use migsim_output::{Cell, Column, Form, Sheet, Table, Tone, numbers, words};
 
@@ -167,23 +167,16 @@ impl Summary {
             _ => Tone::Bad,
         };
         let sign = if sample.mean > 0.0 { "+" } else { "" };
-        let shown = match sample.half_width() {
-            Some(half) => format!("{sign}{} ± {}", short(sample.mean), short(half)),
-            None => format!("{sign}{}", short(sample.mean)),
-        };
+        let shown = format!("{sign}{}", sample.shown());
         Cell::value(sample.mean, shown).in_tone(tone)
     }
 
     fn json(&self, plan: &Plan, (runs, place): (usize, &str)) -> Value {
-        let values = |index: usize| -> Value {
-            let pairs = plan.names.iter().zip(&plan.settings[index]);
-            let given = pairs.filter_map(|(name, value)| Some((name.clone(), value.clone()?)));
-            given.collect::<Map<String, Value>>().into()
-        };
         let settings = self.settings.iter().enumerate().map(|(index, setting)| {
             let mut row = Map::new();
             row.insert("setting".into(), (index + 1).into());
-            row.insert("values".into(), values(index));
+            let values = by_name(&plan.names, &plan.settings[index]);
+            row.insert("values".into(), values.into());
             row.extend(setting.numbers(self.goal));
             Value::Object(row)
         });

@@ -12,10 +12,10 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use rayon::prelude::*;
 
 use super::config::Sweep;
-use super::identity;
 use super::plan::Plan;
 use super::ready::Ready;
 use super::row::Row;
+use super::setting::of_scenario_i;
 use super::store::Store;
 use migsim_base::error::Error;
 use migsim_bsp::{Memo, MemoBudget, Outcome, Scenario};
@@ -138,7 +138,7 @@ fn failed(error: &Error, is_input: bool) -> Row {
 
 fn simulated(experiment: &Experiment, common: &Common) -> Result<Row, Error> {
     let progress = Progress::default();
-    let key = identity::of_scenario_i(experiment);
+    let key = of_scenario_i(experiment);
     let alike = remembered(&common.alike, key, || {
         Ok(Arc::new(Alike {
             alone: OnceLock::new(),

@@ -1,14 +1,16 @@
-//! One setting of a plan: its policy, its flags, its experiment, and its properties known before the run.
+//! One setting of a plan: its policy, its flags, its experiment, its properties known before the run, and the identities of its runs.
+
+use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 
 use super::config::Sweep;
-use super::identity::Identity;
 use super::keys;
 use super::ready::Ready;
 use super::whole::value_of;
+use migsim_base::document::sha256;
 use migsim_base::error::Error;
-use migsim_experiment::{Experiment, Flag, Layers, Limits, Remark, Shared};
+use migsim_experiment::{Experiment, Flag, Layers, Limits, NOTES, Remark, Shared, remove_notes};
 
 /// The policy of a setting; where it does not say, that of the experiment.
 pub(super) fn policy_of(sweep: &Sweep, values: &[Option<Value>]) -> String {
@@ -101,7 +103,7 @@ impl Known {
     ) -> Result<Self, Error> {
         let identity = Identity::of_broken(&layers(sweep, values, None).merged()?);
         Ok(Self {
-            runs: ids(identity, seeds),
+            runs: identity.ids(seeds),
             uses_seed: false,
             remark: None,
             said: Vec::new(),
@@ -121,7 +123,7 @@ pub(super) fn known(
     let uses_seed = experiment.uses_seed();
     let seeds = if uses_seed { seeds } else { &seeds[..1] };
     let known = Known {
-        runs: ids(Identity::of(&experiment), seeds),
+        runs: Identity::of(&experiment).ids(seeds),
         uses_seed,
         remark: experiment.remark.clone(),
         said: experiment.said.clone(),
@@ -140,9 +142,57 @@ pub(super) fn runs_of(
     with: (Limits, &Shared),
 ) -> Result<Vec<String>, Error> {
     let experiment = load(sweep, values, seeds[0], with)?;
-    Ok(ids(Identity::of(&experiment), seeds))
+    Ok(Identity::of(&experiment).ids(seeds))
 }
 
-fn ids(mut identity: Identity, seeds: &[u64]) -> Vec<String> {
-    seeds.iter().map(|seed| identity.id(*seed)).collect()
+/// The number of hexadecimal digits of the SHA-256 that name a run: 128 bits.
+const DIGITS: usize = 32;
+
+/// The settings of a run that its results depend on, but for the seed.
+#[derive(Debug)]
+struct Identity(Value);
+
+impl Identity {
+    fn of(experiment: &Experiment) -> Self {
+        let mut settings = experiment.resolved.clone();
+        remove_notes(&mut settings);
+        let inputs = experiment.inputs.iter();
+        settings["inputs"] = inputs
+            .map(|input| json!([input.role, input.sha256]))
+            .collect();
+        settings["version"] = env!("CARGO_PKG_VERSION").into();
+        Self(settings)
+    }
+
+    /// Settings that are no experiment: whatever was given.
+    fn of_broken(given: &Value) -> Self {
+        Self(json!({ "given": given, "version": env!("CARGO_PKG_VERSION") }))
+    }
+
+    /// The name of the run with `seed`.
+    fn id(&mut self, seed: u64) -> String {
+        self.0["seed"] = seed.into();
+        let mut digest = sha256(self.0.to_string().as_bytes());
+        digest.truncate(DIGITS);
+        digest
+    }
+
+    /// The names of the runs with each of `seeds`.
+    fn ids(mut self, seeds: &[u64]) -> Vec<String> {
+        seeds.iter().map(|seed| self.id(*seed)).collect()
+    }
+}
+
+/// All that scenario i of an experiment depends on, as a text: not the policy, which is never asked there.
+pub(super) fn of_scenario_i(experiment: &Experiment) -> String {
+    let settings = experiment.resolved.as_object().into_iter().flatten();
+    let is_kept = |key: &str| !NOTES.contains(&key) && key != "policy" && key != "scenarios";
+    let mut text = String::new();
+    for (key, value) in settings.filter(|(key, _)| is_kept(key)) {
+        let _ = write!(text, "{key} {value} ");
+    }
+    for input in &experiment.inputs {
+        let _ = write!(text, "{} {} ", input.role, input.sha256);
+    }
+    text
 }

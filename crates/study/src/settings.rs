@@ -19,45 +19,43 @@ pub const MOST_RUNS: u64 = 1_000_000;
 /// The most settings or values that a message names.
 pub(super) const MOST_NAMED: usize = 5;
 
+/// The hint at two settings of one key.
+const ONE_OF_TWO: &str = "leave one of the two out";
+
 /// Checks that nothing varies twice, and that nothing that varies is fixed by a flag, seeds included.
 pub(super) fn check_parameters(sweep: &Sweep) -> Result<(), Error> {
     let mut problems = Vec::new();
+    let mut refuse = |message: String, source: &str, hint: &str| {
+        problems.push(Problem::new(message).source(source).hint(hint));
+    };
     let seed = sweep.fixed.iter().find(|flag| flag.key == "seed");
     if let (Some(flag), Some(spec)) = (seed, &sweep.seeds) {
-        let message = format!(
-            "the seeds are {}, and `{}` fixes one",
-            spec.text(),
-            flag.flag
-        );
-        let problem = Problem::new(message).source(&flag.flag);
-        problems.push(problem.hint("leave one of the two out"));
+        let (seeds, flag) = (spec.text(), &flag.flag);
+        let message = format!("the seeds are {seeds}, and `{flag}` fixes one");
+        refuse(message, flag, ONE_OF_TWO);
     }
     for (index, one) in sweep.parameters.iter().enumerate() {
-        if one.name == "seed" {
-            let problem = Problem::new("seeds are not a parameter").source(&one.source);
-            problems.push(problem.hint("write `--seeds` (in a file, the key `seeds`)"));
+        let (name, source) = (&one.name, &one.source);
+        if name == "seed" {
+            let hint = "write `--seeds` (in a file, the key `seeds`)";
+            refuse("seeds are not a parameter".into(), source, hint);
         }
         let whole_keys = |name: &str| keys::keys_under_all(&sweep.registry, name);
-        let own = whole_keys(&one.name);
+        let own = whole_keys(name);
         let is_own = |key: &Option<String>| key.is_some() && own.contains(key);
         let is_same = |other: &Parameter| whole_keys(&other.name).iter().any(is_own);
         if sweep.parameters[..index].iter().any(is_same) {
-            let problem = Problem::new(format!("`{}` varies twice", one.name));
-            problems.push(problem.source(&one.source).hint("leave one of the two out"));
+            refuse(format!("`{name}` varies twice"), source, ONE_OF_TWO);
         }
         let fixes = |flag: &&Flag| is_own(&Some(flag.key.clone()));
         if let Some(flag) = sweep.fixed.iter().find(fixes) {
-            let message = format!("`{}` varies, and `{}` fixes it", one.name, flag.flag);
-            let problem = Problem::new(message).source(&one.source);
-            problems.push(problem.hint("leave one of the two out"));
+            let message = format!("`{name}` varies, and `{}` fixes it", flag.flag);
+            refuse(message, source, ONE_OF_TWO);
         }
         if one.spec.is_fine() && matches!(sweep.combine, Combine::Grid | Combine::Zip) {
             let message = format!("the range `{}` has no step", one.spec.text());
-            problems.push(
-                Problem::new(message).source(&one.source).hint(
-                    "add one, as in `0.1..0.9:0.1`, or draw with `--random N` or `--latin N`",
-                ),
-            );
+            let hint = "add one, as in `0.1..0.9:0.1`, or draw with `--random N` or `--latin N`";
+            refuse(message, source, hint);
         }
     }
     problems.extend(check_parts(sweep));
@@ -146,11 +144,8 @@ pub(super) fn check_count(sweep: &Sweep, limits: Limits) -> Result<(), Error> {
         let checked = limits.check("the plan", needed, format!("{runs} runs"));
         return checked.map_err(|problem| problem.source(place).into());
     }
-    let by = counts
-        .iter()
-        .map(u64::to_string)
-        .collect::<Vec<_>>()
-        .join(" x ");
+    let by: Vec<String> = counts.iter().map(u64::to_string).collect();
+    let by = by.join(" x ");
     let of_seeds = if seeds > 1 {
         format!(" x {seeds} seeds")
     } else {
@@ -169,11 +164,8 @@ pub(super) fn check_count(sweep: &Sweep, limits: Limits) -> Result<(), Error> {
 }
 
 pub(super) fn counts(sweep: &Sweep) -> Vec<u64> {
-    sweep
-        .parameters
-        .iter()
-        .map(|one| one.spec.count())
-        .collect()
+    let parameters = sweep.parameters.iter();
+    parameters.map(|one| one.spec.count()).collect()
 }
 
 /// The values of all settings; of those that differ only in parameters that do not apply, the first.
@@ -215,14 +207,11 @@ pub(super) fn applied(sweep: &Sweep, ranks: &[u64]) -> Vec<Option<Value>> {
     let policy = policy_of(sweep, &values);
     // Where there is no load, its parameters do not apply.
     let is_gone = |(one, value): (&Parameter, &Option<Value>)| {
-        let value = value.as_ref().map(|value| value_of(&one.name, value));
-        value
-            .is_some_and(|value| value.is_null())
-            .then(|| one.name.clone())
+        let value = value_of(&one.name, value.as_ref()?);
+        value.is_null().then(|| one.name.clone())
     };
-    let gone: Vec<String> = (sweep.parameters.iter().zip(&values))
-        .filter_map(is_gone)
-        .collect();
+    let pairs = sweep.parameters.iter().zip(&values);
+    let gone: Vec<String> = pairs.filter_map(is_gone).collect();
     for (one, value) in sweep.parameters.iter().zip(&mut values) {
         let is_in = |around: &String| one.name.starts_with(&format!("{around}."));
         if keys::key_under(&sweep.registry, &one.name, &policy).is_none() || gone.iter().any(is_in)

@@ -1,7 +1,10 @@
 //! Mean, standard deviation and the 95 % confidence interval of a few numbers.
 
-/// A sample in short.
-#[derive(Clone, Copy, Debug, PartialEq)]
+use serde::{Deserialize, Serialize};
+
+/// A sample in short; as JSON it is an [`Estimate`].
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(into = "Estimate")]
 pub struct Sample {
     /// The number of numbers.
     pub count: usize,
@@ -34,6 +37,41 @@ impl Sample {
     pub fn half_width(&self) -> Option<f64> {
         let deviation = self.deviation?;
         Some(student(self.count - 1) * deviation / (self.count as f64).sqrt())
+    }
+
+    /// The mean with half of its interval, for people.
+    pub fn shown(&self) -> String {
+        with_half(self.mean, self.half_width())
+    }
+}
+
+/// A mean over seeds, as files keep it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Estimate {
+    /// The mean.
+    pub mean: f64,
+    /// The standard deviation, with n - 1; none of a single seed.
+    pub deviation: Option<f64>,
+    /// Half the width of the 95 % confidence interval; none of a single seed.
+    pub ci95: Option<f64>,
+}
+
+impl Estimate {
+    /// The mean with half of its interval, for people.
+    pub fn shown(&self) -> String {
+        with_half(self.mean, self.ci95)
+    }
+}
+
+impl From<Sample> for Estimate {
+    fn from(sample: Sample) -> Self {
+        Self {
+            mean: sample.mean,
+            deviation: sample.deviation,
+            ci95: sample.half_width(),
+        }
     }
 }
 
@@ -94,16 +132,11 @@ pub fn short(number: f64) -> String {
     }
 }
 
-/// A mean with its confidence interval, for people.
-pub(super) fn with_interval(sample: Sample) -> String {
-    match sample.half_width() {
-        Some(half) => format!(
-            "{} ± {} (95 %, {} seeds)",
-            short(sample.mean),
-            short(half),
-            sample.count
-        ),
-        None => short(sample.mean),
+/// A number with half of its interval, if there is one, for people.
+pub fn with_half(mean: f64, half: Option<f64>) -> String {
+    match half {
+        Some(half) => format!("{} ± {}", short(mean), short(half)),
+        None => short(mean),
     }
 }
 

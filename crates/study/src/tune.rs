@@ -16,15 +16,16 @@ use serde_json::Value;
 
 use super::config::{Combine, Parameter, Sweep};
 use super::goal::Goal;
-use super::plan::Plan;
-use super::planning::seeds;
+use super::plan::{Plan, seeds};
 use super::row::Row;
 use super::run::{Common, Done, Shard, missing_from, run};
 use super::setting::{load, policy_of};
 use super::settings::{applied, check_options, check_parameters, counts};
 use super::spec::{Spec, label};
-use super::stats::Sample;
+use super::stats::{Estimate, Sample};
 use super::store::Store;
+use super::summary::by_name;
+use super::tune_report::{self as report, Comparison, Named, Round, TuneReport};
 use super::{change, draw, keys};
 use migsim_base::error::{Error, Problem};
 use migsim_base::random::{Purpose, Stream};
@@ -97,66 +98,18 @@ pub struct Tuning<'a> {
     pub done: &'a Done,
 }
 
-/// A round of the search: settings that were run with the same seeds.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Round {
-    /// The method: `halving` or `compass`.
-    pub method: &'static str,
-    /// The number of settings.
-    pub settings: usize,
-    /// With how many seeds each.
-    pub seeds: usize,
-    /// The number of new runs.
-    pub runs: usize,
-    /// The best of them.
-    pub best: Setting,
-    /// Its mean over the seeds of the round; none if no setting could be run.
-    pub mean: Option<f64>,
-}
-
 /// The result of the search.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Found {
     /// The best setting.
     pub best: Setting,
-    /// The values without any tuning: those of the experiment.
-    pub defaults: Setting,
-    /// The other settings whose mean over the seeds of the search is equal.
-    pub ties: Vec<Setting>,
-    /// The rounds that led to it.
-    pub rounds: Vec<Round>,
-    /// The number of different settings that were run.
-    pub settings: usize,
-    /// The number of runs of the search; those that were there already count.
-    pub runs: usize,
-    /// The seeds of the search.
-    pub seeds: Vec<u64>,
-    /// Whether seeds change anything.
-    pub is_random: bool,
-    /// The comparison with the defaults.
-    pub comparison: Comparison,
+    /// The report, without the command that runs the best setting.
+    pub report: TuneReport,
     /// The number of failed runs, and the error of the first.
     pub failed: Option<(usize, String)>,
     /// All runs that were done, with their rows.
     pub all: (Plan, BTreeMap<String, Row>),
-}
-
-/// The best setting beside the defaults, on seeds that the search has not seen; one seed if seeds change nothing.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Comparison {
-    /// The seeds.
-    pub seeds: Vec<u64>,
-    /// The goal under the best setting.
-    pub best: Option<Sample>,
-    /// The goal under the defaults.
-    pub defaults: Option<Sample>,
-    /// The advantage of the best setting, seed by seed, in the unit of the goal.
-    pub improvement: Option<Sample>,
-    /// The same in percent of the defaults' \[%\], where the goal is a time.
-    pub gain_percent: Option<Sample>,
 }
 
 impl Tuning<'_> {
@@ -193,7 +146,8 @@ impl Tuning<'_> {
         let ties = tried
             .iter()
             .filter(|one| key(one) != key(&best) && mean(one) == mean(&best));
-        let ties: Vec<Setting> = ties.filter(|one| mean(one).is_some()).cloned().collect();
+        let ties = ties.filter(|one| mean(one).is_some());
+        let ties: Vec<Named> = ties.map(|one| self.named(one)).collect();
         let pair = if key(&best) == key(&defaults) {
             vec![best.clone()]
         } else {
@@ -210,20 +164,39 @@ impl Tuning<'_> {
         // In the order of the plan: that of the rows is that of their identities, which say nothing to a reader.
         let done = all.runs.iter().filter_map(|id| rows.get(id));
         let errors: Vec<&String> = done.filter_map(|row| row.error.as_ref()).collect();
-        let failed = errors.first().map(|&first| (errors.len(), first.clone()));
-        Ok(Found {
-            failed,
-            best,
+        let report = TuneReport {
+            goal: self.goal.name().to_owned(),
+            parameters: self.names(),
+            best: self.named(&best),
             ties,
-            defaults,
-            rounds,
-            settings,
-            runs: spent,
-            seeds,
+            defaults: self.named(&defaults),
+            search: report::Search {
+                runs: spent,
+                settings,
+                seeds,
+                draw_seed: self.sweep.draw_seed,
+                failed: errors.len(),
+                rounds,
+            },
             is_random,
             comparison,
+            command: String::new(),
+        };
+        Ok(Found {
+            failed: errors.first().map(|&first| (errors.len(), first.clone())),
+            best,
+            report,
             all: (all, rows),
         })
+    }
+
+    fn names(&self) -> Vec<String> {
+        let parameters = self.sweep.parameters.iter();
+        parameters.map(|one| one.name.clone()).collect()
+    }
+
+    fn named(&self, setting: &Setting) -> Named {
+        by_name(&self.names(), setting)
     }
 
     /// Checks that the parameters can vary, and that none has more values than can be looked through.
@@ -356,15 +329,19 @@ impl Tuning<'_> {
             .filter_map(|(best, defaults)| Some(((*best)?, (*defaults)?)))
             .collect();
         let sign = if self.goal.is_gain() { 1.0 } else { -1.0 };
-        let sample = |number: &dyn Fn(&(f64, f64)) -> f64| {
-            Sample::of(&pairs.iter().map(number).collect::<Vec<f64>>())
+        let estimate = |numbers: &[f64]| Sample::of(numbers).map(Estimate::from);
+        let of_pairs = |number: &dyn Fn(&(f64, f64)) -> f64| {
+            estimate(&pairs.iter().map(number).collect::<Vec<f64>>())
+        };
+        let of = |goals: &[Option<f64>]| {
+            estimate(&goals.iter().flatten().copied().collect::<Vec<f64>>())
         };
         Comparison {
             seeds: plan.seeds.clone(),
-            best: Sample::of(&best.iter().flatten().copied().collect::<Vec<f64>>()),
-            defaults: Sample::of(&defaults.iter().flatten().copied().collect::<Vec<f64>>()),
-            improvement: sample(&|(best, defaults)| sign * (best - defaults)),
-            gain_percent: sample(&|(best, defaults)| 100.0 * (defaults - best) / defaults)
+            best: of(best),
+            defaults: of(defaults),
+            improvement: of_pairs(&|(best, defaults)| sign * (best - defaults)),
+            gain_percent: of_pairs(&|(best, defaults)| 100.0 * (defaults - best) / defaults)
                 .filter(|_| !self.goal.is_gain()),
         }
     }
@@ -402,7 +379,7 @@ impl Search<'_> {
     /// Runs settings and returns them from the best to the worst; of equals the earlier one is the better.
     fn scored(
         &mut self,
-        method: &'static str,
+        method: &str,
         settings: Vec<Setting>,
         seeds: usize,
     ) -> Result<Vec<Scored>, Error> {
@@ -428,11 +405,11 @@ impl Search<'_> {
         }
         scored.sort_by(|(_, a), (_, b)| self.order(*a, *b));
         self.rounds.push(Round {
-            method,
+            method: method.to_owned(),
             settings: count,
             seeds,
             runs: self.spent - before,
-            best: scored[0].0.clone(),
+            best: self.tuning.named(&scored[0].0),
             mean: scored[0].1,
         });
         Ok(scored)

@@ -11,14 +11,13 @@ use super::goal::Goal;
 use super::page::{SHOWN, ranking};
 use super::plan::Plan;
 use super::row::Row;
-use super::stats::{Sample, short};
+use super::stats::{Estimate, short};
 use super::store;
 use super::summary::{Summary, named};
-use super::tune::{Found, Setting};
 use migsim_base::document::{Document, read_text};
 use migsim_base::error::{Error, Problem, visible};
 use migsim_base::words::counted;
-use migsim_output::frame::{Page, list, section};
+use migsim_output::frame::{list, sections_page};
 use migsim_output::{Cell, Sheet, Table, escaped, numbers, read_inside, words};
 
 /// The name of its file.
@@ -28,7 +27,7 @@ pub const FILE: &str = "tune.json";
 const MOST_TIES: usize = 4;
 
 /// A setting by the names of its parameters; parameters that it does not have are left out.
-type Named = Map<String, Value>;
+pub type Named = Map<String, Value>;
 
 /// The result of a search, as its folder keeps it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -46,12 +45,12 @@ pub struct TuneReport {
     /// The values without any tuning.
     pub defaults: Named,
     /// The search itself.
-    pub search: SearchPart,
+    pub search: Search,
     /// Whether seeds change anything.
     pub is_random: bool,
     /// The best setting beside the defaults.
-    pub comparison: ComparisonPart,
-    /// The command that runs the best setting.
+    pub comparison: Comparison,
+    /// The command that runs the best setting; empty before it is known.
     pub command: String,
 }
 
@@ -59,7 +58,7 @@ pub struct TuneReport {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
-pub struct SearchPart {
+pub struct Search {
     /// The number of its runs.
     pub runs: usize,
     /// The number of different settings.
@@ -71,14 +70,14 @@ pub struct SearchPart {
     /// The number of failed runs.
     pub failed: usize,
     /// Its rounds.
-    pub rounds: Vec<RoundPart>,
+    pub rounds: Vec<Round>,
 }
 
 /// A round of the search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
-pub struct RoundPart {
+pub struct Round {
     /// The method: `halving` or `compass`.
     pub method: String,
     /// The number of settings.
@@ -97,7 +96,7 @@ pub struct RoundPart {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
-pub struct ComparisonPart {
+pub struct Comparison {
     /// The seeds.
     pub seeds: Vec<u64>,
     /// The goal under the best setting.
@@ -110,78 +109,7 @@ pub struct ComparisonPart {
     pub gain_percent: Option<Estimate>,
 }
 
-/// A mean over seeds.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[non_exhaustive]
-pub struct Estimate {
-    /// The mean.
-    pub mean: f64,
-    /// The standard deviation, with n - 1; none of a single seed.
-    pub deviation: Option<f64>,
-    /// Half the width of the 95 % confidence interval; none of a single seed.
-    pub ci95: Option<f64>,
-}
-
-impl From<Sample> for Estimate {
-    fn from(sample: Sample) -> Self {
-        Self {
-            mean: sample.mean,
-            deviation: sample.deviation,
-            ci95: sample.half_width(),
-        }
-    }
-}
-
 impl TuneReport {
-    /// The report of what was found; `command` runs the best setting.
-    pub fn of(
-        found: &Found,
-        parameters: Vec<String>,
-        (goal, draw_seed, command): (Goal, u64, String),
-    ) -> Self {
-        let setting = |setting: &Setting| -> Named {
-            let pairs = parameters.iter().zip(setting);
-            pairs
-                .filter_map(|(name, value)| Some((name.clone(), value.clone()?)))
-                .collect()
-        };
-        let estimate = |sample: Option<Sample>| sample.map(Estimate::from);
-        let rounds = found.rounds.iter().map(|round| RoundPart {
-            method: round.method.to_owned(),
-            settings: round.settings,
-            seeds: round.seeds,
-            runs: round.runs,
-            best: setting(&round.best),
-            mean: round.mean,
-        });
-        let compared = &found.comparison;
-        Self {
-            goal: goal.name().to_owned(),
-            best: setting(&found.best),
-            ties: found.ties.iter().map(setting).collect(),
-            defaults: setting(&found.defaults),
-            search: SearchPart {
-                runs: found.runs,
-                settings: found.settings,
-                seeds: found.seeds.clone(),
-                draw_seed,
-                failed: found.failed.as_ref().map_or(0, |(count, _)| *count),
-                rounds: rounds.collect(),
-            },
-            is_random: found.is_random,
-            comparison: ComparisonPart {
-                seeds: compared.seeds.clone(),
-                best: estimate(compared.best),
-                defaults: estimate(compared.defaults),
-                improvement: estimate(compared.improvement),
-                gain_percent: estimate(compared.gain_percent),
-            },
-            command,
-            parameters,
-        }
-    }
-
     /// The report as JSON.
     pub fn to_json(&self) -> Value {
         serde_json::to_value(self).expect("a report is JSON")
@@ -219,26 +147,19 @@ impl TuneReport {
             escaped(&visible(&self.command))
         );
         let note = "<p class=\"note\">The means are over all seeds that a setting was run with, those of the comparison included; a setting with few seeds was dropped early. The best is judged on fresh seeds above.</p>\n";
-        let body = [
-            section(
+        let sections = [
+            (
                 "result",
                 "Result: the best setting beside the defaults",
-                &result,
+                result,
             ),
-            section("search", "Search: its rounds", &self.rounds().html(SHOWN)),
-            section(
-                "settings",
-                "Settings: all that were tried",
-                &format!("{settings}{note}"),
-            ),
+            ("search", "Search: its rounds", self.rounds().html(SHOWN)),
+            ("settings", "Settings: all that were tried", settings + note),
         ];
-        Page {
-            title: &format!("Search over {}", self.parameters.join(", ")),
-            lead: &format!("<p>{}.</p>\n", escaped(&self.heading())),
-            body: &body.concat(),
-            ..Page::default()
-        }
-        .html()
+        let sections = sections.map(|(id, heading, html)| (id, heading.to_owned(), html));
+        let title = format!("Search over {}", self.parameters.join(", "));
+        let lead = format!("<p>{}.</p>\n", escaped(&self.heading()));
+        sections_page(&title, &lead, sections, &[])
     }
 
     fn heading(&self) -> String {
@@ -365,10 +286,7 @@ impl TuneReport {
         } else {
             "; the interval holds 0: no gain is shown"
         };
-        format!(
-            "{mean} ± {} {unit} (95 %, {seeds}, paired){doubt}",
-            short(half)
-        )
+        format!("{} {unit} (95 %, {seeds}, paired){doubt}", gain.shown())
     }
 
     fn named(&self, setting: &Named) -> String {

@@ -12,6 +12,7 @@ use super::plan::Plan;
 use super::row::Row;
 use super::spec::{cell, label};
 use super::stats::short;
+use super::values::Values;
 use migsim_output::figure::{self, Figure, Style};
 
 /// A pair of values.
@@ -59,17 +60,8 @@ impl Winners {
             return None;
         };
         let values = |parameter: usize| -> Vec<Value> {
-            let mut distinct: Vec<Value> = Vec::new();
-            for value in plan
-                .settings
-                .iter()
-                .filter_map(|setting| setting[parameter].as_ref())
-            {
-                if !distinct.contains(value) {
-                    distinct.push(value.clone());
-                }
-            }
-            distinct
+            let distinct = Values::of(plan, parameter).distinct.into_iter();
+            distinct.cloned().collect()
         };
         let axes = [x, y].map(|parameter| (plan.names[parameter].clone(), values(parameter)));
         let seeds = plan.seeds.len();

@@ -1,5 +1,6 @@
 //! A chart of categories: a row for each, its values as dots, intervals as whiskers; rows below a heading belong together.
 
+use super::SCENARIOS;
 use super::axis::{Axis, Entry, Look, legend, radius};
 use super::drawing::{AXIS, Anchor, BLACK, Colour, Drawing, GRID, Mark, fitted};
 use super::font;
@@ -50,8 +51,32 @@ pub struct Key {
     pub is_filled: bool,
 }
 
+impl Dot {
+    /// A mean with half the width of its interval, if there is one.
+    pub fn with_half(key: usize, value: f64, half: Option<f64>) -> Self {
+        Self {
+            key,
+            value,
+            interval: half.map(|half| (value - half, value + half)),
+        }
+    }
+}
+
+impl Key {
+    /// The series of this place among all: the colour and shape of a scenario, filled for the first three.
+    pub fn of(name: impl Into<String>, place: usize) -> Self {
+        let (colour, mark) = SCENARIOS[place % SCENARIOS.len()];
+        Self {
+            name: name.into(),
+            colour,
+            mark,
+            is_filled: place < SCENARIOS.len(),
+        }
+    }
+}
+
 /// The chart.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rows {
     /// The title for readers who do not see it.
     pub name: String,

@@ -17,7 +17,7 @@ use sha2::{Digest, Sha256};
 
 use super::base64::base64;
 use super::html::escaped;
-pub use parts::{list, prose, section};
+pub use parts::{list, picture, prose, section, sections_page};
 pub use settings::settings;
 
 const TEMPLATE: &str = include_str!("frame.html");

@@ -2,13 +2,45 @@
 
 use std::fmt::Write as _;
 
-use super::escaped;
+use super::{Page, escaped};
 
 /// A section with a heading that the contents name; `html` is what stands in it.
 pub fn section(id: &str, heading: &str, html: &str) -> String {
     format!(
         "<section id=\"{id}\" aria-labelledby=\"h-{id}\">\n<h2 id=\"h-{id}\">{}</h2>\n{html}\n</section>\n",
         escaped(heading)
+    )
+}
+
+/// A page of sections, each with its id, its heading and its content; a section without content is left out.
+pub fn sections_page<'a>(
+    title: &str,
+    lead: &str,
+    sections: impl IntoIterator<Item = (&'a str, String, String)>,
+    code: &[&str],
+) -> String {
+    let sections = sections.into_iter();
+    let sections = sections.filter(|(_, _, html)| !html.is_empty());
+    let body: String = sections
+        .map(|(id, heading, html)| section(id, &heading, &html))
+        .collect();
+    Page {
+        title,
+        lead,
+        body: &body,
+        code,
+        ..Page::default()
+    }
+    .html()
+}
+
+/// A drawing on white paper, in an area that scrolls; `label` describes it, `widths` are its least and its largest width \[pixels\].
+pub fn picture(name: &str, label: &str, widths: (u32, u32), svg: &str) -> String {
+    let (least, most) = widths;
+    let svg = svg.split_once("<svg ").map_or("", |(_, rest)| rest);
+    format!(
+        "<figure class=\"picture\" data-name=\"{name}\"><div class=\"wide\" aria-label=\"{label}\"><div class=\"sheet\">\
+         <svg role=\"img\" aria-label=\"{label}\" style=\"min-width:{least}px;max-width:{most}px\" {svg}</div></div></figure>\n"
     )
 }
 

@@ -294,15 +294,6 @@ fn scatter(reality: &Reality) -> Scatter {
 
 /// Predicted over measured, with the quartiles of what was measured.
 fn ratios(reality: &Reality) -> Rows {
-    let key = |(name, place): (&str, usize)| {
-        let (colour, mark) = SCENARIOS[place];
-        Key {
-            name: name.to_owned(),
-            colour,
-            mark,
-            is_filled: true,
-        }
-    };
     let row = |one: &Predicted| {
         let [low, high] = one.case.quartiles_s;
         figure::Row {
@@ -317,13 +308,12 @@ fn ratios(reality: &Reality) -> Rows {
     Rows {
         name: "predicted over measured times, case by case".into(),
         axis: "predicted over measured: median and quartiles of the repetitions".into(),
-        keys: series().map(key).collect(),
+        keys: series().map(|(name, place)| Key::of(name, place)).collect(),
         groups: vec![Group {
             heading: "cases".into(),
             rows: reality.predicted.iter().map(row).collect(),
         }],
-        is_joined: false,
-        has_zero: false,
         is_log: true,
+        ..Rows::default()
     }
 }

@@ -7,7 +7,7 @@
 use super::Outcome;
 use super::page::{Ranked, by_regret, standing};
 use migsim_base::error::Error;
-use migsim_output::figure::{self, Dot, Figure, Group, Key, Rows, SCENARIOS, Style, chosen};
+use migsim_output::figure::{self, Dot, Figure, Group, Key, Rows, Style, chosen};
 use migsim_study::compare::Comparison;
 
 /// The names of the figures, as `--figure` takes them.
@@ -45,16 +45,6 @@ fn ratio(percent: f64) -> f64 {
     1.0 + percent / 100.0
 }
 
-fn key(name: String, place: usize) -> Key {
-    let (colour, mark) = SCENARIOS[place % SCENARIOS.len()];
-    Key {
-        name,
-        colour,
-        mark,
-        is_filled: place < SCENARIOS.len(),
-    }
-}
-
 /// The mean of each policy and trigger, from its least to its largest regret.
 fn means(outcomes: &[Outcome]) -> Rows {
     let group = |heading: &str, ranked: Vec<Ranked>| Group {
@@ -74,14 +64,13 @@ fn means(outcomes: &[Outcome]) -> Rows {
     Rows {
         name: "mean makespan over the best known, and its range over the cases".into(),
         axis: "makespan over the best known: mean and range of the cases".into(),
-        keys: vec![key("mean".into(), 0)],
+        keys: vec![Key::of("mean", 0)],
         groups: vec![
             group("policies", by_regret(outcomes, |outcome| &outcome.policies)),
             group("triggers", by_regret(outcomes, |outcome| &outcome.triggers)),
         ],
-        is_joined: false,
-        has_zero: false,
         is_log: true,
+        ..Rows::default()
     }
 }
 
@@ -128,15 +117,12 @@ fn ratios(outcomes: &[Outcome], of: fn(&Outcome) -> &Comparison) -> Rows {
     Rows {
         name: "makespan over the best known, case by case".into(),
         axis: "makespan over the best known, 95 % interval".into(),
-        keys: keys
-            .map(|(place, name)| key((*name).to_owned(), place))
-            .collect(),
+        keys: keys.map(|(place, name)| Key::of(*name, place)).collect(),
         groups: vec![
             group("cases of the papers", "papers"),
             group("synthetic loads", "loads"),
         ],
-        is_joined: false,
-        has_zero: false,
         is_log: true,
+        ..Rows::default()
     }
 }

@@ -28,7 +28,7 @@ use migsim_study::goal::Goal;
 use migsim_study::plan::Plan;
 use migsim_study::run::{Common, Done, Shard, missing_from, run};
 use migsim_study::spec::Spec;
-use migsim_study::stats::Sample;
+use migsim_study::stats::Estimate;
 use migsim_study::store::Store;
 use migsim_study::summary::named;
 use migsim_study::tune::{Tuning, usual_parameters};
@@ -88,9 +88,9 @@ pub struct Tuned {
     /// The settings.
     pub settings: String,
     /// The makespan with them, on seeds that the search has not seen \[s\].
-    pub best: Option<Sample>,
+    pub best: Option<Estimate>,
     /// The makespan as it comes, on the same seeds \[s\].
-    pub defaults: Option<Sample>,
+    pub defaults: Option<Estimate>,
 }
 
 /// Runs the study on the threads of the caller; `done` counts runs.
@@ -240,16 +240,11 @@ impl Case {
             done,
         };
         let found = tuning.run()?;
-        let names: Vec<String> = sweep
-            .parameters
-            .iter()
-            .map(|one| one.name.clone())
-            .collect();
         Ok(Tuned {
             policy: policy.to_owned(),
-            settings: named(&names, &found.best),
-            best: found.comparison.best,
-            defaults: found.comparison.defaults,
+            settings: named(&found.report.parameters, &found.best),
+            best: found.report.comparison.best,
+            defaults: found.report.comparison.defaults,
         })
     }
 }

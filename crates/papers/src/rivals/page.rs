@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::Outcome;
 use migsim_study::compare::{Comparison, Standing};
-use migsim_study::stats::{Sample, short};
+use migsim_study::stats::{Estimate, Sample, short};
 
 /// The page.
 pub fn markdown(outcomes: &[Outcome]) -> String {
@@ -35,8 +35,8 @@ pub fn markdown(outcomes: &[Outcome]) -> String {
             outcome.case.what,
             outcome.policies.seeds,
             best.policy,
-            interval(Some(best.makespan)),
-            interval(best.gain),
+            best.makespan.shown(),
+            interval(best.gain.map(Estimate::from)),
             short(best.calls),
             short(best.moves),
             best.above_bound.map_or("-".into(), short)
@@ -260,12 +260,6 @@ fn regrets(outcomes: &[Outcome], of: impl Fn(&Outcome) -> &Comparison) -> String
     text
 }
 
-fn interval(sample: Option<Sample>) -> String {
-    match sample {
-        None => "-".into(),
-        Some(sample) => match sample.half_width() {
-            Some(half) => format!("{} ± {}", short(sample.mean), short(half)),
-            None => short(sample.mean),
-        },
-    }
+fn interval(estimate: Option<Estimate>) -> String {
+    estimate.map_or("-".into(), |estimate| estimate.shown())
 }

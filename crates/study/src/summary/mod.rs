@@ -6,10 +6,13 @@
 //! same application and platform.
 //! Differences are taken seed by seed: all settings face the same random numbers, and what these do to both does not count.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 use std::io;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::effects::{Effect, effect};
 use super::goal::{GAIN, Goal, MEASURES, Measure};
@@ -17,7 +20,7 @@ use super::plan::Plan;
 use super::row::Row;
 use super::settings::MOST_NAMED;
 use super::spec::{cell, label};
-use super::stats::{Sample, with_interval};
+use super::stats::{Estimate, Sample};
 use super::values::Values;
 use migsim_output::guarded;
 
@@ -114,13 +117,11 @@ impl Summary {
         head.extend(plan.names.iter().map(|name| guarded(name).into_owned()));
         head.extend(["seeds", "failed"].map(str::to_owned));
         for (name, unit, _) in MEASURES {
-            head.extend(["mean", "deviation", "ci95"].map(|what| format!("{name}_{what}{unit}")));
+            head.extend(NUMBERS.map(|what| format!("{name}_{what}{unit}")));
         }
         let (name, unit, _) = MEASURES[self.goal.measure];
         head.push("baseline".to_owned());
-        head.extend(
-            ["mean", "deviation", "ci95"].map(|what| format!("{name}_difference_{what}{unit}")),
-        );
+        head.extend(NUMBERS.map(|what| format!("{name}_difference_{what}{unit}")));
         table.write_record(&head)?;
         for (index, setting) in self.settings.iter().enumerate() {
             let mut fields = vec![(index + 1).to_string()];
@@ -131,12 +132,9 @@ impl Summary {
             );
             fields.push(setting.goal.map_or(0, |sample| sample.count).to_string());
             fields.push(setting.failed.to_string());
-            setting
-                .measures
-                .iter()
-                .for_each(|sample| fields.extend(three(*sample)));
+            fields.extend(setting.measures.into_iter().flat_map(fields_of));
             fields.push((setting.baseline + 1).to_string());
-            fields.extend(three(setting.difference));
+            fields.extend(fields_of(setting.difference));
             table.write_record(&fields)?;
         }
         table.into_inner().map_err(csv::IntoInnerError::into_error)
@@ -201,6 +199,12 @@ impl Summary {
     }
 }
 
+/// A mean with its confidence interval, for people.
+fn with_interval(sample: Sample) -> String {
+    let seeds = format!(" (95 %, {} seeds)", sample.count);
+    sample.shown() + sample.half_width().map_or("", |_| &seeds)
+}
+
 /// The settings with the best mean.
 fn best(goal: Goal, settings: &[Setting]) -> Vec<usize> {
     let mut best: Vec<usize> = Vec::new();
@@ -225,14 +229,8 @@ impl Setting {
             ("failed".to_owned(), self.failed.into()),
         ];
         let mut push = |name: &str, unit: &str, sample: Option<Sample>| {
-            let numbers = [
-                ("mean", sample.map(|sample| sample.mean)),
-                ("deviation", sample.and_then(|sample| sample.deviation)),
-                ("ci95", sample.and_then(|sample| sample.half_width())),
-            ];
-            all.extend(
-                numbers.map(|(what, number)| (format!("{name}_{what}{unit}"), number.into())),
-            );
+            let named = NUMBERS.into_iter().zip(numbers(sample));
+            all.extend(named.map(|(what, one)| (format!("{name}_{what}{unit}"), one.into())));
         };
         for ((name, unit, _), sample) in MEASURES.into_iter().zip(self.measures) {
             push(name, unit, sample);
@@ -244,6 +242,13 @@ impl Setting {
     }
 }
 
+/// The values of a setting by the names of their parameters; parameters that do not apply are left out.
+pub fn by_name(names: &[String], setting: &[Option<Value>]) -> Map<String, Value> {
+    let pairs = names.iter().zip(setting);
+    let given = pairs.filter_map(|(name, value)| Some((name.clone(), value.clone()?)));
+    given.collect()
+}
+
 /// The values of a setting with the names of their parameters, for people.
 pub fn named<'n>(names: impl IntoIterator<Item = &'n String>, setting: &[Option<Value>]) -> String {
     let pairs = names.into_iter().zip(setting);
@@ -253,13 +258,20 @@ pub fn named<'n>(names: impl IntoIterator<Item = &'n String>, setting: &[Option<
     given.join(" ")
 }
 
-fn three(sample: Option<Sample>) -> [String; 3] {
-    let float = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
-    [
-        float(sample.map(|sample| sample.mean)),
-        float(sample.and_then(|sample| sample.deviation)),
-        float(sample.and_then(|sample| sample.half_width())),
-    ]
+/// The names of the numbers of a sample.
+const NUMBERS: [&str; 3] = ["mean", "deviation", "ci95"];
+
+/// Mean, deviation and half of the interval.
+fn numbers(sample: Option<Sample>) -> [Option<f64>; 3] {
+    let Some(sample) = sample.map(Estimate::from) else {
+        return [None; 3];
+    };
+    [Some(sample.mean), sample.deviation, sample.ci95]
+}
+
+/// The same as fields of a table; a number that is missing is empty.
+fn fields_of(sample: Option<Sample>) -> [String; 3] {
+    numbers(sample).map(|number| number.map_or_else(String::new, |number| number.to_string()))
 }
 
 /// The makespan of the last scenario that has one, or the gain where makespans cannot be compared.
@@ -320,173 +332,4 @@ fn baselines(plan: &Plan, values: &[Values<'_>]) -> Vec<usize> {
         found.min().copied().unwrap_or(0)
     };
     settings.map(of_setting).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    /// Two parameters with two values each, two seeds; the makespan is 10·a + b + seed, so that a explains 100 times what b does.
-    fn swept() -> (Plan, BTreeMap<String, Row>) {
-        let mut plan = Plan {
-            names: vec!["a".into(), "b".into()],
-            seeds: vec![1, 2],
-            ..Plan::default()
-        };
-        let mut rows = BTreeMap::new();
-        for a in [2, 1] {
-            for b in [1, 2] {
-                plan.settings.push(vec![Some(json!(a)), Some(json!(b))]);
-                for seed in [1, 2] {
-                    let id = format!("{a}{b}{seed}");
-                    let makespan = f64::from(10 * a + b + seed);
-                    let row = Row {
-                        makespan_s: [None, None, Some(makespan)],
-                        ..Row::default()
-                    };
-                    rows.insert(id.clone(), row);
-                    plan.runs.push(id);
-                }
-            }
-        }
-        (plan, rows)
-    }
-
-    #[test]
-    fn the_best_setting_and_the_effects_worked_by_hand() {
-        let (plan, rows) = swept();
-        let summary = Summary::of(&plan, &rows);
-        // a = 1, b = 1: (12 + 13) / 2.
-        assert_eq!(summary.best, [2]);
-        assert_eq!(summary.settings[2].goal.unwrap().mean, 12.5);
-        // Between settings: 4 · 5² for a, 4 · 0.5² for b.
-        assert!((summary.effects[0].share.unwrap() - 100.0 / 101.0).abs() < 1e-12);
-        assert!((summary.effects[1].share.unwrap() - 1.0 / 101.0).abs() < 1e-12);
-        assert_eq!(summary.effects[0].values[0], ("1".into(), 13.0));
-    }
-
-    #[test]
-    fn differences_are_paired_by_seed() {
-        let (plan, rows) = swept();
-        let summary = Summary::of(&plan, &rows);
-        let difference = summary.settings[2].difference.unwrap();
-        // 10 less with each seed: no deviation, though the makespans deviate.
-        assert_eq!((difference.mean, difference.deviation), (-10.0, Some(0.0)));
-        assert_eq!(
-            summary.settings[2].goal.unwrap().deviation,
-            Some(0.5_f64.sqrt())
-        );
-    }
-
-    #[test]
-    fn the_baseline_is_never_with_the_same_other_values() {
-        let row = |policy: &str, n: i32, alpha: Option<i32>| {
-            vec![
-                Some(json!(policy)),
-                Some(json!(n)),
-                alpha.map(|alpha| json!(alpha)),
-            ]
-        };
-        let plan = Plan {
-            names: ["policy", "n", "alpha"].map(str::to_owned).to_vec(),
-            work: vec!["n".to_owned()],
-            settings: vec![
-                row("migbsp", 1, Some(4)),
-                row("migbsp", 2, Some(4)),
-                row("never", 1, None),
-                row("never", 2, None),
-            ],
-            ..Plan::default()
-        };
-        assert_eq!(baselines(&plan, &Values::of_all(&plan)), [2, 3, 2, 3]);
-    }
-
-    /// The slow twin: each setting is compared with all others.
-    fn baseline_one_by_one(plan: &Plan, setting: usize) -> usize {
-        let own = &plan.settings[setting];
-        let policy = plan.names.iter().position(|name| name == "policy");
-        let base = policy.and_then(|policy| {
-            let all = || plan.settings.iter().filter_map(|one| one[policy].as_ref());
-            all().find(|name| **name == "never").or(all().next())
-        });
-        let is_base = |other: &Vec<Option<Value>>| {
-            let mut pairs = plan.names.iter().zip(other.iter().zip(own)).enumerate();
-            pairs.all(|(index, (name, (theirs, own)))| match policy {
-                None => !plan.work.contains(name) || theirs == own,
-                Some(policy) if index == policy => theirs.as_ref() == base,
-                Some(_) => theirs.is_none() || theirs == own,
-            })
-        };
-        plan.settings.iter().position(is_base).unwrap_or(0)
-    }
-
-    #[test]
-    fn baselines_are_those_that_are_found_one_by_one() {
-        let policies: [&[Option<&str>]; 3] = [
-            &[None],
-            &[Some("migbsp"), Some("never"), Some("replay")],
-            &[Some("migbsp"), Some("replay")],
-        ];
-        for policies in policies {
-            let names: &[&str] = if policies == [None] {
-                &["n", "alpha", "x"]
-            } else {
-                &["n", "policy", "alpha", "x"]
-            };
-            let mut plan = Plan {
-                names: names.iter().map(|name| (*name).to_owned()).collect(),
-                work: vec!["n".to_owned()],
-                ..Plan::default()
-            };
-            for n in [20, 10] {
-                for policy in policies {
-                    for (alpha, x) in [(2, 0.5), (4, 0.5), (2, 1.0)] {
-                        let has = |name: &str| {
-                            policy.is_none_or(|policy| {
-                                policy == "migbsp" || policy == "replay" && name == "x"
-                            })
-                        };
-                        let mut values = vec![Some(json!(n))];
-                        values.extend(policy.map(|policy| Some(json!(policy))));
-                        values.push(has("alpha").then(|| json!(alpha)));
-                        values.push(has("x").then(|| json!(x)));
-                        plan.settings.push(values);
-                    }
-                }
-            }
-            let expected = (0..plan.settings.len()).map(|one| baseline_one_by_one(&plan, one));
-            assert_eq!(
-                baselines(&plan, &Values::of_all(&plan)),
-                expected.collect::<Vec<_>>()
-            );
-        }
-    }
-
-    #[test]
-    fn without_policies_the_baseline_is_the_first_setting_that_does_the_same_work() {
-        let plan = Plan {
-            names: ["alpha", "n"].map(str::to_owned).to_vec(),
-            work: vec!["n".to_owned()],
-            settings: [(2, 10), (2, 20), (4, 10), (4, 20)]
-                .map(|(alpha, n)| vec![Some(json!(alpha)), Some(json!(n))])
-                .to_vec(),
-            ..Plan::default()
-        };
-        assert_eq!(baselines(&plan, &Values::of_all(&plan)), [0, 1, 0, 1]);
-    }
-
-    #[test]
-    fn a_setting_that_failed_is_counted_and_not_judged() {
-        let (plan, mut rows) = swept();
-        for seed in [1, 2] {
-            rows.insert(format!("11{seed}"), Row::failed("no".into(), false));
-        }
-        let summary = Summary::of(&plan, &rows);
-        assert_eq!(
-            (summary.settings[2].failed, summary.settings[2].goal),
-            (2, None)
-        );
-        assert_eq!(summary.best, [3]);
-    }
 }

@@ -1,0 +1,167 @@
+//! Tests of the summary of a sweep.
+
+use super::*;
+use serde_json::json;
+
+/// Two parameters with two values each, two seeds; the makespan is 10·a + b + seed, so that a explains 100 times what b does.
+fn swept() -> (Plan, BTreeMap<String, Row>) {
+    let mut plan = Plan {
+        names: vec!["a".into(), "b".into()],
+        seeds: vec![1, 2],
+        ..Plan::default()
+    };
+    let mut rows = BTreeMap::new();
+    for a in [2, 1] {
+        for b in [1, 2] {
+            plan.settings.push(vec![Some(json!(a)), Some(json!(b))]);
+            for seed in [1, 2] {
+                let id = format!("{a}{b}{seed}");
+                let makespan = f64::from(10 * a + b + seed);
+                let row = Row {
+                    makespan_s: [None, None, Some(makespan)],
+                    ..Row::default()
+                };
+                rows.insert(id.clone(), row);
+                plan.runs.push(id);
+            }
+        }
+    }
+    (plan, rows)
+}
+
+#[test]
+fn the_best_setting_and_the_effects_worked_by_hand() {
+    let (plan, rows) = swept();
+    let summary = Summary::of(&plan, &rows);
+    // a = 1, b = 1: (12 + 13) / 2.
+    assert_eq!(summary.best, [2]);
+    assert_eq!(summary.settings[2].goal.unwrap().mean, 12.5);
+    // Between settings: 4 · 5² for a, 4 · 0.5² for b.
+    assert!((summary.effects[0].share.unwrap() - 100.0 / 101.0).abs() < 1e-12);
+    assert!((summary.effects[1].share.unwrap() - 1.0 / 101.0).abs() < 1e-12);
+    assert_eq!(summary.effects[0].values[0], ("1".into(), 13.0));
+}
+
+#[test]
+fn differences_are_paired_by_seed() {
+    let (plan, rows) = swept();
+    let summary = Summary::of(&plan, &rows);
+    let difference = summary.settings[2].difference.unwrap();
+    // 10 less with each seed: no deviation, though the makespans deviate.
+    assert_eq!((difference.mean, difference.deviation), (-10.0, Some(0.0)));
+    assert_eq!(
+        summary.settings[2].goal.unwrap().deviation,
+        Some(0.5_f64.sqrt())
+    );
+}
+
+#[test]
+fn the_baseline_is_never_with_the_same_other_values() {
+    let row = |policy: &str, n: i32, alpha: Option<i32>| {
+        vec![
+            Some(json!(policy)),
+            Some(json!(n)),
+            alpha.map(|alpha| json!(alpha)),
+        ]
+    };
+    let plan = Plan {
+        names: ["policy", "n", "alpha"].map(str::to_owned).to_vec(),
+        work: vec!["n".to_owned()],
+        settings: vec![
+            row("migbsp", 1, Some(4)),
+            row("migbsp", 2, Some(4)),
+            row("never", 1, None),
+            row("never", 2, None),
+        ],
+        ..Plan::default()
+    };
+    assert_eq!(baselines(&plan, &Values::of_all(&plan)), [2, 3, 2, 3]);
+}
+
+/// The slow twin: each setting is compared with all others.
+fn baseline_one_by_one(plan: &Plan, setting: usize) -> usize {
+    let own = &plan.settings[setting];
+    let policy = plan.names.iter().position(|name| name == "policy");
+    let base = policy.and_then(|policy| {
+        let all = || plan.settings.iter().filter_map(|one| one[policy].as_ref());
+        all().find(|name| **name == "never").or(all().next())
+    });
+    let is_base = |other: &Vec<Option<Value>>| {
+        let mut pairs = plan.names.iter().zip(other.iter().zip(own)).enumerate();
+        pairs.all(|(index, (name, (theirs, own)))| match policy {
+            None => !plan.work.contains(name) || theirs == own,
+            Some(policy) if index == policy => theirs.as_ref() == base,
+            Some(_) => theirs.is_none() || theirs == own,
+        })
+    };
+    plan.settings.iter().position(is_base).unwrap_or(0)
+}
+
+#[test]
+fn baselines_are_those_that_are_found_one_by_one() {
+    let policies: [&[Option<&str>]; 3] = [
+        &[None],
+        &[Some("migbsp"), Some("never"), Some("replay")],
+        &[Some("migbsp"), Some("replay")],
+    ];
+    for policies in policies {
+        let names: &[&str] = if policies == [None] {
+            &["n", "alpha", "x"]
+        } else {
+            &["n", "policy", "alpha", "x"]
+        };
+        let mut plan = Plan {
+            names: names.iter().map(|name| (*name).to_owned()).collect(),
+            work: vec!["n".to_owned()],
+            ..Plan::default()
+        };
+        for n in [20, 10] {
+            for policy in policies {
+                for (alpha, x) in [(2, 0.5), (4, 0.5), (2, 1.0)] {
+                    let has = |name: &str| {
+                        policy.is_none_or(|policy| {
+                            policy == "migbsp" || policy == "replay" && name == "x"
+                        })
+                    };
+                    let mut values = vec![Some(json!(n))];
+                    values.extend(policy.map(|policy| Some(json!(policy))));
+                    values.push(has("alpha").then(|| json!(alpha)));
+                    values.push(has("x").then(|| json!(x)));
+                    plan.settings.push(values);
+                }
+            }
+        }
+        let expected = (0..plan.settings.len()).map(|one| baseline_one_by_one(&plan, one));
+        assert_eq!(
+            baselines(&plan, &Values::of_all(&plan)),
+            expected.collect::<Vec<_>>()
+        );
+    }
+}
+
+#[test]
+fn without_policies_the_baseline_is_the_first_setting_that_does_the_same_work() {
+    let plan = Plan {
+        names: ["alpha", "n"].map(str::to_owned).to_vec(),
+        work: vec!["n".to_owned()],
+        settings: [(2, 10), (2, 20), (4, 10), (4, 20)]
+            .map(|(alpha, n)| vec![Some(json!(alpha)), Some(json!(n))])
+            .to_vec(),
+        ..Plan::default()
+    };
+    assert_eq!(baselines(&plan, &Values::of_all(&plan)), [0, 1, 0, 1]);
+}
+
+#[test]
+fn a_setting_that_failed_is_counted_and_not_judged() {
+    let (plan, mut rows) = swept();
+    for seed in [1, 2] {
+        rows.insert(format!("11{seed}"), Row::failed("no".into(), false));
+    }
+    let summary = Summary::of(&plan, &rows);
+    assert_eq!(
+        (summary.settings[2].failed, summary.settings[2].goal),
+        (2, None)
+    );
+    assert_eq!(summary.best, [3]);
+}

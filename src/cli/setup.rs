@@ -1,0 +1,131 @@
+//! The common part of the commands that do the runs of a plan: `sweep`, `tune` and `compare`.
+
+use std::io::Write;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use rayon::ThreadPool;
+
+use super::args::{PlanArguments, VariedArguments};
+use super::memory_limit::limits;
+use super::print::{say, say_notes};
+use super::progress::{Bar, with_bar_and_farewell};
+use super::threads::planning_threads;
+use crate::error::{Error, visible};
+use crate::experiment::Limits;
+use crate::memory::Purpose;
+use crate::sweep::run::run;
+use crate::sweep::{Common, Done, Plan, Store, Sweep};
+use crate::words::counted;
+
+/// The memory limit, the threads and the shared data of a command.
+#[derive(Debug)]
+pub(super) struct Setup {
+    pub(super) limits: Limits,
+    pub(super) threads: ThreadPool,
+    pub(super) common: Common,
+    is_quiet: bool,
+}
+
+impl Setup {
+    /// Sets up what the arguments ask for.
+    pub(super) fn of(varied: &VariedArguments, output: PlanArguments) -> Result<Self, Error> {
+        let limits = limits(&varied.settings.memory, output.threads, Purpose::Sweep);
+        Ok(Self {
+            limits,
+            threads: planning_threads(output.threads, limits)?,
+            common: Common::default(),
+            is_quiet: output.quiet,
+        })
+    }
+
+    /// The memory limit and the shared data, as runs take them.
+    pub(super) fn with(&self) -> (Limits, &Common) {
+        (self.limits, &self.common)
+    }
+
+    /// Makes the plan of a sweep and prints its notes.
+    pub(super) fn plan(&self, sweep: &Sweep, errors: &mut dyn Write) -> Result<Plan, Error> {
+        let plan = || Plan::to_run(sweep, self.limits, &self.common);
+        let plan = self.threads.install(plan)?;
+        self.note(&plan.notes, errors);
+        Ok(plan)
+    }
+
+    /// Prints notes, unless the command is quiet.
+    pub(super) fn note(&self, notes: &[String], errors: &mut dyn Write) {
+        if !self.is_quiet {
+            say_notes(notes, errors);
+        }
+    }
+
+    /// Opens the store of a folder, or makes one in memory; reports records that were lost.
+    pub(super) fn store(
+        &self,
+        folder: Option<&Path>,
+        errors: &mut dyn Write,
+    ) -> Result<Store, Error> {
+        let store = folder.map_or_else(|| Ok(Store::in_memory()), Store::open)?;
+        if store.dropped > 0 && !self.is_quiet {
+            let lost = counted(store.dropped, "record");
+            let text = "cut off or damaged and removed; the missing runs are done again";
+            say(errors, &format!("note: {lost} {text}"));
+        }
+        Ok(store)
+    }
+
+    /// Does `runs` of the plan; Ctrl-C prints `farewell`.
+    pub(super) fn run(
+        &self,
+        planned: (&Sweep, &Plan),
+        runs: &[usize],
+        store: Store,
+        farewell: &(dyn Fn(&Store) -> String + Sync),
+    ) -> Result<Store, Error> {
+        let (store, done) = (Mutex::new(store), Done::default());
+        self.fill((&store, &done), runs.len() as u64, farewell, || {
+            run(planned, runs, self.with(), &store, &done)
+        })?;
+        Ok(store.into_inner().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Does work that adds up to `total` rows to a store, with a progress bar; Ctrl-C prints `farewell` and keeps the rows.
+    pub(super) fn fill<R: Send>(
+        &self,
+        (store, done): (&Mutex<Store>, &Done),
+        total: u64,
+        farewell: &(dyn Fn(&Store) -> String + Sync),
+        work: impl FnOnce() -> Result<R, Error> + Send,
+    ) -> Result<R, Error> {
+        let bar = Bar {
+            unit: "runs",
+            total: Some(total),
+            has_lines: true,
+            is_quiet: self.is_quiet,
+        };
+        let lock = || store.lock().unwrap_or_else(PoisonError::into_inner);
+        let farewell = || {
+            let store = lock();
+            let text = farewell(&store);
+            // A row that cannot be made sure of is done again.
+            let _ = store.sync();
+            // Nothing is added from here on.
+            std::mem::forget(store);
+            (!self.is_quiet).then_some(text)
+        };
+        let found = with_bar_and_farewell(&bar, &|| done.runs(), &farewell, || {
+            self.threads.install(work)
+        })?;
+        lock().sync()?;
+        Ok(found)
+    }
+}
+
+/// The farewell of work whose rows are kept in a folder; `kept` counts them.
+pub(super) fn kept_in(kept: &str, folder: &Path) -> String {
+    let folder = folder.display().to_string();
+    format!(
+        "{kept} kept in `{}`; the same command goes on",
+        visible(&folder)
+    )
+}
