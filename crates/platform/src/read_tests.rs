@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::format::{PlatformFile, schema};
+use super::format::PlatformFile;
 use super::{Host, LoadedPlatform, Platform, from_json, open};
 use migsim_base::document::Document;
 use migsim_base::error::{Error, Problem};
