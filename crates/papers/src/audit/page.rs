@@ -279,7 +279,7 @@ fn ablation(text: &mut String, papers: &[Quick], tables: &Tables) {
     let (counted, others) = (options(tables, true), options(tables, false));
     let carrying = |all: &[Choice<'_>]| all.iter().filter(|one| one.carries()).count();
     *text += &format!(
-        "{} of {} options that are counted carry results, and {} of {} that are not: every other value of theirs loses something.\n",
+        "{} of {} options that are counted carry results, and {} of {} that are not: every other value of theirs loses something.\n\n",
         carrying(&counted),
         counted.len(),
         carrying(&others),
