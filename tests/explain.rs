@@ -563,7 +563,7 @@ fn a_run_that_is_not_the_same_any_more_is_told_so() {
     let why = case.judge(&slower, &Progress::default()).unwrap_err();
     assert_eq!(why, "it has other dates when it is done again");
     let other = experiment("lu", &[("platform", json!("ufrgs-as-printed"))]);
-    let why = case.judge(&other, &Progress::default()).unwrap_err();
+    let why = run.check_inputs(&other).unwrap_err().message;
     assert!(why.ends_with("is no longer what it was"), "{why}");
     let told = Story::new(&run, at(2), Some(&Err(why))).unwrap().text();
     assert!(
