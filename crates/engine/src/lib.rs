@@ -7,8 +7,6 @@
 //!                          │  cpu        executions share the cores of a host
 //!                          │  transport  networks: fluid, with pipes, or of packets
 //!                          │  │ model    the network model: delay, weight and bound of a flow
-//!                          │  │ ways     what a message takes from its route while no link changes
-//!                          │  │ lone     flows that meet no other one
 //!                          │  │ packets  in the place of flows: queues of packets, first come, first served
 //!                          │  │ maxmin   weighted max-min shares: from scratch, incremental, and by holding links
 //!                          │  └ service  many flows: they end by the service of the links that hold them
@@ -36,8 +34,6 @@
 //! | `holding`, in a batch | flows meet 12 others or more on a link, on average | 4 000 processes behind full uplinks: 0.24 instead of 7.6 s |
 //! | `incremental`, in a batch | every other batch | 1 500 connected flows: an end changes 11 rates |
 //! | `service`, by events | from 256 flows in transfer on, until nothing is in progress | all-to-all of 100 processes on changing links: 0.08 instead of 2.8 s |
-//! | `ways`, by events | no link varies | routes and divisions: with `lone` and the sorted queue, a message of a library costs 2 200 instructions instead of 3 900 |
-//! | `lone`, by events | equal weights, a flow that meets no other one | levels, for three of four messages of a library |
 //! | events | everything else: capacities that change, late receives, overlapped calls | - |
 //!
 //! The engine never hears of BSP. Its dates are SimGrid's (`Cas01` hosts; `CM02` and `LV08` networks): 38 simulations done with
@@ -70,7 +66,6 @@ mod cpu;
 mod event;
 mod factors;
 mod log;
-mod lone;
 mod maxmin;
 mod message;
 mod model;
@@ -84,7 +79,6 @@ mod simulation;
 pub mod testing;
 mod transport;
 mod uses;
-mod ways;
 
 pub use factors::{SizeFactor, SizeFactors, Weights};
 pub use log::EventLog;

@@ -18,7 +18,6 @@ use std::sync::Arc;
 use hashbrown::HashTable;
 
 use super::model::NetworkModel;
-use super::ways::hash_of;
 use migsim_base::units::{HostId, greater, lesser, to_u32};
 
 /// The headers of a packet on the wire \[B\]: Ethernet with its gap 38, IP 20, TCP with timestamps 32.
@@ -246,6 +245,13 @@ impl Connections {
     pub(super) fn rebase(&mut self, elapsed: f64) {
         self.zero += elapsed;
     }
+}
+
+/// Returns a hash of two hosts.
+#[inline]
+fn hash_of((from, to): (HostId, HostId)) -> u64 {
+    let pair = u64::from(from.0) << 32 | u64::from(to.0);
+    (pair ^ pair >> 29).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
 #[cfg(test)]

@@ -294,9 +294,6 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             is_late,
             token,
         };
-        if self.network.start_again(&message, now, &mut self.queue) {
-            return Ok(());
-        }
         if from == to && !self.platform.has_own_loopback(from) {
             let end = now + self.network.state().loopback_duration(size.get());
             self.queue.push(end, Event::Wait(token));
@@ -410,15 +407,6 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     /// Whether activities that have ended at the current time were not returned yet.
     pub fn has_ended(&self) -> bool {
         !self.ended.is_empty()
-    }
-
-    /// As the fluid network's, before anything starts.
-    #[cfg(test)]
-    pub(crate) fn use_levels_alone(&mut self) {
-        let model = self.network.state().model.clone();
-        let mut network = super::transport::FluidNetwork::new(self.platform, model);
-        network.use_levels_alone();
-        self.network = Box::new(network);
     }
 
     /// What went wrong first, in words; nothing ever should.

@@ -34,15 +34,6 @@ impl Uses {
         self.count += 1;
     }
 
-    /// Becomes equal to another list.
-    #[inline]
-    pub(super) fn set(&mut self, other: &Self) {
-        (self.few, self.count) = (other.few, other.count);
-        if self.count > FEW {
-            self.many.clone_from(&other.many);
-        }
-    }
-
     #[inline]
     pub(super) fn clear(&mut self) {
         self.count = 0;
@@ -91,9 +82,7 @@ mod tests {
             }
             uses.add(2, 0.5);
             expected[2].1 = 1.5;
-            let mut copy = Uses::default();
-            copy.set(&uses);
-            assert_eq!((&uses[..], &copy[..]), (&expected[..], &expected[..]));
+            assert_eq!(&uses[..], &expected[..]);
         }
     }
 }

@@ -34,8 +34,6 @@ pub(super) struct Flow<T> {
     pub(super) event: Option<Key>,
     /// Whether the network keeps its completion.
     pub(super) is_held: bool,
-    /// Whether it is alone on its links.
-    pub(super) is_alone: bool,
     /// Whether its weight is to be computed again.
     is_unweighed: bool,
     /// Bytes left when `updated`, moving at `rate` (after the bandwidth factor).
@@ -44,8 +42,6 @@ pub(super) struct Flow<T> {
     pub(super) updated: f64,
     /// The rate that the sharing gave (before the bandwidth factor).
     pub(super) share: f64,
-    /// Its share if it meets no other flow, where that is known with its weight and window.
-    pub(super) alone: Option<f64>,
     pub(super) weight: f64,
     /// Least bandwidth of the route when the flow started, and the TCP window's bound.
     pub(super) narrowest: f64,
@@ -273,20 +269,18 @@ impl<T: Copy> Flows<T> {
     }
 
     /// Adds a flow of which only the token and the bytes are known.
-    pub(super) fn add_empty(&mut self, token: T, bytes: f64, now: f64) -> u32 {
+    fn add_empty(&mut self, token: T, bytes: f64, now: f64) -> u32 {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.list.push(Flow {
                 token,
                 phase: Phase::Latency,
                 event: None,
                 is_held: false,
-                is_alone: false,
                 is_unweighed: false,
                 remaining: 0.0,
                 rate: 0.0,
                 updated: 0.0,
                 share: 0.0,
-                alone: None,
                 weight: 1.0,
                 narrowest: 0.0,
                 window: 0.0,
@@ -304,7 +298,6 @@ impl<T: Copy> Flows<T> {
         flow.token = token;
         flow.phase = Phase::Latency;
         flow.is_unweighed = false;
-        flow.alone = None;
         flow.connection = None;
         flow.remaining = bytes;
         flow.rate = 0.0;
@@ -469,11 +462,5 @@ impl<T: Copy> Flows<T> {
     pub(super) fn set_rate(&mut self, slot: u32, share: f64, now: f64, events: &mut EventList<T>) {
         let factor = self.state.model.bandwidth_factor;
         self.list[slot as usize].set_rate(share, factor, now, events);
-    }
-
-    /// Returns the bandwidth of each link that the route of a message crosses \[B/s\].
-    pub(super) fn bandwidths<'r>(&'r self, route: &'r Route<'_>) -> impl Iterator<Item = f64> + 'r {
-        let links = route.links();
-        links.map(|link| self.state.links[link.index()].bandwidth)
     }
 }

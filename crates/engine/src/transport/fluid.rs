@@ -10,13 +10,10 @@ use super::{Message, NetworkState, Transport};
 use crate::checks::Fault;
 use crate::clock::SAME_DATE;
 use crate::event::{Event, EventList};
-use crate::factors::Weights;
-use crate::lone::LoneFlows;
 use crate::maxmin::incremental::IncrementalMaxMin;
 use crate::model::NetworkModel;
 use crate::service::HeldFlows;
-use crate::ways::{Way, Ways};
-use migsim_base::units::{HostId, to_u32};
+use migsim_base::units::to_u32;
 use migsim_platform::{Platform, Route};
 
 /// Minimum number of sharing flows whose completions follow from the service of links.
@@ -28,88 +25,33 @@ pub(crate) struct FluidNetwork<T> {
     flows: Flows<T>,
     /// Without links until the first flow shares one.
     levels: IncrementalMaxMin,
-    /// Number of flows in `levels`, or alone on links that flows share.
+    /// Number of flows in `levels`.
     sharing: usize,
-    /// While flows of equal weights are on links that do not vary.
-    lone: Option<LoneFlows>,
-    /// While no link varies.
-    ways: Option<Ways>,
     /// The flows that share links, once they are [`MANY`], until nothing is in progress.
     held: HeldFlows,
 }
 
 impl<T: Copy> FluidNetwork<T> {
     pub(crate) fn new(platform: &Platform, model: NetworkModel) -> Self {
-        let shares_equally = model.sharing && model.weights == Weights::Equal;
-        let flows = Flows::new(platform, model, false);
-        let is_constant = !flows.state.varies();
-        let may_be_alone = is_constant && shares_equally;
         Self {
-            flows,
+            flows: Flows::new(platform, model, false),
             levels: IncrementalMaxMin::default(),
             sharing: 0,
-            lone: may_be_alone.then(|| LoneFlows::new(platform.links.len())),
-            ways: is_constant.then(Ways::default),
             held: HeldFlows::default(),
         }
     }
 
-    /// Measures each message, and shares all links by levels: the twin of kept ways and of flows alone on their links.
-    #[cfg(test)]
-    pub(crate) fn use_levels_alone(&mut self) {
-        (self.ways, self.lone) = (None, None);
-    }
-
-    /// Keeps the way of a flow that was measured, unless one of its links has no capacity.
-    fn keep_way(&mut self, slot: u32, ends: (HostId, HostId), route: &Route<'_>) {
-        if self
-            .flows
-            .bandwidths(route)
-            .any(|bandwidth| bandwidth <= 0.0)
-        {
-            return;
-        }
-        let model = &self.flows.state.model;
-        let (latency, hop) = (
-            self.flows.latency(slot),
-            model.hop(self.flows.bandwidths(route)),
-        );
-        let round_trip = model.round_trip(latency);
-        self.flows.weigh(slot, false);
-        let alone = self.flows.rate_alone(slot);
-        let flow = &self.flows.list[slot as usize];
-        let mut way = Way::new(ends, latency, hop, round_trip);
-        (way.narrowest, way.window, way.weight) = (flow.narrowest, flow.window, flow.weight);
-        (way.alone, way.outward, way.connection) = (alone, flow.outward, flow.connection);
-        way.uses.set(&flow.uses);
-        if let Some(ways) = &mut self.ways {
-            ways.add(way);
-        }
-    }
-
-    /// Starts the transfer of a flow.
     fn start_transfer(&mut self, slot: u32, now: f64, events: &mut EventList<T>) {
-        if self.flows.list[slot as usize].alone.is_none() {
-            self.flows.weigh(slot, false);
-        }
+        self.flows.weigh(slot, false);
         self.flows.begin_transfer(slot, now);
         let model = &self.flows.state.model;
-        let factor = model.bandwidth_factor;
         let shares = !self.flows.list[slot as usize].uses.is_empty() && model.sharing;
         if shares && self.held.has_links() {
             self.hold(slot, now);
             return;
         }
-        let event = Event::Network(slot);
-        if shares && let Some(alone) = self.starts_alone(slot) {
-            let flow = &mut self.flows.list[slot as usize];
-            flow.share = alone;
-            flow.rate = flow.share * factor;
-            flow.event = Some(events.push(now + flow.remaining / flow.rate, event));
-            return;
-        }
-        let flow = &mut self.flows.list[slot as usize];
-        flow.event = Some(events.push(f64::INFINITY, event));
+        let event = events.push(f64::INFINITY, Event::Network(slot));
+        self.flows.list[slot as usize].event = Some(event);
         if shares {
             self.sharing += 1;
             self.share_links(slot);
@@ -118,31 +60,6 @@ impl<T: Copy> FluidNetwork<T> {
             let share = self.flows.rate_alone(slot);
             self.flows.set_rate(slot, share, now, events);
         }
-    }
-
-    /// Returns the share of a flow that is alone on its links. Otherwise flows that were alone there share them from now on.
-    fn starts_alone(&mut self, slot: u32) -> Option<f64> {
-        let lone = self.lone.as_mut()?;
-        let flow = &mut self.flows.list[slot as usize];
-        if let Some(alone) = flow.alone.filter(|alone| *alone > 0.0)
-            && lone.start(slot, &flow.uses)
-        {
-            flow.is_alone = true;
-            self.sharing += 1;
-            return Some(alone);
-        }
-        for at in 0..flow.uses.len() {
-            let link = self.flows.list[slot as usize].uses[at].0;
-            let other = self.lone.as_ref().and_then(|lone| lone.on(link));
-            if let Some(other) = other {
-                self.flows.list[other as usize].is_alone = false;
-                if let Some(lone) = &mut self.lone {
-                    lone.end(&self.flows.list[other as usize].uses);
-                }
-                self.share_links(other);
-            }
-        }
-        None
     }
 
     /// Enters a flow into the fair sharing of its links.
@@ -154,25 +71,14 @@ impl<T: Copy> FluidNetwork<T> {
         }
         let constants = (flow.weight, flow.bound(), 1);
         self.levels.put(slot, constants, flow.uses.iter().copied());
-        if let Some(lone) = &mut self.lone {
-            lone.share(&flow.uses);
-        }
     }
 
     /// Takes a flow that has ended off its links.
     fn leave_links(&mut self, slot: u32) {
-        let flow = &mut self.flows.list[slot as usize];
+        let flow = &self.flows.list[slot as usize];
         if flow.shares_links() && self.flows.state.model.sharing {
             self.sharing -= 1;
-            let is_alone = std::mem::take(&mut flow.is_alone);
-            match &mut self.lone {
-                Some(lone) if is_alone => lone.end(&flow.uses),
-                Some(lone) => lone.leave(&flow.uses),
-                None => {}
-            }
-            if !is_alone {
-                self.levels.set_count(slot, 0);
-            }
+            self.levels.set_count(slot, 0);
         }
     }
 
@@ -183,16 +89,12 @@ impl<T: Copy> FluidNetwork<T> {
         self.held = HeldFlows::new(capacities, state.varies(), state.model.bandwidth_factor);
         self.levels = IncrementalMaxMin::default();
         self.sharing = 0;
-        if let Some(lone) = &mut self.lone {
-            lone.clear();
-        }
         for slot in 0..to_u32(self.flows.list.len()) {
             let flow = &mut self.flows.list[slot as usize];
             let shares = flow.shares_links();
             if let (true, Some(event)) = (shares, flow.event) {
                 events.cancel(event);
                 flow.event = None;
-                flow.is_alone = false;
                 let moved = flow.rate * (now - flow.updated);
                 flow.remaining = (flow.remaining - moved).max(0.0);
                 self.hold(slot, now);
@@ -266,55 +168,9 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for FluidNetwork<T> {
         events: &mut EventList<T>,
     ) {
         let (slot, delay) = self.flows.add(message, route, now);
-        if message.from != message.to && self.ways.is_some() {
-            self.keep_way(slot, (message.from, message.to), route);
-        }
         if self.flows.begin(slot, (delay, message.bytes), now, events) {
             self.start_transfer(slot, now, events);
         }
-    }
-
-    /// Starts a message over the way between its hosts, if it was measured and no link varies.
-    fn start_again(
-        &mut self,
-        message: &Message<'_, T>,
-        now: f64,
-        events: &mut EventList<T>,
-    ) -> bool {
-        let Some(ways) = &mut self.ways else {
-            return false;
-        };
-        let Some(way) = ways.find((message.from, message.to)) else {
-            return false;
-        };
-        let bytes = message.bytes;
-        let slot = self.flows.add_empty(message.token, bytes, now);
-        let NetworkState {
-            model, connections, ..
-        } = &mut self.flows.state;
-        let way = ways.get(way);
-        let flow = &mut self.flows.list[slot as usize];
-        flow.fixed_latency = Some(way.latency);
-        (flow.narrowest, flow.window, flow.weight) = (way.narrowest, way.window, way.weight);
-        flow.uses.set(&way.uses);
-        flow.outward = way.outward;
-        flow.alone = Some(way.alone);
-        let mut delay = if message.is_late { way.round_trip } else { 0.0 };
-        if let (Some(connections), Some(connection)) = (connections, way.connection) {
-            flow.connection = Some(connection);
-            if connections.start(connection, now) {
-                delay += model.slow_start(bytes, way.narrowest, way.round_trip);
-            }
-        }
-        let (of_message, amount) = way.delay_and_amount(bytes, model);
-        flow.remaining = amount;
-        if self
-            .flows
-            .begin(slot, (delay + of_message, bytes), now, events)
-        {
-            self.start_transfer(slot, now, events);
-        }
-        true
     }
 
     fn advance(&mut self, step: u32, now: f64, events: &mut EventList<T>) -> Option<T> {

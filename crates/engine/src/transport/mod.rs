@@ -69,17 +69,6 @@ pub(super) trait Transport<T>: fmt::Debug + Send {
     /// Changes the latency of a link \[s\].
     fn set_latency(&mut self, link: usize, latency: f64, now: f64, events: &mut EventList<T>);
 
-    /// Starts a message if its route is known from an earlier one; returns whether it did.
-    fn start_again(
-        &mut self,
-        message: &Message<'_, T>,
-        now: f64,
-        events: &mut EventList<T>,
-    ) -> bool {
-        let _ = (message, now, events);
-        false
-    }
-
     /// Recomputes the rates of flows after all starts, ends and changes of the current time.
     fn settle(&mut self, now: f64, events: &mut EventList<T>) {
         let _ = (now, events);
