@@ -187,15 +187,13 @@ impl Direct {
             return None;
         }
         self.compute(input);
+        // The messages begin when hosts have computed, however their speeds change then.
         let Steady { hosts, links } = input.steady;
         let is_before = |until: f64| move |end: &f64| end * JUST_AFTER < until; // no host stands still, either
-        // The messages begin when hosts have computed, however their speeds change then.
-        let mut until = links.min(hosts);
-        if !self.computed.iter().all(is_before(until)) {
-            until = links;
-            let is_in_time =
-                self.compute_through_changes(input) && self.computed.iter().all(is_before(until));
-            if !is_in_time {
+        let computes_until = |ends: &[f64], until: f64| ends.iter().all(is_before(until));
+        if !computes_until(&self.computed, links.min(hosts)) {
+            let is_known = self.compute_through_changes(input);
+            if !is_known || !computes_until(&self.computed, links) {
                 return None;
             }
         }
@@ -211,7 +209,7 @@ impl Direct {
             is_alone.then(|| delay + amount / way.rate_alone)
         })?;
         // Whoever ends when a capacity changes ends before it, but what follows is slower.
-        (duration * JUST_AFTER < until).then(|| SuperstepResult {
+        (duration * JUST_AFTER < links).then(|| SuperstepResult {
             duration,
             flows: flows + input.plan.messages.len() as u64,
         })
