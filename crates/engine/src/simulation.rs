@@ -154,20 +154,23 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         self.changes.has_links()
     }
 
-    /// Until when (local date, \[s\]) no bandwidth changes on the routes between the `ends` of messages, or anywhere if that is longer or
-    /// `ends` is none, while nothing is in progress; all links are up to date then ([`Self::link`]). If one changes up to local date `enough`,
-    /// the date of that change is returned, and other links may be as they were.
+    /// Returns the local time \[s\] until which no bandwidth changes on the routes between the `ends` of messages, or anywhere if that is longer
+    /// or `ends` is none. No flow may start before `from`: all links have then the bandwidths of that time ([`Self::link`]), whether it is
+    /// still to come or not. If a link changes between `from` and `enough`, the time of that change is returned, and other links may be as
+    /// they were. Nothing may be in progress.
     ///
     /// # Errors
     /// As [`Self::refresh`].
     pub fn bandwidths_steady_until(
         &mut self,
         ends: Option<impl Iterator<Item = (HostId, HostId)>>,
+        from: f64,
         enough: f64,
     ) -> Result<f64, Error> {
         debug_assert!(self.is_idle(), "links with flows do not sleep");
         let known = self.clock.to_local(self.links_keep);
-        if known > enough.max(same_until(self.clock.local())) {
+        let due = same_until(from.max(self.clock.local()));
+        if known > enough.max(due) {
             return Ok(known);
         }
         self.changes.let_sleep();
@@ -180,7 +183,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
                 if !self.changes.varies(link) {
                     continue;
                 }
-                self.refresh_link(link)?;
+                self.refresh_link(link, due)?;
                 on_routes = on_routes.min(self.changes.next_date_of_link(link));
             }
             if self.clock.to_local(on_routes) <= enough {
@@ -190,7 +193,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         self.links_keep = f64::NEG_INFINITY;
         let mut anywhere = f64::INFINITY;
         for link in (0..platform.links.len()).map(LinkId::from_index) {
-            self.refresh_link(link)?;
+            self.refresh_link(link, due)?;
             anywhere = anywhere.min(self.changes.next_date_of_link(link));
             if !has_ends && self.clock.to_local(anywhere) <= enough {
                 return Ok(self.clock.to_local(anywhere));
@@ -445,10 +448,9 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         Ok(())
     }
 
-    /// Applies to a link the last of the changes that have come while it had no flow.
-    fn refresh_link(&mut self, link: LinkId) -> Result<(), Error> {
+    /// Applies to a link, which has had no flow since, the last of its changes up to a local time \[s\].
+    fn refresh_link(&mut self, link: LinkId, until: f64) -> Result<(), Error> {
         let clock = self.clock;
-        let until = same_until(clock.local());
         let is_due = |date| clock.to_local(date) <= until;
         let taken = self
             .changes
@@ -466,8 +468,9 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
 
     /// Brings the links of a route up to date and wakes them.
     fn wake_links(&mut self, route: &Route<'_>) -> Result<(), Error> {
+        let until = same_until(self.clock.local());
         for link in route.links() {
-            self.refresh_link(link)?;
+            self.refresh_link(link, until)?;
             self.changes.wake_link(link);
         }
         Ok(())

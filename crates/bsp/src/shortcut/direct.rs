@@ -49,9 +49,11 @@ pub(crate) struct Direct {
     paths: PathTable,
     slow_start: SlowStart,
     batch: FlowBatch,
-    /// The placement and the changes of capacity so far, and what follows from them: the speed and the cluster of each process.
-    placement: Vec<HostId>,
+    /// The number of changes of capacity when `present` was last updated.
     changed: u64,
+    /// The placement, and the number of changes of capacity when `speed` was last updated.
+    placement: Vec<HostId>,
+    speeds_changed: u64,
     speed: Vec<f64>,
     cluster: Vec<u32>,
     /// The co-located processes of each host that has several.
@@ -115,6 +117,7 @@ impl Direct {
             batch: FlowBatch::default(),
             placement: Vec::new(),
             changed: 0,
+            speeds_changed: 0,
             speed: Vec::new(),
             cluster: Vec::new(),
             colocated: Groups::default(),
@@ -145,6 +148,7 @@ impl Direct {
             return self.evaluate_on(input, barrier);
         };
         if self.changed != input.engine.changed() {
+            self.changed = input.engine.changed();
             let paths = &self.paths;
             let (mut is_new, mut is_crossed) = (false, false);
             renew(&mut present, input.engine, |link| {
@@ -168,6 +172,26 @@ impl Direct {
         result
     }
 
+    /// Computes the end of each computation; returns the first and the last one (local times, \[s\]) if all of them are before the next change of
+    /// a link. The messages begin then, however the speeds of hosts change afterwards.
+    pub(crate) fn computation_ends(
+        &mut self,
+        input: &SuperstepInput<'_>,
+    ) -> Option<(f64, f64)> {
+        if !self.is_possible {
+            return None;
+        }
+        self.compute(input);
+        let Steady { hosts, links } = input.steady;
+        let is_before = |until: f64| move |end: &f64| end * JUST_AFTER < until; // no host stands still, either
+        let all_before = |ends: &[f64], until: f64| ends.iter().all(is_before(until));
+        let is_known = all_before(&self.computed, links.min(hosts))
+            || (self.compute_through_changes(input) && all_before(&self.computed, links));
+        let first = self.computed.iter().copied().fold(f64::INFINITY, f64::min);
+        let last = self.computed.iter().copied().fold(0.0, f64::max);
+        is_known.then_some((first, last))
+    }
+
     /// The same on the platform as it is now.
     fn evaluate_on(
         &mut self,
@@ -186,17 +210,8 @@ impl Direct {
         if !is_known {
             return None;
         }
-        self.compute(input);
-        // The messages begin when hosts have computed, however their speeds change then.
-        let Steady { hosts, links } = input.steady;
-        let is_before = |until: f64| move |end: &f64| end * JUST_AFTER < until; // no host stands still, either
-        let computes_until = |ends: &[f64], until: f64| ends.iter().all(is_before(until));
-        if !computes_until(&self.computed, links.min(hosts)) {
-            let is_known = self.compute_through_changes(input);
-            if !is_known || !computes_until(&self.computed, links) {
-                return None;
-            }
-        }
+        self.computation_ends(input)?;
+        let links = input.steady.links;
         self.exchange(input);
         self.arrive(input.plan);
         let Self { paths, arrival, .. } = self;
@@ -269,8 +284,8 @@ impl Direct {
         if has_moved {
             self.settle(input);
         }
-        if has_moved || self.changed != input.engine.changed() {
-            self.changed = input.engine.changed();
+        if has_moved || self.speeds_changed != input.engine.changed() {
+            self.speeds_changed = input.engine.changed();
             let host = |at: &HostId| input.platform.hosts[at.index()].speed.get();
             let speed = |at: &HostId| host(at) * input.engine.available(*at);
             self.speed.clear();

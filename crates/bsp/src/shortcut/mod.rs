@@ -25,7 +25,7 @@ use crate::Measures;
 use crate::Plan;
 use migsim_base::error::Error;
 use migsim_base::units::{HostId, ProcessId, Seconds, greater};
-use migsim_engine::EventLog;
+use migsim_engine::{EventLog, Steady};
 use migsim_platform::Platform;
 
 /// The result of a longer list of messages of a call is not kept: the memory of a list is better spent on supersteps.
@@ -87,28 +87,24 @@ impl<'a> Shortcuts<'a> {
         let start = world.engine.now();
         let mut steady = world.engine.steady_until(&world.placement)?;
         if world.engine.has_varying_bandwidths() {
-            let least = least_duration(world) * LESS;
+            let input = input_of(world, begins, steady);
+            let Some((first, last)) = self.direct.computation_ends(&input) else {
+                return Ok(false);
+            };
             let messages = world.plan.messages.iter();
             let at = |process: ProcessId| world.placement[process.index()];
             let ends = messages.map(|message| (at(message.from), at(message.to)));
             let ends = (!barrier.uses_links()).then_some(ends);
-            let bandwidths = world.engine.bandwidths_steady_until(ends, least)?;
+            let engine = &mut world.engine;
+            let bandwidths = engine.bandwidths_steady_until(ends, first * LESS, last)?;
             steady.links = steady.links.min(bandwidths);
-            if least >= steady.links {
+            if last >= steady.links {
                 return Ok(false);
             }
         }
         let shared = self.shared.as_mut();
         let entry = shared.and_then(|shared| shared.recall(world.superstep, &world.placement));
-        let input = SuperstepInput {
-            platform: world.setup.platform,
-            plan: &world.plan,
-            placement: &world.placement,
-            cycles_per_instruction: world.setup.workload.cycles_per_instruction(),
-            begins,
-            engine: &world.engine,
-            steady,
-        };
+        let input = input_of(world, begins, steady);
         let recalled = entry.as_ref().map(|entry| entry.result);
         let result = recalled.or_else(|| self.direct.evaluate(&input, barrier));
         let Some(result) = result.filter(|result| world.engine.pass(result.duration, result.flows))
@@ -225,18 +221,20 @@ impl<'a> Shortcuts<'a> {
     }
 }
 
-/// A factor by which computing is shorter than any way to round it.
+/// Relative tolerance of the end of a computation, which events round differently.
 const LESS: f64 = 1.0 - 1e-9;
 
-/// What the longest computation of the open superstep takes at least at the nominal speed, each alone on its host \[s\].
-fn least_duration(world: &World<'_>) -> f64 {
-    let cycles = world.setup.workload.cycles_per_instruction();
-    let works = world.plan.work.iter().zip(&world.placement);
-    let times = works.map(|(work, &host)| {
-        let speed = world.setup.platform.hosts[host.index()].speed.get();
-        work.get() * cycles / speed
-    });
-    times.fold(0.0, f64::max)
+/// Returns the input of the open superstep.
+fn input_of<'w>(world: &'w World<'_>, begins: &'w [f64], steady: Steady) -> SuperstepInput<'w> {
+    SuperstepInput {
+        platform: world.setup.platform,
+        plan: &world.plan,
+        placement: &world.placement,
+        cycles_per_instruction: world.setup.workload.cycles_per_instruction(),
+        begins,
+        engine: &world.engine,
+        steady,
+    }
 }
 
 /// The hash of the messages of a superstep and of the times of its processes; and its longest computation.
