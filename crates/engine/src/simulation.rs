@@ -154,16 +154,35 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         self.changes.has_links()
     }
 
-    /// Returns the local time \[s\] until which no bandwidth changes on the routes between the `ends` of messages, or anywhere if that is longer
-    /// or `ends` is none. No flow may start before `from`: all links have then the bandwidths of that time ([`Self::link`]), whether it is
-    /// still to come or not. If a link changes between `from` and `enough`, the time of that change is returned, and other links may be as
-    /// they were. Nothing may be in progress.
+    /// Lists the links of varying bandwidth on the routes between the `ends` of messages, and back with cross-traffic, each once.
+    pub fn varying_links(&self, ends: impl Iterator<Item = (HostId, HostId)>) -> Vec<LinkId> {
+        let platform = self.platform;
+        let is_answered = self.network.state().model.crosstraffic;
+        let mut is_listed = vec![false; platform.links.len()];
+        let mut links = Vec::new();
+        for (from, to) in ends {
+            let back = is_answered.then(|| platform.route(to, from)).flatten();
+            for route in platform.route(from, to).iter().chain(&back) {
+                for link in route.links().filter(|link| self.changes.varies(*link)) {
+                    if !std::mem::replace(&mut is_listed[link.index()], true) {
+                        links.push(link);
+                    }
+                }
+            }
+        }
+        links
+    }
+
+    /// Returns the local time \[s\] until which no bandwidth of `links` changes, or of any link if that is later or `links` is none. No flow may
+    /// start before `from`: all links have then the bandwidths of that time ([`Self::link`]), whether it is still to come or not. If a link
+    /// changes between `from` and `enough`, the time of that change is returned, and other links may be as they were. Nothing may be in
+    /// progress.
     ///
     /// # Errors
     /// As [`Self::refresh`].
     pub fn bandwidths_steady_until(
         &mut self,
-        ends: Option<impl Iterator<Item = (HostId, HostId)>>,
+        links: Option<&[LinkId]>,
         from: f64,
         enough: f64,
     ) -> Result<f64, Error> {
@@ -174,33 +193,24 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             return Ok(known);
         }
         self.changes.let_sleep();
-        let platform = self.platform;
-        let mut on_routes = f64::INFINITY;
-        let has_ends = ends.is_some();
-        let routes = ends.into_iter().flatten();
-        for route in routes.filter_map(|(from, to)| platform.route(from, to)) {
-            for link in route.links() {
-                if !self.changes.varies(link) {
-                    continue;
-                }
-                self.refresh_link(link, due)?;
-                on_routes = on_routes.min(self.changes.next_date_of_link(link));
-            }
-            if self.clock.to_local(on_routes) <= enough {
-                return Ok(self.clock.to_local(on_routes));
+        let every_link = (0..self.platform.links.len()).map(LinkId::from_index);
+        let mut until = f64::INFINITY;
+        for &link in links.unwrap_or_default() {
+            until = until.min(self.refresh_link(link, due)?);
+            if self.clock.to_local(until) <= enough {
+                return Ok(self.clock.to_local(until));
             }
         }
         self.links_keep = f64::NEG_INFINITY;
         let mut anywhere = f64::INFINITY;
-        for link in (0..platform.links.len()).map(LinkId::from_index) {
-            self.refresh_link(link, due)?;
-            anywhere = anywhere.min(self.changes.next_date_of_link(link));
-            if !has_ends && self.clock.to_local(anywhere) <= enough {
+        for link in every_link {
+            anywhere = anywhere.min(self.refresh_link(link, due)?);
+            if links.is_none() && self.clock.to_local(anywhere) <= enough {
                 return Ok(self.clock.to_local(anywhere));
             }
         }
         self.links_keep = anywhere;
-        let until = if has_ends { on_routes } else { anywhere };
+        let until = if links.is_some() { until } else { anywhere };
         Ok(self.clock.to_local(until))
     }
 
@@ -448,8 +458,9 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         Ok(())
     }
 
-    /// Applies to a link, which has had no flow since, the last of its changes up to a local time \[s\].
-    fn refresh_link(&mut self, link: LinkId, until: f64) -> Result<(), Error> {
+    /// Applies to a link, which has had no flow since, the last of its changes up to a local time \[s\]. Returns the absolute time \[s\] of the next
+    /// change.
+    fn refresh_link(&mut self, link: LinkId, until: f64) -> Result<f64, Error> {
         let clock = self.clock;
         let is_due = |date| clock.to_local(date) <= until;
         let taken = self
@@ -463,7 +474,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         if let Some(change) = change {
             self.apply(change);
         }
-        Ok(())
+        Ok(self.changes.next_date_of_link(link))
     }
 
     /// Brings the links of a route up to date and wakes them.

@@ -174,10 +174,7 @@ impl Direct {
 
     /// Computes the end of each computation; returns the first and the last one (local times, \[s\]) if all of them are before the next change of
     /// a link. The messages begin then, however the speeds of hosts change afterwards.
-    pub(crate) fn computation_ends(
-        &mut self,
-        input: &SuperstepInput<'_>,
-    ) -> Option<(f64, f64)> {
+    pub(crate) fn computation_ends(&mut self, input: &SuperstepInput<'_>) -> Option<(f64, f64)> {
         if !self.is_possible {
             return None;
         }

@@ -24,7 +24,7 @@ use super::world::{Setup, World};
 use crate::Measures;
 use crate::Plan;
 use migsim_base::error::Error;
-use migsim_base::units::{HostId, ProcessId, Seconds, greater};
+use migsim_base::units::{HostId, LinkId, ProcessId, Seconds, greater};
 use migsim_engine::{EventLog, Steady};
 use migsim_platform::Platform;
 
@@ -44,6 +44,29 @@ pub(super) struct Shortcuts<'a> {
     digest: Option<Digest>,
     /// Flows before the open superstep, if all processes began it together by events while nothing else was in progress.
     flows_before: Option<u64>,
+    crossed: CrossedLinks,
+}
+
+/// The links of varying bandwidth that the messages of a plan cross.
+#[derive(Debug, Default)]
+struct CrossedLinks {
+    /// The placement for which they were found; empty if the plan is new.
+    placement: Vec<HostId>,
+    links: Vec<LinkId>,
+}
+
+impl CrossedLinks {
+    /// Returns the links of the open superstep.
+    fn find(&mut self, world: &World<'_>) -> &[LinkId] {
+        if !are_equal(&self.placement, &world.placement) {
+            self.placement.clone_from(&world.placement);
+            let at = |process: ProcessId| world.placement[process.index()];
+            let messages = world.plan.messages.iter();
+            let ends = messages.map(|message| (at(message.from), at(message.to)));
+            self.links = world.engine.varying_links(ends);
+        }
+        &self.links
+    }
 }
 
 impl<'a> Shortcuts<'a> {
@@ -62,6 +85,7 @@ impl<'a> Shortcuts<'a> {
             evaluated: None,
             digest: None,
             flows_before: None,
+            crossed: CrossedLinks::default(),
         }
     }
 
@@ -70,6 +94,7 @@ impl<'a> Shortcuts<'a> {
         self.flows_before = None;
         if is_new {
             self.previous.forget();
+            self.crossed.placement.clear();
         }
     }
 
@@ -91,12 +116,9 @@ impl<'a> Shortcuts<'a> {
             let Some((first, last)) = self.direct.computation_ends(&input) else {
                 return Ok(false);
             };
-            let messages = world.plan.messages.iter();
-            let at = |process: ProcessId| world.placement[process.index()];
-            let ends = messages.map(|message| (at(message.from), at(message.to)));
-            let ends = (!barrier.uses_links()).then_some(ends);
+            let links = (!barrier.uses_links()).then(|| self.crossed.find(world));
             let engine = &mut world.engine;
-            let bandwidths = engine.bandwidths_steady_until(ends, first * LESS, last)?;
+            let bandwidths = engine.bandwidths_steady_until(links, first * LESS, last)?;
             steady.links = steady.links.min(bandwidths);
             if last >= steady.links {
                 return Ok(false);
