@@ -4,6 +4,7 @@
 //! that is no date, rows that are not those that the manifest counts, each is an error that names the file and the line.
 //! What only a report needs is read elsewhere (`report/page_data.rs`).
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::de::DeserializeOwned;
@@ -84,6 +85,8 @@ pub struct RunOfScenario {
     pub calls: Vec<Call>,
     /// All migrations.
     pub migrations: Vec<Moved>,
+    /// The places of the policy's moves in `migrations`, by superstep.
+    of_policy: BTreeMap<u64, Vec<usize>>,
     /// The number of moves of the policy that take a process straight back; 0 but for scenario iii.
     pub straight_returns: usize,
 }
@@ -317,7 +320,8 @@ impl Run {
     /// # Errors
     /// None, unless what is written cannot be read.
     pub fn of(experiment: &Experiment, results: &Results) -> Result<Self, Error> {
-        let text = manifest(experiment, results).to_string();
+        let text = serde_json::to_string(&manifest(experiment, results))
+            .map_err(|error| damaged(error.to_string()))?;
         let manifest = Self::manifest(&text, "run.json")?;
         let mut files = [Vec::new(), Vec::new(), Vec::new()];
         let [supersteps, calls, migrations] = &mut files;
@@ -377,7 +381,9 @@ impl Run {
         );
         let mut scenarios = Vec::new();
         for counts in counts.iter().rev() {
+            let migrations = migrations.pop().unwrap_or_default();
             let run = RunOfScenario {
+                of_policy: by_superstep(&migrations),
                 scenario: counts.scenario,
                 makespan_s: counts.makespan_s,
                 scheduling_s: counts.scheduling_s,
@@ -391,7 +397,7 @@ impl Run {
                 ledger: counts.ledger()?,
                 supersteps: supersteps.pop().unwrap_or_default(),
                 calls: calls.pop().unwrap_or_default(),
-                migrations: migrations.pop().unwrap_or_default(),
+                migrations,
                 straight_returns: counts.straight_returns,
             };
             run.check(counts, manifest.processes)?;
@@ -416,7 +422,24 @@ impl Run {
     }
 }
 
+/// The places of the moves that the policy decided, by superstep.
+fn by_superstep(migrations: &[Moved]) -> BTreeMap<u64, Vec<usize>> {
+    let mut places: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+    for (place, moved) in migrations.iter().enumerate() {
+        if moved.cause == "policy" {
+            places.entry(moved.superstep).or_default().push(place);
+        }
+    }
+    places
+}
+
 impl RunOfScenario {
+    /// Lists the moves that the policy decided after a superstep.
+    pub(super) fn moves_after(&self, superstep: u64) -> impl Iterator<Item = &Moved> {
+        let places = self.of_policy.get(&superstep).into_iter().flatten();
+        places.map(|place| &self.migrations[*place])
+    }
+
     fn check(&self, counts: &Counts, processes: u64) -> Result<(), (&'static str, String)> {
         let scenario = self.scenario.name();
         let count = |file, what, found: usize, expected: usize| {

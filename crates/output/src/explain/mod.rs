@@ -22,5 +22,7 @@ mod story;
 
 pub use case::Case;
 pub use overview::Overview;
+pub(super) use question::Answer;
 pub use question::Question;
 pub use story::Story;
+pub(super) use story::texts;

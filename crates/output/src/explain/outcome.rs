@@ -47,10 +47,7 @@ impl Answer<'_> {
                 .shown_as(counted(decided, "migration"));
             return say!("{} decided, but {}; the call cost {}.", decided, why, cost);
         }
-        let moved = self.this.migrations.iter();
-        let moved =
-            moved.filter(|moved| moved.superstep == call.superstep && moved.cause == "policy");
-        let moved = moved.count() as u64;
+        let moved = self.this.moves_after(call.superstep).count() as u64;
         say!(
             "{} happened; the call cost {}, the migrations {}.{}",
             quantity::MOVED
@@ -64,11 +61,8 @@ impl Answer<'_> {
 
     /// The move of the process that is asked about.
     fn own_move(&self, call: &Call) -> Sentence {
-        let is_own = |process: u64| self.question.process == Some(process);
-        let mut moved = self.this.migrations.iter();
-        let own = moved.find(|moved| {
-            moved.superstep == call.superstep && moved.cause == "policy" && is_own(moved.process)
-        });
+        let mut moved = self.this.moves_after(call.superstep);
+        let own = moved.find(|moved| self.question.process == Some(moved.process));
         own.map_or_else(Sentence::default, |one| {
             say!(
                 " p{} was moved from {} to {} after the start of the run, with {} of memory.",

@@ -1,5 +1,7 @@
 //! Placement: the destination of each candidate, t1 against t2, the verdict.
 
+use std::collections::BTreeSet;
+
 use super::question::Answer;
 use crate::read::Call;
 use migsim_base::words::counted;
@@ -23,13 +25,8 @@ const ACCEPTED: Meaning = Meaning::new(
 );
 
 impl Answer<'_> {
-    pub(super) fn placement(&self, call: &Call) -> Vec<Sentence> {
-        let is_asked = |one: &&Judged| {
-            self.question
-                .process
-                .is_none_or(|process| process == one.process)
-        };
-        let asked: Vec<&Judged> = call.candidates.iter().filter(is_asked).collect();
+    /// Describes the candidates that the question is about, and the moves without a candidate.
+    pub(super) fn placement(&self, call: &Call, asked: &[&Judged]) -> Vec<Sentence> {
         let mut sentences = Vec::new();
         for one in asked.iter().take(TOLD) {
             candidate(self.run.narrator, call, one, &mut sentences);
@@ -44,7 +41,7 @@ impl Answer<'_> {
                 ACCEPTED.count(moved)
             ));
         }
-        sentences.extend(self.forced(call));
+        sentences.extend(self.forced(call, asked));
         if let Some(process) = self.question.process.filter(|_| self.question.why_not) {
             let process = process.to_string();
             let is_moved = |one: &migsim_policies::explain::Decided| {
@@ -65,14 +62,12 @@ impl Answer<'_> {
         sentences
     }
 
-    /// The decisions without candidates.
-    fn forced(&self, call: &Call) -> Vec<Sentence> {
-        let is_told = |process: u64| call.candidates.iter().any(|one| one.process == process);
-        let is_asked = |process: u64| self.question.process.is_none_or(|asked| asked == process);
-        let others = call
-            .migrations
-            .iter()
-            .filter(|one| !is_told(one.process) && is_asked(one.process));
+    /// Describes the moves whose processes are no candidates.
+    fn forced(&self, call: &Call, asked: &[&Judged]) -> Vec<Sentence> {
+        let judged: BTreeSet<u64> = asked.iter().map(|one| one.process).collect();
+        let others = call.migrations.iter();
+        let others =
+            others.filter(|one| self.scene.is_asked(one.process) && !judged.contains(&one.process));
         others
             .map(|one| {
                 say!(

@@ -41,13 +41,13 @@ pub(super) fn scenario_of(run: &Run, wanted: Option<Scenario>) -> Result<&RunOfS
 }
 
 /// The data behind the parts of an answer.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Answer<'a> {
+#[derive(Clone, Debug)]
+pub(in crate::output) struct Answer<'a> {
     pub(super) run: &'a Run,
     pub(super) this: &'a RunOfScenario,
     pub(super) question: Question,
     /// The same for the policy.
-    pub(super) scene: &'a Scene<'a>,
+    pub(super) scene: Scene<'a>,
     /// The outcome of the moves of that call, or why that is not known; none if nothing moved.
     pub(super) effect: Option<&'a Result<Effect, String>>,
 }

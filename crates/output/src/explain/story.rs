@@ -5,31 +5,30 @@ use serde_json::{Map, Value, json};
 use super::case;
 use super::question::{Answer, Question, scenario_of};
 use crate::frame::{Page, list, section};
-use crate::read::{Call, Run};
+use crate::read::{Call, Run, RunOfScenario};
 use migsim_base::error::Problem;
 use migsim_experiment::Effect;
-use migsim_policies::explain::{Scene, Sentence, definitions};
+use migsim_policies::explain::{Judged, Scene, Sentence, definitions};
 
 /// The answer.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Story {
-    /// The heading of the section.
-    heading: String,
+#[derive(Clone, Debug)]
+pub struct Story<'a> {
+    answer: Answer<'a>,
+    /// The call after the superstep; none if no call was due.
+    call: Option<&'a Call>,
     /// Titles and their sentences.
     parts: Vec<(&'static str, Vec<Sentence>)>,
-    /// The numbers behind them.
-    facts: Map<String, Value>,
 }
 
-impl Story {
+impl<'a> Story<'a> {
     /// Answers a question about a run; `effect` is what came of the moves of the call (`Case`), or why that is not known.
     ///
     /// # Errors
     /// There is no such scenario, superstep or process; those that there are are named.
     pub fn new(
-        run: &Run,
+        run: &'a Run,
         question: Question,
-        effect: Option<&Result<Effect, String>>,
+        effect: Option<&'a Result<Effect, String>>,
     ) -> Result<Self, Problem> {
         let this = scenario_of(run, question.scenario)?;
         let supersteps = this.supersteps.len() as u64;
@@ -68,30 +67,42 @@ impl Story {
                 .source(flag)
                 .hint(format!("known processes: 1 to {}", run.processes)));
         }
-        let policy = &run.experiment["policy"];
-        let name = policy["name"].as_str().unwrap_or("?");
-        let scene = Scene {
-            policy: name,
-            options: &policy[name],
-            superstep: question.superstep,
-            supersteps,
-            process: question.process,
-            why_not: question.why_not,
-            calls: this.calls.iter().map(Call::record).collect(),
-        };
-        let answer = Answer {
-            run,
-            this,
-            question,
-            scene: &scene,
-            effect,
-        };
-        Ok(answer.tell())
+        let answer = Answer::new(run, this, question, effect);
+        let mut calls = this.calls.iter();
+        let call = calls.find(|call| call.superstep == question.superstep);
+        let mut parts = vec![("When", run.narrator.trigger(&answer.scene))];
+        if let Some(call) = call {
+            let asked: Vec<&Judged> = call
+                .candidates
+                .iter()
+                .filter(|one| answer.scene.is_asked(one.process))
+                .collect();
+            parts.extend(answer.decision(call, &asked));
+            parts.push(("What happened then", answer.outcome(call)));
+        }
+        parts.retain(|(_, sentences)| !sentences.is_empty());
+        Ok(Self {
+            answer,
+            call,
+            parts,
+        })
+    }
+
+    fn heading(&self) -> String {
+        let scene = &self.answer.scene;
+        let who = scene.process;
+        let who = who.map_or_else(String::new, |process| format!(", process {process}"));
+        format!(
+            "Superstep {}{who}, scenario {}, policy {}",
+            scene.superstep,
+            self.answer.this.scenario.name(),
+            scene.policy
+        )
     }
 
     /// The answer as text.
     pub fn text(&self) -> String {
-        let mut text = format!("{}\n", self.heading);
+        let mut text = format!("{}\n", self.heading());
         for (title, sentences) in &self.parts {
             text.extend(["\n", title, "\n"]);
             for sentence in sentences {
@@ -108,7 +119,7 @@ impl Story {
             section(&format!("part-{number}"), title, &list(&texts(sentences)))
         });
         Page {
-            title: &self.heading,
+            title: &self.heading(),
             body: &sections.collect::<String>(),
             ..Page::default()
         }
@@ -131,7 +142,7 @@ impl Story {
             Value::Object(parts.map(part).collect())
         };
         let all = self.parts.iter().flat_map(|(_, sentences)| sentences);
-        let mut fields = self.facts.clone();
+        let mut fields = self.answer.facts(self.call);
         fields.insert("sentences".into(), by_title(|one| one.text().into()));
         fields.insert("quantities".into(), by_title(Sentence::to_json));
         fields.insert("definitions".into(), definitions(all));
@@ -140,47 +151,70 @@ impl Story {
 }
 
 /// The words of some sentences.
-fn texts(sentences: &[Sentence]) -> Vec<String> {
+pub(in crate::output) fn texts(sentences: &[Sentence]) -> Vec<String> {
     let texts = sentences.iter().map(|one| one.text().to_owned());
     texts.collect()
 }
 
-impl Answer<'_> {
-    fn tell(self) -> Story {
-        let Question {
-            superstep, process, ..
-        } = self.question;
-        let (scene, narrator) = (self.scene, self.run.narrator);
-        let policy = scene.policy;
-        let who = process.map_or_else(String::new, |process| format!(", process {process}"));
+impl<'a> Answer<'a> {
+    /// Collects what the sentences about a superstep of `run` need.
+    pub(in crate::output) fn new(
+        run: &'a Run,
+        this: &'a RunOfScenario,
+        question: Question,
+        effect: Option<&'a Result<Effect, String>>,
+    ) -> Self {
+        let policy = &run.experiment["policy"];
+        let name = policy["name"].as_str().unwrap_or("?");
+        let scene = Scene {
+            policy: name,
+            options: &policy[name],
+            superstep: question.superstep,
+            supersteps: this.supersteps.len() as u64,
+            process: question.process,
+            why_not: question.why_not,
+            calls: this.calls.iter().map(Call::record).collect(),
+        };
+        Self {
+            run,
+            this,
+            question,
+            scene,
+            effect,
+        }
+    }
+
+    /// Describes the decision of a call in two parts; `asked` are the candidates that the question is about.
+    pub(in crate::output) fn decision(
+        &self,
+        call: &Call,
+        asked: &[&Judged],
+    ) -> [(&'static str, Vec<Sentence>); 2] {
+        let selection = self.run.narrator.selection(&self.scene, call.record());
+        [
+            ("Which", selection),
+            ("Where and whether", self.placement(call, asked)),
+        ]
+    }
+
+    /// Collects the numbers behind the sentences.
+    fn facts(&self, call: Option<&Call>) -> Map<String, Value> {
+        let scene = &self.scene;
         let mut facts = Map::new();
         let mut put = |key: &str, value: Value| facts.insert(key.to_owned(), value);
         put("scenario", self.this.scenario.name().into());
-        put("superstep", superstep.into());
-        put("process", process.into());
-        put("policy", policy.into());
-        put("has_call", scene.call().is_some().into());
+        put("superstep", scene.superstep.into());
+        put("process", scene.process.into());
+        put("policy", scene.policy.into());
+        put("has_call", call.is_some().into());
         let last = scene.last_call().map(|call| call.superstep);
         put("last_call", last.into());
         let next = scene.next_call().map(|call| call.superstep);
         put("next_call", next.into());
-        let mut parts = vec![("When", narrator.trigger(scene))];
-        let mut calls = self.this.calls.iter();
-        if let Some(call) = calls.find(|call| call.superstep == superstep) {
-            parts.push(("Which", narrator.selection(scene, call.record())));
-            parts.push(("Where and whether", self.placement(call)));
-            parts.push(("What happened then", self.outcome(call)));
+        if let Some(call) = call {
             self.put_call(call, &mut facts);
         }
-        parts.retain(|(_, sentences)| !sentences.is_empty());
-        Story {
-            heading: format!(
-                "Superstep {superstep}{who}, scenario {}, policy {policy}",
-                self.this.scenario.name()
-            ),
-            parts,
-            facts,
-        }
+        facts
     }
 
     /// The record of the call; of a long list only what is asked for.
@@ -224,6 +258,6 @@ impl Answer<'_> {
         if let Some(effect) = self.effect {
             facts.insert("effect".into(), case::json(effect, self.scene.supersteps));
         }
-        facts.extend(self.run.narrator.facts(self.scene, call.record()));
+        facts.extend(self.run.narrator.facts(&self.scene, call.record()));
     }
 }

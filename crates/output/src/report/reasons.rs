@@ -1,11 +1,14 @@
 //! The decisions in words, as `migsim explain` tells them: each call, and each of its candidates.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Map, Value, json};
 
-use super::super::explain::{Question, Story};
-use super::super::read::RunOfScenario;
+use super::super::explain::{Answer, Question, Story, texts};
+use super::super::read::{Call, Run, RunOfScenario};
 use super::compress::Pack;
 use super::page_data::Report;
+use crate::policy::explain::Judged;
 
 /// The most letters of all sentences \[B\].
 const MOST_BYTES: usize = 2_000_000;
@@ -13,70 +16,71 @@ const MOST_BYTES: usize = 2_000_000;
 /// The most questions that are answered.
 const MOST_STORIES: usize = 4000;
 
-/// The parts of an answer that are about one process.
-const OF_CANDIDATES: [&str; 2] = ["Which", "Where and whether"];
-
 /// Adds the sentences by `scenario/superstep` and `scenario/superstep/process`; whether all are there.
 pub(super) fn pack(report: &Report, pack: &mut Pack) -> bool {
     let mut words = Words::default();
-    let scenarios = || report.run.scenarios.iter().enumerate().rev();
-    // All calls come before the first candidate, those of the last scenario first.
-    for (at, run) in scenarios() {
-        for call in &run.calls {
-            words.add(report, run, (at, call.superstep, None));
-        }
-    }
-    for (at, run) in scenarios() {
-        for call in &run.calls {
-            for one in &call.candidates {
-                words.add(
-                    report,
-                    run,
-                    (at, call.superstep, Some((one.process, one.accepted))),
-                );
-            }
-        }
-    }
+    let is_complete = words.add_all(&report.run).is_some();
     pack.u8("words", Value::Object(words.told).to_string().as_bytes());
-    !words.is_full
+    is_complete
 }
 
 #[derive(Default)]
 struct Words {
     told: Map<String, Value>,
     bytes: usize,
-    is_full: bool,
 }
 
 impl Words {
-    fn add(
-        &mut self,
-        report: &Report,
-        run: &RunOfScenario,
-        (at, superstep, candidate): (usize, u64, Option<(u64, bool)>),
-    ) {
-        if self.bytes > MOST_BYTES || self.told.len() >= MOST_STORIES {
-            self.is_full = true;
-            return;
+    /// Adds all calls, then all candidates, each time from the last scenario on; none if there is no room for all.
+    fn add_all(&mut self, run: &Run) -> Option<()> {
+        let scenarios = || run.scenarios.iter().enumerate().rev();
+        for (at, this) in scenarios() {
+            for call in &this.calls {
+                self.check_room()?;
+                let question = question(this, call, None);
+                let Ok(story) = Story::new(run, question, None) else {
+                    continue; // scenario i has no calls
+                };
+                self.insert(format!("{at}/{}", call.superstep), story.parts());
+            }
         }
-        let question = Question {
-            superstep,
-            process: candidate.map(|(process, _)| process),
-            why_not: candidate.is_some_and(|(_, accepted)| !accepted),
-            scenario: Some(run.scenario),
-        };
-        let Ok(story) = Story::new(&report.run, question, None) else {
-            return; // scenario i has no calls
-        };
-        let parts = story.parts();
-        let parts = parts.filter(|(title, _)| candidate.is_none() || OF_CANDIDATES.contains(title));
-        let parts: Vec<Value> = parts.map(|(title, told)| json!([title, told])).collect();
-        let key = match candidate {
-            Some((process, _)) => format!("{at}/{superstep}/{process}"),
-            None => format!("{at}/{superstep}"),
-        };
-        let parts = Value::Array(parts);
+        for (at, this) in scenarios() {
+            for call in &this.calls {
+                let mut judged: BTreeMap<u64, Vec<&Judged>> = BTreeMap::new();
+                for one in &call.candidates {
+                    judged.entry(one.process).or_default().push(one);
+                }
+                for one in &call.candidates {
+                    self.check_room()?;
+                    let answer = Answer::new(run, this, question(this, call, Some(one)), None);
+                    let parts = answer.decision(call, &judged[&one.process]);
+                    let parts = parts.into_iter().filter(|(_, told)| !told.is_empty());
+                    let parts = parts.map(|(title, told)| (title, texts(&told)));
+                    self.insert(format!("{at}/{}/{}", call.superstep, one.process), parts);
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// Checks that there is room for one more answer.
+    fn check_room(&self) -> Option<()> {
+        (self.bytes <= MOST_BYTES && self.told.len() < MOST_STORIES).then_some(())
+    }
+
+    fn insert(&mut self, key: String, parts: impl Iterator<Item = (&'static str, Vec<String>)>) {
+        let parts: Value = parts.map(|(title, told)| json!([title, told])).collect();
         self.bytes += parts.to_string().len();
         self.told.insert(key, parts);
+    }
+}
+
+/// The question about a call, or about one of its candidates.
+fn question(this: &RunOfScenario, call: &Call, candidate: Option<&Judged>) -> Question {
+    Question {
+        superstep: call.superstep,
+        process: candidate.map(|one| one.process),
+        why_not: candidate.is_some_and(|one| !one.accepted),
+        scenario: Some(this.scenario),
     }
 }
