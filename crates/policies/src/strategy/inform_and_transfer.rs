@@ -19,6 +19,7 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::load_tree::LoadTree;
 use super::room::{Room, least, sample};
 use super::{Assignment, Gather, Instance, Strategy, StrategyOptions, Variant, not_negative};
 use migsim_base::error::Error;
@@ -138,7 +139,7 @@ impl Strategy for InformAndTransferOptions {
         let mut operations = 0;
         for _ in 0..self.iterations {
             let known = self.inform(instance.hosts(), random);
-            operations += state.transfer(&known, random);
+            operations += state.transfer(known.as_deref(), random);
             if state.is_balanced() {
                 break;
             }
@@ -168,17 +169,14 @@ impl Strategy for InformAndTransferOptions {
 }
 
 impl InformAndTransferOptions {
-    /// The hosts that each host knows, itself left out.
-    fn inform(&self, hosts: usize, random: &mut Stream) -> Vec<BTreeSet<usize>> {
-        let mut known: Vec<BTreeSet<usize>> = match self.knowledge {
-            Knowledge::Full => vec![(0..hosts).collect(); hosts],
-            Knowledge::Gossip => (0..hosts).map(|host| BTreeSet::from([host])).collect(),
-        };
-        let rounds = match self.knowledge {
-            Knowledge::Full => 0,
-            Knowledge::Gossip => self.rounds,
-        };
-        for _ in 0..rounds {
+    /// The hosts that each host knows, itself left out; none if each knows all others.
+    fn inform(&self, hosts: usize, random: &mut Stream) -> Option<Vec<BTreeSet<usize>>> {
+        if self.knowledge == Knowledge::Full {
+            return None;
+        }
+        let mut known: Vec<BTreeSet<usize>> =
+            (0..hosts).map(|host| BTreeSet::from([host])).collect();
+        for _ in 0..self.rounds {
             let before = known.clone();
             for (sender, told) in before.iter().enumerate() {
                 for receiver in sample(sender, hosts, self.fanout, random) {
@@ -189,7 +187,7 @@ impl InformAndTransferOptions {
         for (host, set) in known.iter_mut().enumerate() {
             set.remove(&host);
         }
-        known
+        Some(known)
     }
 }
 
@@ -208,6 +206,8 @@ struct State<'a> {
     /// Bytes that reach and leave each host.
     volume: Vec<[f64; 2]>,
     room: Room,
+    /// The loads of `ours` without messages, in which the best of all hosts is found without a visit to each of them.
+    tree: Option<LoadTree>,
 }
 
 impl<'a> State<'a> {
@@ -221,10 +221,14 @@ impl<'a> State<'a> {
             rows: vec![Vec::new(); instance.processes()],
             volume: vec![[0.0; 2]; instance.hosts()],
             room: Room::new(instance),
+            tree: None,
         };
         state.load = (0..instance.hosts())
             .map(|host| state.load_of(host))
             .collect();
+        if !state.is_original() && options.beta == 0.0 {
+            state.tree = Some(LoadTree::new(&state.load, &instance.speeds));
+        }
         if options.beta > 0.0 {
             for (at, row) in instance.communication.iter().enumerate() {
                 state.rows[row.from].push(at);
@@ -285,7 +289,7 @@ impl<'a> State<'a> {
     }
 
     /// All hosts offer their processes once; returns how many offers were weighed.
-    fn transfer(&mut self, known: &[BTreeSet<usize>], random: &mut Stream) -> u64 {
+    fn transfer(&mut self, known: Option<&[BTreeSet<usize>]>, random: &mut Stream) -> u64 {
         let average = self.load.iter().sum::<f64>() / self.load.len() as f64;
         let mut donors: Vec<usize> = (0..self.load.len()).collect();
         donors.retain(|&host| !self.lists[host].is_empty());
@@ -299,8 +303,14 @@ impl<'a> State<'a> {
                 order.reverse(); // it takes the last first
             }
             for process in order {
-                offers += known[donor].len() as u64;
-                if let Some(host) = self.target((process, donor), &known[donor], random) {
+                let hosts = known.map_or(self.load.len() - 1, |known| known[donor].len());
+                offers += hosts as u64;
+                let target = match (known, &self.tree) {
+                    (Some(known), _) => self.drawn_target(process, donor, &known[donor], random),
+                    (None, Some(tree)) => self.target_of_tree(process, donor, tree),
+                    (None, None) => self.target(process, donor),
+                };
+                if let Some(host) = target {
                     self.give(process, donor, host);
                 }
             }
@@ -334,38 +344,48 @@ impl<'a> State<'a> {
         }
     }
 
-    /// Where a process of the host `donor` goes; `None` if the larger of the two works would grow everywhere.
-    ///
-    /// Of all hosts it is that where the larger work falls most, the lowest number of equal ones; of hosts known by gossip it is drawn.
-    fn target(
+    /// The host where the larger of the two works falls most if a process of the host `donor` goes there, the lowest number of equal ones;
+    /// `None` if it would grow everywhere.
+    fn target(&self, process: usize, donor: usize) -> Option<usize> {
+        let others = (0..self.load.len()).filter(|&host| host != donor);
+        let open = others.filter(|&host| self.may_take(process, host));
+        let host = least(open, |host| -self.gain(process, donor, host))?;
+        self.is_taken(self.gain(process, donor, host))
+            .then_some(host)
+    }
+
+    /// The same for `ours` without messages. The larger work before is that of the donor: it cannot fall by a move to a host with more.
+    fn target_of_tree(&self, process: usize, donor: usize, tree: &LoadTree) -> Option<usize> {
+        let (work, load) = (self.works[process], self.load[donor]);
+        let left = load - self.share(process, donor);
+        let loss = |other: f64, speed: f64| -(load - f64::max(left, other + work / speed));
+        let is_open = |host: usize| host != donor && self.room.fits(process, host);
+        let (host, loss) = tree.least(loss, is_open)?;
+        (-loss > 0.0).then_some(host)
+    }
+
+    /// A host of those known by gossip, drawn with probabilities that grow with the fall of the larger work.
+    fn drawn_target(
         &self,
-        (process, donor): (usize, usize),
+        process: usize,
+        donor: usize,
         known: &BTreeSet<usize>,
         random: &mut Stream,
     ) -> Option<usize> {
-        let gain = |host: usize| self.gain(process, donor, host);
-        let open = (known.iter().copied())
-            .filter(|&host| self.is_original() || self.room.fits(process, host));
-        let is_taken = |gain: f64| {
-            if self.is_original() {
-                gain >= 0.0
-            } else {
-                gain > 0.0
-            }
-        };
-        match self.options.knowledge {
-            Knowledge::Full => {
-                let host = least(open, |host| -gain(host))?;
-                is_taken(gain(host)).then_some(host)
-            }
-            Knowledge::Gossip => {
-                let gains = open.map(|host| (host, gain(host)));
-                drawn(
-                    &gains.filter(|one| is_taken(one.1)).collect::<Vec<_>>(),
-                    random,
-                )
-            }
-        }
+        let open = known.iter().copied();
+        let open = open.filter(|&host| self.may_take(process, host));
+        let gains = open.map(|host| (host, self.gain(process, donor, host)));
+        let taken: Vec<(usize, f64)> = gains.filter(|one| self.is_taken(one.1)).collect();
+        drawn(&taken, random)
+    }
+
+    /// Whether a host has the memory for a process; the original does not ask.
+    fn may_take(&self, process: usize, host: usize) -> bool {
+        self.is_original() || self.room.fits(process, host)
+    }
+
+    fn is_taken(&self, gain: f64) -> bool {
+        gain > 0.0 || (self.is_original() && gain >= 0.0)
     }
 
     /// The amount by which the larger work of two hosts falls if a process goes from one to the other.
@@ -419,6 +439,9 @@ impl<'a> State<'a> {
         self.room.put(process, to);
         for host in [from, to] {
             self.load[host] = self.load_of(host);
+            if let Some(tree) = &mut self.tree {
+                tree.set(host, self.load[host]);
+            }
         }
     }
 }

@@ -118,6 +118,12 @@ impl Instance<'_> {
         times
     }
 
+    /// The time of a host with these processes, in the order of their numbers \[s\]: an entry of [`Self::host_times`].
+    pub(super) fn time_of(&self, host: usize, processes: impl Iterator<Item = usize>) -> f64 {
+        let times = processes.map(|process| self.work[process].get() / self.speeds[host]);
+        times.fold(self.background[host].get(), |sum, time| sum + time)
+    }
+
     /// The largest of [`Self::host_times`]; zero without hosts.
     pub fn max_time(&self, hosts: &[usize]) -> Seconds {
         let times = self.host_times(hosts);

@@ -10,10 +10,13 @@
 //! `comm_h` sums latency and bytes over bandwidth of the messages that host h sends to others; `moves` is the longest transfer of memory of a
 //! host. The best plan is taken if its pf is below that of staying. Nothing beyond a host's memory. There is no program to compare with.
 
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::room::{Room, least};
+use super::load_tree::LoadTree;
+use super::room::Room;
 use super::{Assignment, Instance, PriceOptions, Strategy, StrategyOptions, positive};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
@@ -41,49 +44,41 @@ impl StrategyOptions for MigPfOptions {
 
 impl Strategy for MigPfOptions {
     fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
-        let works = instance.works();
-        let mut load: Vec<f64> = (instance.host_times(&instance.current).iter())
+        let mut plan = Plan::new(instance);
+        let load: Vec<f64> = (instance.host_times(&instance.current).iter())
             .map(|time| time.get())
             .collect();
-        let after = |load: &[f64], process: usize, host: usize| {
-            load[host] + works[process] / instance.speeds[host]
-        };
-        let others = |process: usize, room: &Room| {
-            let from = room.places()[process];
-            let all = 0..instance.hosts();
-            let open = all.filter(|&host| host != from && room.fits(process, host));
-            open.collect::<Vec<_>>()
-        };
-        let mut room = Room::new(instance);
+        let mut load = LoadTree::new(&load, &instance.speeds);
         let mut ranked: Vec<(f64, usize)> = Vec::new();
-        for process in 0..works.len() {
-            let open = others(process, &room).into_iter();
-            if let Some(host) = least(open, |host| after(&load, process, host)) {
-                let gain = load[instance.current[process]] - after(&load, process, host);
-                ranked.push((gain, process));
+        for process in 0..instance.processes() {
+            if let Some((_, after)) = plan.destination(process, &load) {
+                ranked.push((load.load(instance.current[process]) - after, process));
             }
         }
         ranked.retain(|(gain, _)| *gain > 0.0);
         ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        let mut hosts = instance.current.clone();
-        let mut best = self.predicted(instance, &hosts);
-        let mut plans = 0;
+        let mut best = (plan.predicted(self.horizon), 0);
+        let mut moves: Vec<(usize, usize)> = Vec::new();
         for (_, process) in ranked {
-            let open = others(process, &room).into_iter();
-            let Some(to) = least(open, |host| after(&load, process, host)) else {
+            let Some((to, after)) = plan.destination(process, &load) else {
                 continue;
             };
-            let from = room.places()[process];
-            load[from] -= works[process] / instance.speeds[from];
-            load[to] = after(&load, process, to);
-            room.put(process, to);
-            plans += 1;
-            let predicted = self.predicted(instance, room.places());
-            if predicted < best {
-                best = predicted;
-                hosts = room.places().to_vec();
+            let from = instance.current[process];
+            let without = load.load(from) - instance.work[process].get() / instance.speeds[from];
+            load.set(from, without);
+            load.set(to, after);
+            plan.put(process, to);
+            moves.push((process, to));
+            let predicted = plan.predicted(self.horizon);
+            if predicted < best.0 {
+                best = (predicted, moves.len());
             }
         }
+        let mut hosts = instance.current.clone();
+        for &(process, to) in &moves[..best.1] {
+            hosts[process] = to;
+        }
+        let plans = moves.len() as u64;
         let size = (instance.processes() + instance.hosts() + instance.communication.len()) as u64;
         let mut assignment = Assignment::central(hosts, (plans + 1) * size);
         assignment
@@ -97,22 +92,138 @@ impl Strategy for MigPfOptions {
     }
 }
 
-impl MigPfOptions {
-    /// The prediction function of an assignment \[s\].
-    fn predicted(self, instance: &Instance<'_>, hosts: &[usize]) -> f64 {
-        let prices = PriceOptions::default();
-        let mut sent = vec![0.0; instance.hosts()];
-        for row in &instance.communication {
-            let [from, to] = [hosts[row.from], hosts[row.to]];
-            if from != to {
-                sent[from] += prices.latency(instance, from, to) * row.messages
-                    + row.bytes.get() / prices.bandwidth(instance, from, to);
+/// A plan that grows move by move. The sums of its prediction are kept by host, and a move recomputes those of the hosts that it concerns.
+#[derive(Debug)]
+struct Plan<'a> {
+    instance: &'a Instance<'a>,
+    prices: PriceOptions,
+    room: Room,
+    /// The rows that name each process.
+    rows: Vec<Vec<usize>>,
+    /// The time of each host, over its processes.
+    times: Sums,
+    /// The time of the messages of each host to others, over the rows that its processes send.
+    sent: Sums,
+    /// The time of the moves from and to each host, over the processes that move.
+    moves: Sums,
+}
+
+/// A sum of each host, and the largest of them.
+#[derive(Debug)]
+struct Sums {
+    /// The numbers of the terms of each host.
+    terms: Vec<BTreeSet<usize>>,
+    /// The sums, negative.
+    negative: LoadTree,
+}
+
+impl Sums {
+    fn new(hosts: usize) -> Self {
+        Self {
+            terms: vec![BTreeSet::new(); hosts],
+            negative: LoadTree::new(&vec![0.0; hosts], &vec![1.0; hosts]),
+        }
+    }
+
+    fn largest(&self) -> f64 {
+        f64::max(0.0, -self.negative.lowest())
+    }
+}
+
+impl<'a> Plan<'a> {
+    fn new(instance: &'a Instance<'a>) -> Self {
+        let hosts = instance.hosts();
+        let mut plan = Self {
+            instance,
+            prices: PriceOptions::default(),
+            room: Room::new(instance),
+            rows: vec![Vec::new(); instance.processes()],
+            times: Sums::new(hosts),
+            sent: Sums::new(hosts),
+            moves: Sums::new(hosts),
+        };
+        for (process, &host) in instance.current.iter().enumerate() {
+            plan.times.terms[host].insert(process);
+        }
+        for (at, row) in instance.communication.iter().enumerate() {
+            plan.sent.terms[instance.current[row.from]].insert(at);
+            plan.rows[row.from].push(at);
+            if row.to != row.from {
+                plan.rows[row.to].push(at);
             }
         }
-        let communication = sent.into_iter().fold(0.0, f64::max);
-        instance.max_time(hosts).get()
-            + communication
-            + prices.moves(instance, hosts) / self.horizon
+        for host in 0..hosts {
+            plan.sum_up(host);
+        }
+        plan
+    }
+
+    /// The host that ends first with a process on it, but for its own, and when it then ends \[s\].
+    fn destination(&self, process: usize, load: &LoadTree) -> Option<(usize, f64)> {
+        let (work, from) = (
+            self.instance.work[process].get(),
+            self.room.places()[process],
+        );
+        load.least(
+            |load, speed| load + work / speed,
+            |host| host != from && self.room.fits(process, host),
+        )
+    }
+
+    /// Moves a process from its present host.
+    fn put(&mut self, process: usize, to: usize) {
+        let from = self.instance.current[process];
+        self.room.put(process, to);
+        self.times.terms[from].remove(&process);
+        self.times.terms[to].insert(process);
+        let mut concerned = BTreeSet::from([from, to]);
+        for host in [from, to] {
+            self.moves.terms[host].insert(process);
+        }
+        for &at in &self.rows[process] {
+            let row = self.instance.communication[at];
+            if row.from == process {
+                self.sent.terms[from].remove(&at);
+                self.sent.terms[to].insert(at);
+            } else {
+                concerned.insert(self.room.places()[row.from]);
+            }
+        }
+        for host in concerned {
+            self.sum_up(host);
+        }
+    }
+
+    /// Computes the sums of a host from its terms.
+    fn sum_up(&mut self, host: usize) {
+        let (instance, prices) = (self.instance, &self.prices);
+        let places = self.room.places();
+        let time = |from: usize, to: usize, messages: f64, bytes: f64| {
+            prices.latency(instance, from, to) * messages
+                + bytes / prices.bandwidth(instance, from, to)
+        };
+        let processes = self.times.terms[host].iter().copied();
+        let busy = instance.time_of(host, processes);
+        let rows = self.sent.terms[host].iter();
+        let rows = rows.map(|&at| instance.communication[at]);
+        let sent: f64 = rows
+            .filter(|row| places[row.to] != host)
+            .map(|row| time(host, places[row.to], row.messages, row.bytes.get()))
+            .fold(0.0, |sum, time| sum + time);
+        let moves = self.moves.terms[host].iter().map(|&process| {
+            let memory = instance.memory.get(process);
+            let bytes = memory.map_or(0.0, |bytes| bytes.get());
+            time(instance.current[process], places[process], 1.0, bytes)
+        });
+        let moves = moves.fold(0.0, |sum, time| sum + time);
+        self.times.negative.set(host, -busy);
+        self.sent.negative.set(host, -sent);
+        self.moves.negative.set(host, -moves);
+    }
+
+    /// The prediction function \[s\].
+    fn predicted(&self, horizon: f64) -> f64 {
+        self.times.largest() + self.sent.largest() + self.moves.largest() / horizon
     }
 }
 

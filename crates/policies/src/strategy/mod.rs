@@ -21,6 +21,7 @@ mod greedy_comm;
 mod greedy_refine;
 mod inform_and_transfer;
 mod instance;
+mod load_tree;
 mod migcube;
 mod migpf;
 mod optimum;

@@ -7,12 +7,15 @@
 //!
 //! Source: LB Analysis Framework (9615e7ab).
 
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::blocks::LibraryHeap;
 use super::greedy::depth;
-use super::room::{Room, least};
+use super::load_tree::LoadTree;
+use super::room::Room;
 use super::{Assignment, Instance, Strategy, StrategyOptions, Variant};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
@@ -118,25 +121,39 @@ fn lbaf(instance: &Instance<'_>) -> (Vec<usize>, u64) {
 fn ours(instance: &Instance<'_>) -> (Vec<usize>, u64) {
     let works = instance.works();
     let mut room = Room::new(instance);
+    let mut lists: Vec<BTreeSet<usize>> = instance
+        .by_host()
+        .into_iter()
+        .map(BTreeSet::from_iter)
+        .collect();
+    let times = instance.host_times(room.places());
+    let loads: Vec<f64> = times.iter().map(|time| time.get()).collect();
+    let mut tree = LoadTree::new(&loads, &instance.speeds);
+    let negative: Vec<f64> = loads.iter().map(|load| -load).collect();
+    let mut donors = LoadTree::new(&negative, &instance.speeds);
     let mut operations = 0;
     for _ in 0..most_rounds(instance) {
-        let mut load = instance.host_times(room.places());
-        let Some(donor) = least(0..load.len(), |host| -load[host].get()) else {
+        let Some((donor, _)) = donors.least(|negative, _| negative, |_| true) else {
             break;
         };
-        let own: Vec<usize> = (0..works.len())
-            .filter(|&process| room.places()[process] == donor && works[process] > 0.0)
-            .collect();
+        let own = lists[donor].iter().copied();
+        let own: Vec<usize> = own.filter(|&process| works[process] > 0.0).collect();
         let mut has_moved = false;
         for process in falling(&own, &works) {
-            let after = |host: usize| load[host].get() + works[process] / instance.speeds[host];
-            let others = (0..load.len()).filter(|&host| host != donor && room.fits(process, host));
-            operations += load.len() as u64;
-            if let Some(host) = least(others, after)
-                && after(host) < load[donor].get()
+            let after = |load: f64, speed: f64| load + works[process] / speed;
+            let is_open = |host: usize| host != donor && room.fits(process, host);
+            operations += loads.len() as u64;
+            if let Some((host, after)) = tree.least(after, is_open)
+                && after < tree.load(donor)
             {
                 room.put(process, host);
-                load = instance.host_times(room.places());
+                lists[donor].remove(&process);
+                lists[host].insert(process);
+                for host in [donor, host] {
+                    let time = instance.time_of(host, lists[host].iter().copied());
+                    tree.set(host, time);
+                    donors.set(host, -time);
+                }
                 has_moved = true;
             }
         }

@@ -76,7 +76,8 @@ pub(super) fn least(
     candidates: impl Iterator<Item = usize>,
     key: impl Fn(usize) -> f64,
 ) -> Option<usize> {
-    candidates.min_by(|&a, &b| key(a).total_cmp(&key(b)))
+    let keys = candidates.map(|one| (one, key(one)));
+    keys.min_by(|a, b| a.1.total_cmp(&b.1)).map(|least| least.0)
 }
 
 /// `count` hosts other than `own`, each once, in random order.

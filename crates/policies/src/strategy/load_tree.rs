@@ -1,0 +1,169 @@
+//! Hosts by load: finds the host with the least key without a visit to each host.
+
+/// A binary tree over the hosts. Each node has the least load and the highest speed of the hosts below it.
+#[derive(Clone, Debug)]
+pub(super) struct LoadTree {
+    /// The number of leaves, a power of two; those beyond the hosts have an infinite load.
+    leaves: usize,
+    /// Load and speed of each node: the root is the first, the children of node `n` are `2 n` and `2 n + 1`.
+    nodes: Vec<[f64; 2]>,
+}
+
+/// A host beyond the last one.
+const NONE: [f64; 2] = [f64::INFINITY, 0.0];
+
+impl LoadTree {
+    /// The tree of hosts with these finite loads and positive speeds.
+    pub(super) fn new(loads: &[f64], speeds: &[f64]) -> Self {
+        let leaves = loads.len().next_power_of_two();
+        let mut tree = Self {
+            leaves,
+            nodes: vec![NONE; 2 * leaves],
+        };
+        for (host, (&load, &speed)) in loads.iter().zip(speeds).enumerate() {
+            tree.nodes[leaves + host] = [load, speed];
+        }
+        for node in (1..leaves).rev() {
+            tree.update(node);
+        }
+        tree
+    }
+
+    fn update(&mut self, node: usize) {
+        let [left, right] = [self.nodes[2 * node], self.nodes[2 * node + 1]];
+        self.nodes[node] = [left[0].min(right[0]), left[1].max(right[1])];
+    }
+
+    /// The load of a host.
+    pub(super) fn load(&self, host: usize) -> f64 {
+        self.nodes[self.leaves + host][0]
+    }
+
+    /// The least load of all hosts; infinite without hosts.
+    pub(super) fn lowest(&self) -> f64 {
+        self.nodes[1][0]
+    }
+
+    /// Sets the load of a host.
+    pub(super) fn set(&mut self, host: usize, load: f64) {
+        let mut node = self.leaves + host;
+        self.nodes[node][0] = load;
+        while node > 1 {
+            node /= 2;
+            self.update(node);
+        }
+    }
+
+    /// Finds the host with the least key among those that are open, the first of equal ones, and its key.
+    ///
+    /// `key` takes load and speed of a host; it must not fall with the load, nor grow with the speed.
+    pub(super) fn least(
+        &self,
+        key: impl Fn(f64, f64) -> f64,
+        is_open: impl Fn(usize) -> bool,
+    ) -> Option<(usize, f64)> {
+        let mut best = None;
+        self.search((1, 0, self.leaves), &key, &is_open, &mut best);
+        best
+    }
+
+    /// Improves `best` by a node with its first host and its number of hosts.
+    fn search(
+        &self,
+        (node, first, hosts): (usize, usize, usize),
+        key: &impl Fn(f64, f64) -> f64,
+        is_open: &impl Fn(usize) -> bool,
+        best: &mut Option<(usize, f64)>,
+    ) {
+        let [load, speed] = self.nodes[node];
+        if load == f64::INFINITY {
+            return;
+        }
+        // No host below the node has a lower key than this.
+        let bound = key(load, speed);
+        let is_behind = |&(host, least): &(usize, f64)| {
+            let order = bound.total_cmp(&least).then(first.cmp(&host));
+            order.is_ge()
+        };
+        if best.as_ref().is_some_and(is_behind) {
+            return;
+        }
+        if hosts == 1 {
+            if is_open(first) {
+                *best = Some((first, bound));
+            }
+            return;
+        }
+        let half = hosts / 2;
+        let mut children = [(2 * node, first, half), (2 * node + 1, first + half, half)];
+        let key_of = |node: usize| key(self.nodes[node][0], self.nodes[node][1]);
+        let is_right_better =
+            self.nodes[2 * node + 1][0] < f64::INFINITY && key_of(2 * node + 1) < key_of(2 * node);
+        if is_right_better {
+            children.reverse();
+        }
+        for child in children {
+            self.search(child, key, is_open, best);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::super::room::least;
+    use super::*;
+    use crate::random::{Purpose, Stream};
+
+    #[test]
+    fn the_least_key_is_that_of_a_visit_to_all_hosts() {
+        let mut random = Stream::new(7, Purpose::Policy);
+        for case in 0..400 {
+            let hosts = 1 + random.below(20);
+            // Few values, so that many keys are equal.
+            let mut loads: Vec<f64> = (0..hosts).map(|_| random.below(4) as f64).collect();
+            let kinds = 1 + case % 3;
+            let speeds: Vec<f64> = (0..hosts)
+                .map(|_| 1.0 + random.below(kinds) as f64)
+                .collect();
+            let mut tree = LoadTree::new(&loads, &speeds);
+            for _ in 0..10 {
+                let changed = random.below(hosts);
+                loads[changed] = random.below(5) as f64;
+                tree.set(changed, loads[changed]);
+                let (work, closed) = (random.below(3) as f64, random.below(hosts));
+                let key = |load: f64, speed: f64| f64::max(1.5, load + work / speed);
+                let open = (0..hosts).filter(|host| *host != closed);
+                let slow = least(open, |host| key(loads[host], speeds[host]));
+                let fast = tree.least(key, |host| host != closed);
+                assert_eq!(fast.map(|one| one.0), slow, "case {case}");
+                let lowest = loads.iter().copied().fold(f64::INFINITY, f64::min);
+                assert_eq!(
+                    (tree.lowest(), tree.load(changed)),
+                    (lowest, loads[changed])
+                );
+            }
+        }
+        assert_eq!(
+            LoadTree::new(&[], &[]).least(|load, _| load, |_| true),
+            None
+        );
+    }
+
+    #[test]
+    fn among_equal_speeds_a_search_visits_few_hosts() {
+        let loads: Vec<f64> = (0..100_000)
+            .map(|host| f64::from(host * 7 % 1000))
+            .collect();
+        let tree = LoadTree::new(&loads, &vec![2.0; loads.len()]);
+        let keys = Cell::new(0);
+        let key = |load: f64, speed: f64| {
+            keys.set(keys.get() + 1);
+            load + 3.0 / speed
+        };
+        // Host 0 and each thousandth host have no load; host 0 is closed.
+        assert_eq!(tree.least(key, |host| host != 0), Some((1000, 1.5)));
+        assert!(keys.get() < 300, "{} keys", keys.get());
+    }
+}
