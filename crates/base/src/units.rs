@@ -112,6 +112,7 @@ fn parse_quantity(
         });
     }
     match units.all().find(|(name, _)| *name == unit) {
+        Some((_, 1.0)) => Ok(value),
         Some((_, scale)) => Ok(scale_once(number, *scale).unwrap_or(value * scale)),
         None => Err(UnitError::UnknownUnit {
             unit: unit.to_owned(),

@@ -90,6 +90,9 @@ pub(super) type Complaint = (String, String);
 
 /// Work: in instructions, or in seconds on hosts of `speed` \[instr/s\].
 pub(super) fn work(text: &str, unit: Option<&str>, speed: f64) -> Result<Instructions, Complaint> {
+    if let Some(work) = plain(text, unit, Instructions::UNIT).and_then(Instructions::new) {
+        return Ok(work);
+    }
     let whole = with_unit(text, unit.unwrap_or(Instructions::UNIT));
     let seconds = Seconds::parse(&whole).ok();
     let read = match seconds {
@@ -105,11 +108,21 @@ pub(super) fn work(text: &str, unit: Option<&str>, speed: f64) -> Result<Instruc
 
 /// A size, in bytes unless it has another unit.
 pub(super) fn size(text: &str, unit: Option<&str>) -> Result<Bytes, Complaint> {
+    if let Some(size) = plain(text, unit, Bytes::UNIT).and_then(Bytes::new) {
+        return Ok(size);
+    }
     let whole = with_unit(text, unit.unwrap_or(Bytes::UNIT));
     Bytes::parse(&whole).map_err(|error| {
         let hint = "write a number, in the unit that the name of the column has (`bytes [kB]`), or with its own: `64 kB`";
         (error.to_string(), hint.to_owned())
     })
+}
+
+/// A number of digits in a column of the unit `own`, as nearly all are: it is read without a text with its unit.
+fn plain(text: &str, unit: Option<&str>, own: &str) -> Option<f64> {
+    let mut letters = text.bytes();
+    let is_plain = letters.all(|letter| letter.is_ascii_digit() || letter == b'.');
+    (is_plain && unit.is_none_or(|unit| unit == own)).then(|| text.parse().ok())?
 }
 
 /// A number with the unit of its column; a field that has its own unit as it is.

@@ -145,6 +145,13 @@ struct Row<'r> {
     fields: &'r csv::StringRecord,
 }
 
+impl Row<'_> {
+    /// A field without the space around it; empty if there is none.
+    fn field(&self, at: usize) -> &str {
+        self.fields.get(at).unwrap_or_default().trim()
+    }
+}
+
 impl<'a> Source<'a> {
     fn new(name: &'a str, config: &'a TableConfig) -> Self {
         Self { name, config }
@@ -219,7 +226,7 @@ impl<'a> Source<'a> {
         let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
         let separator = Separator::of(&first_line(bytes));
         let mut reader = csv::ReaderBuilder::new()
-            .trim(csv::Trim::All)
+            .trim(csv::Trim::Headers)
             .comment(Some(b'#'))
             .delimiter(separator.byte())
             .from_reader(bytes);
@@ -238,21 +245,25 @@ impl<'a> Source<'a> {
                 return rows;
             }
         };
-        for (number, row) in reader.records().enumerate() {
-            let read = row
-                .map_err(|error| self.unreadable(&error, &known))
-                .and_then(|fields| {
-                    let line = fields.position().map_or(1, |place| line_of(place.line()));
-                    let row = Row {
-                        line,
-                        separator,
-                        fields: &fields,
-                    };
-                    check_index(&row, has_index.then_some(number))
-                        .and_then(|()| read(&row, &columns))
-                        .map_err(|(what, hint)| self.problem(line, 1, what).hint(hint))
-                });
-            match read {
+        let mut fields = csv::StringRecord::new();
+        for number in 0.. {
+            let found = match reader.read_record(&mut fields) {
+                Ok(false) => break,
+                Ok(true) => Ok(()),
+                Err(error) => Err(self.unreadable(&error, &known)),
+            };
+            let row = found.and_then(|()| {
+                let line = fields.position().map_or(1, |place| line_of(place.line()));
+                let row = Row {
+                    line,
+                    separator,
+                    fields: &fields,
+                };
+                check_index(&row, has_index.then_some(number))
+                    .and_then(|()| read(&row, &columns))
+                    .map_err(|(what, hint)| self.problem(line, 1, what).hint(hint))
+            });
+            match row {
                 Ok(row) => rows.push(row),
                 Err(problem) => problems.push(problem),
             }
@@ -299,7 +310,7 @@ impl<'a> Source<'a> {
     ) -> Result<usize, Complaint> {
         let first = self.config.first;
         let at = column.map_or(0, |column| column.index);
-        let text = row.fields.get(at).unwrap_or_default();
+        let text = row.field(at);
         let digits = if what == "process" {
             text.strip_prefix('p').unwrap_or(text)
         } else {
@@ -338,7 +349,7 @@ fn field<T>(
     let Some(column) = column else {
         return Ok(None);
     };
-    let text = row.fields.get(column.index).unwrap_or_default();
+    let text = row.field(column.index);
     if text.is_empty() {
         return Ok(None);
     }
@@ -360,7 +371,7 @@ fn check_index(row: &Row<'_>, number: Option<usize>) -> Result<(), Complaint> {
     let Some(number) = number else {
         return Ok(());
     };
-    let text = row.fields.get(0).unwrap_or_default();
+    let text = row.field(0);
     if text == number.to_string() {
         return Ok(());
     }
