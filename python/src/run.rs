@@ -322,7 +322,8 @@ impl Run {
     /// The manifest as JSON, with settings and summary.
     #[getter]
     fn manifest(&self) -> String {
-        output::manifest(&self.settings, &self.results).to_string()
+        let manifest = output::manifest(&self.settings, &self.results);
+        serde_json::to_string(&manifest).expect("a text takes everything")
     }
 
     /// The table that the command prints, without colours.

@@ -1,8 +1,8 @@
 //! Printing: results go to stdout, everything else to stderr.
 
-use std::io::Write;
+use std::io::{self, BufWriter, Write};
 
-use serde_json::Value;
+use serde::Serialize;
 
 use crate::error::{Error, Problem, visible};
 use crate::output::{Form, Sheet};
@@ -19,9 +19,38 @@ pub(super) fn say_notes(notes: &[String], errors: &mut dyn Write) {
     }
 }
 
-/// Prints JSON, in which a terminal finds nothing that steers it.
-pub(super) fn print_json(out: &mut dyn Write, value: &Value) -> Result<(), Error> {
-    print(out, &harmless(format!("{value:#}\n")))
+/// Prints JSON part by part, in which a terminal finds nothing that steers it.
+pub(super) fn print_json(out: &mut dyn Write, value: &impl Serialize) -> Result<(), Error> {
+    let mut json = Harmless(BufWriter::new(out));
+    let written = serde_json::to_writer_pretty(&mut json, value).map_err(io::Error::from);
+    checked(written.and_then(|()| {
+        json.write_all(b"\n")?;
+        json.flush()
+    }))
+}
+
+/// A writer of JSON that escapes what steers a terminal; a part that it is given has whole letters.
+struct Harmless<W>(W);
+
+impl<W: Write> Write for Harmless<W> {
+    fn write(&mut self, part: &[u8]) -> io::Result<usize> {
+        match std::str::from_utf8(part) {
+            Ok(text) if part.iter().copied().any(may_steer) => {
+                self.0.write_all(harmless(text.to_owned()).as_bytes())?;
+            }
+            _ => self.0.write_all(part)?,
+        }
+        Ok(part.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+/// Whether a letter that has the byte may steer a terminal.
+fn may_steer(byte: u8) -> bool {
+    !matches!(byte, b'\n' | b' '..=b'~')
 }
 
 /// Whether a letter steers a terminal.
@@ -31,9 +60,8 @@ fn steers(letter: char) -> bool {
 
 /// JSON in which a terminal finds nothing that steers it.
 pub(super) fn harmless(mut text: String) -> String {
-    // Letters of several bytes are looked at one by one; the others are seldom anything else.
-    let may_steer = |byte: &u8| !matches!(byte, b'\n' | b' '..=b'~');
-    if text.bytes().any(|byte| may_steer(&byte)) && text.contains(steers) {
+    // Letters of several bytes are examined one by one; few texts have any.
+    if text.bytes().any(may_steer) && text.contains(steers) {
         // The rest of the control characters is escaped already.
         text = text.replace('\u{7f}', "\\u007f");
         for letter in '\u{80}'..='\u{9f}' {
@@ -45,7 +73,12 @@ pub(super) fn harmless(mut text: String) -> String {
 
 /// Prints a result; a reader that has gone away (`| head`) is no failure.
 pub(super) fn print(out: &mut dyn Write, text: &str) -> Result<(), Error> {
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    checked(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
+}
+
+/// Turns a failure to print into an error with a hint; a reader that has gone away is no failure.
+fn checked(printed: io::Result<()>) -> Result<(), Error> {
+    match printed {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
             let problem = Problem::new(format!("cannot write the result: {error}"));
             Err(Error::Output(problem.source("standard output").hint(
@@ -57,15 +90,46 @@ pub(super) fn print(out: &mut dyn Write, text: &str) -> Result<(), Error> {
 }
 
 /// Prints a result in the form that was asked for; nothing without one.
-pub(super) fn print_result(
+pub(super) fn print_result<J: Serialize>(
     out: &mut dyn Write,
     form: Option<Form>,
-    json: impl FnOnce() -> Value,
+    json: impl FnOnce() -> J,
     sheet: impl FnOnce() -> Sheet,
 ) -> Result<(), Error> {
     match form {
         None => Ok(()),
         Some(Form::Json) => print_json(out, &json()),
         Some(form) => print(out, &sheet().render(form)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Everything that is written, and the length of the longest part.
+    #[derive(Default)]
+    struct Parts(Vec<u8>, usize);
+
+    impl Write for Parts {
+        fn write(&mut self, part: &[u8]) -> io::Result<usize> {
+            self.0.extend_from_slice(part);
+            self.1 = self.1.max(part.len());
+            Ok(part.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn json_is_written_part_by_part_and_steers_no_terminal() {
+        let value = vec!["a \u{7f} b \u{9b} c \u{e4}"; 10_000];
+        let mut parts = Parts::default();
+        print_json(&mut parts, &value).unwrap();
+        let whole = format!("{:#}\n", serde_json::json!(value));
+        assert_eq!(String::from_utf8(parts.0).unwrap(), harmless(whole));
+        assert!(parts.1 <= 10_000, "{} bytes at once", parts.1);
     }
 }

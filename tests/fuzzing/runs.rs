@@ -704,7 +704,7 @@ fn scale(experiment: &mut Experiment, factor: f64) {
 
 /// What users are shown of it.
 fn check_output(experiment: &Experiment, results: &Results, activities: Vec<Activity>) {
-    summary(experiment, results);
+    serde_json::to_string(&summary(experiment, results)).expect("a text takes everything");
     table(experiment, results).render(Form::Table);
     let run = Run::of(experiment, results).expect("what is written is read");
     for call in run.scenarios.iter().flat_map(|run| &run.calls).take(3) {

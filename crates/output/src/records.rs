@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use serde::{Serialize, Serializer};
 use serde_json::{Value, json};
 
 use super::guarded;
@@ -118,7 +119,7 @@ fn call(experiment: &Experiment, results: &Results, run: &ScenarioRun, index: us
         "applied": call.applied,
         "policy": experiment.policy_name(),
         "candidates": candidates,
-        "migrations": migrations_of(experiment, call),
+        "migrations": Moves(experiment, call),
         "t1_minus_t2_sum_s": sum,
         "gain_on_i_until_next_call_s": gain_on_i,
         "explanation": call.decision.explained(),
@@ -145,24 +146,35 @@ fn candidate(experiment: &Experiment, candidate: &Candidate) -> Value {
     })
 }
 
-/// The migrations that a call decided.
-pub(super) fn migrations_of(experiment: &Experiment, call: &CallRecord) -> Vec<Value> {
-    let one = |(wanted, origin): (&Migration, &HostId)| {
-        let (from, to) = (place(experiment, *origin), place(experiment, wanted.to));
-        json!({
-            "process": number(wanted.process),
-            "from_cluster": from.0,
-            "to_cluster": to.0,
-            "from_host": from.1,
-            "to_host": to.1,
-        })
-    };
-    call.decision
-        .migrations
-        .iter()
-        .zip(&call.origins)
-        .map(one)
-        .collect()
+/// The migrations that a call decided, written one by one.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moves<'a>(pub(super) &'a Experiment, pub(super) &'a CallRecord);
+
+/// A migration that a call decided.
+#[derive(Debug, Serialize)]
+struct Move<'a> {
+    process: u64,
+    from_cluster: &'a str,
+    to_cluster: &'a str,
+    from_host: &'a str,
+    to_host: &'a str,
+}
+
+impl Serialize for Moves<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(experiment, call) = self;
+        let moves = call.decision.migrations.iter().zip(&call.origins);
+        serializer.collect_seq(moves.map(|(wanted, origin)| {
+            let (from, to) = (place(experiment, *origin), place(experiment, wanted.to));
+            Move {
+                process: number(wanted.process),
+                from_cluster: from.0,
+                to_cluster: to.0,
+                from_host: from.1,
+                to_host: to.1,
+            }
+        }))
+    }
 }
 
 /// The cluster and the name of a host.

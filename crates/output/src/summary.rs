@@ -1,9 +1,10 @@
 //! The summary of an experiment, and the manifest of a run folder, as JSON.
 
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
 use super::placed::Placed;
-use super::records::migrations_of;
+use super::records::Moves;
 use super::starts;
 use migsim_bsp::{Scenario, Sent};
 use migsim_experiment::{Experiment, Ledger, Results, ScenarioRun, Term};
@@ -11,38 +12,111 @@ use migsim_experiment::{Experiment, Ledger, Results, ScenarioRun, Term};
 /// The schema of the manifests that are written and read.
 pub(super) const SCHEMA: &str = "migsim-run-1";
 
-/// The summary: whose settings they are, what the application sends, what the simulator did, and each scenario with its calls.
+/// The summary, whose scenarios are computed and written one by one.
+#[derive(Debug, Serialize)]
+struct Summary<'a> {
+    #[serde(flatten)]
+    before: Map<String, Value>,
+    scenarios: Scenarios<'a>,
+    #[serde(flatten)]
+    after: Map<String, Value>,
+}
+
+/// The scenarios of a summary.
+#[derive(Debug)]
+struct Scenarios<'a>(&'a Experiment, &'a Results);
+
+/// A scenario of a summary, whose calls are computed and written one by one.
+#[derive(Debug, Serialize)]
+struct ScenarioSummary<'a> {
+    #[serde(flatten)]
+    before: Map<String, Value>,
+    calls: Calls<'a>,
+    #[serde(flatten)]
+    after: Map<String, Value>,
+}
+
+/// The calls of a scenario.
+#[derive(Debug)]
+struct Calls<'a>(&'a Experiment, &'a [CallRecord]);
+
+/// A call of a scenario.
+#[derive(Debug, Serialize)]
+struct CallSummary<'a> {
+    superstep: usize,
+    candidates: usize,
+    migrations: Moves<'a>,
+    applied: bool,
+}
+
+/// The manifest, whose summary is computed as it is written.
+#[derive(Debug, Serialize)]
+struct Manifest<'a> {
+    schema: &'static str,
+    version: &'static str,
+    seed: u64,
+    processes: usize,
+    inputs: Vec<Value>,
+    experiment: &'a Value,
+    summary: Summary<'a>,
+}
+
+impl Serialize for Scenarios<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(experiment, results) = self;
+        let runs = results.runs.iter();
+        serializer.collect_seq(runs.map(|run| scenario(experiment, results, run)))
+    }
+}
+
+impl Serialize for Calls<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(experiment, calls) = self;
+        serializer.collect_seq(calls.iter().map(|call| CallSummary {
+            superstep: call.superstep + 1,
+            candidates: call.decision.candidates.len(),
+            migrations: Moves(experiment, call),
+            applied: call.applied,
+        }))
+    }
+}
+
+/// The summary: whose settings they are, what the application sends, what the simulator did, and each scenario with its calls. The calls
+/// are not held in memory, but computed one by one as they are written.
 ///
 /// `simulator.loop_cpu_s` is the only value that differs between two runs of the same experiment.
-pub fn summary(experiment: &Experiment, results: &Results) -> Value {
-    let scenarios: Vec<Value> = results
-        .runs
-        .iter()
-        .map(|run| scenario(experiment, results, run))
-        .collect();
-    let mut summary = json!({
-        "placed": Placed::of(experiment).json(),
-        "basis": experiment.basis.text(),
-        "application": application(results),
-        "simulator": simulator(experiment, results),
-        "scenarios": scenarios,
-    });
-    let iii = results.get(Scenario::Iii);
-    let iii = iii.map(|run| run.outcome.makespan.get());
-    if let Some((all, best)) = starts::json(&results.static_starts, iii) {
-        summary["static_starts"] = all;
-        summary["best_static_start"] = best;
+pub fn summary<'a>(experiment: &'a Experiment, results: &'a Results) -> impl Serialize + 'a {
+    Summary::of(experiment, results)
+}
+
+impl<'a> Summary<'a> {
+    fn of(experiment: &'a Experiment, results: &'a Results) -> Self {
+        let (mut before, mut after) = (Map::new(), Map::new());
+        before.insert("placed".into(), Placed::of(experiment).json());
+        before.insert("basis".into(), experiment.basis.text().into());
+        before.insert("application".into(), application(results));
+        before.insert("simulator".into(), simulator(experiment, results));
+        let iii = results.get(Scenario::Iii);
+        let iii = iii.map(|run| run.outcome.makespan.get());
+        if let Some((all, best)) = starts::json(&results.static_starts, iii) {
+            after.insert("static_starts".into(), all);
+            after.insert("best_static_start".into(), best);
+        }
+        let readings = experiment.readings();
+        if !readings.is_empty() {
+            after.insert("readings".into(), json!(readings));
+        }
+        let mut notes = experiment.said.clone();
+        notes.extend(experiment.notes_of(results));
+        if !notes.is_empty() {
+            after.insert("notes".into(), json!(notes));
+        }
+        Self {
+            before,
+            scenarios: Scenarios(experiment, results),
+            after,
+        }
     }
-    let readings = experiment.readings();
-    if !readings.is_empty() {
-        summary["readings"] = json!(readings);
-    }
-    let mut notes = experiment.said.clone();
-    notes.extend(experiment.notes_of(results));
-    if !notes.is_empty() {
-        summary["notes"] = json!(notes);
-    }
-    summary
 }
 
 /// The manifest: everything needed to repeat the run and to trust it, and its summary.
@@ -84,53 +158,42 @@ pub(super) fn process_supersteps(experiment: &Experiment, run: &ScenarioRun) -> 
     experiment.placement.len() as u64 * run.outcome.supersteps.len() as u64
 }
 
-fn scenario(experiment: &Experiment, results: &Results, run: &ScenarioRun) -> Value {
+fn scenario<'a>(
+    experiment: &'a Experiment,
+    results: &Results,
+    run: &'a ScenarioRun,
+) -> ScenarioSummary<'a> {
     let outcome = &run.outcome;
-    let calls: Vec<Value> = outcome
-        .calls
-        .iter()
-        .map(|call| {
-            json!({
-                "superstep": call.superstep + 1,
-                "candidates": call.decision.candidates.len(),
-                "migrations": migrations_of(experiment, call),
-                "applied": call.applied,
-            })
-        })
-        .collect();
-    let mut fields = json!({
-        "scenario": run.scenario.name(),
-        "makespan_s": outcome.makespan.get(),
-        "supersteps": outcome.supersteps.len(),
-        "scheduling_s": outcome.scheduling.get(),
-        "migration_s": outcome.migration.get(),
-        "moved": outcome.migrations.len(),
-        "messages": outcome.flows,
-        "event_hash": outcome.event_hash,
-        "calls": calls,
-    });
+    let (mut before, mut after) = (Map::new(), Map::new());
+    let mut put = |key: &str, value: Value| before.insert(key.to_owned(), value);
+    put("scenario", run.scenario.name().into());
+    put("makespan_s", outcome.makespan.get().into());
+    put("supersteps", outcome.supersteps.len().into());
+    put("scheduling_s", outcome.scheduling.get().into());
+    put("migration_s", outcome.migration.get().into());
+    put("moved", outcome.migrations.len().into());
+    put("messages", outcome.flows.into());
+    put("event_hash", json!(outcome.event_hash));
+    let mut put = |key: &str, value: Value| after.insert(key.to_owned(), value);
     if run.scenario == Scenario::Iii {
-        fields["straight_returns"] = outcome.straight_returns().into();
+        put("straight_returns", outcome.straight_returns().into());
     }
-    if let (Some(ledger), Some(map)) = (results.ledger(run), fields.as_object_mut()) {
-        map.insert("ledger".into(), self::ledger(&ledger));
+    if let Some(ledger) = results.ledger(run) {
+        put("ledger", self::ledger(&ledger));
     }
-    if let (Some(relative_overhead), Some(map)) =
-        (results.relative_overhead(run), fields.as_object_mut())
-    {
+    if let Some(relative_overhead) = results.relative_overhead(run) {
+        let percent = 100.0 * relative_overhead;
         match run.scenario {
             Scenario::I => {}
-            Scenario::Ii => drop(map.insert(
-                "overhead_percent".into(),
-                (100.0 * relative_overhead).into(),
-            )),
-            Scenario::Iii => drop(map.insert(
-                "gain_percent".into(),
-                (0.0 - 100.0 * relative_overhead).into(),
-            )),
+            Scenario::Ii => drop(put("overhead_percent", percent.into())),
+            Scenario::Iii => drop(put("gain_percent", (0.0 - percent).into())),
         }
     }
-    fields
+    ScenarioSummary {
+        before,
+        calls: Calls(experiment, &outcome.calls),
+        after,
+    }
 }
 
 /// The terms of a ledger and their sum, in seconds and in ticks: whole numbers that add up in any language.
