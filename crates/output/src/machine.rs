@@ -188,7 +188,7 @@ fn between<'a>(platform: &Platform, links: &'a [LinkId]) -> &'a [LinkId] {
     match (&platform.routes, links) {
         (Routes::Zoned { .. }, [_, inner @ .., _]) => inner,
         (Routes::Zoned { .. }, _) => &[],
-        (Routes::Clustered { .. }, links) => links,
+        (Routes::Clustered { .. } | Routes::Routers { .. }, links) => links,
     }
 }
 
@@ -196,10 +196,7 @@ fn cluster(platform: &Platform, id: ClusterId) -> MachineCluster {
     let cluster = &platform.clusters[id.index()];
     let group = |hosts: Range<u32>| {
         let first = hosts.start as usize;
-        let access = match &platform.routes {
-            Routes::Clustered { access, .. } => access[first],
-            Routes::Zoned { .. } => None,
-        };
+        let access = platform.access().and_then(|access| access[first]);
         let host = &platform.hosts[first];
         MachineGroup {
             hosts: hosts.len() as u64,

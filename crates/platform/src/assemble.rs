@@ -3,7 +3,9 @@
 //! Both formats use it: JSON, and SimGrid's `<cluster>`. What it would take of memory is known before it is taken.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
+use super::router_paths::{MOST_TABLED, RouterPaths};
 use super::{Cluster, ClusterPath, Host, Link, Platform, Profile, Routes};
 use migsim_base::error::Problem;
 use migsim_base::memory::Limits;
@@ -16,9 +18,6 @@ use migsim_base::words::counted;
 pub(super) const MOST_HOSTS: u64 = 50_000_000;
 /// The most memory that the description of a platform may take \[B\], where nothing else limits it.
 const MOST_MEMORY: f64 = 16e9;
-
-/// The most memory that the paths between clusters may take \[B\]; their length is known only when they are there.
-const MOST_PATH_MEMORY: u64 = 2_000_000_000;
 
 /// A link without its name.
 #[derive(Clone, Debug)]
@@ -85,14 +84,12 @@ pub(super) struct GroupParts {
     pub(super) access: Option<LinkParts>,
 }
 
-/// Links and paths of a platform under construction.
+/// Hosts and links of a platform under construction.
 #[derive(Debug)]
 pub(super) struct Assembly {
     platform: Platform,
     access: Vec<Option<LinkId>>,
     medium: Vec<Option<LinkId>>,
-    pairs: Vec<Option<ClusterPath>>,
-    path_links: Vec<LinkId>,
 }
 
 impl Assembly {
@@ -114,8 +111,6 @@ impl Assembly {
             },
             access: Vec::new(),
             medium: Vec::with_capacity(count),
-            pairs: vec![None; count * count],
-            path_links: Vec::new(),
         };
         for cluster in clusters {
             assembly.add_cluster(cluster);
@@ -160,55 +155,27 @@ impl Assembly {
         });
     }
 
-    /// Sets the path from cluster `a` to cluster `b`: medium of a, `between`, medium of b (a medium only once inside a cluster).
-    pub(super) fn connect(
-        &mut self,
-        a: usize,
-        b: usize,
-        between: &[LinkId],
-    ) -> Result<(), Problem> {
-        let last = if a == b { None } else { self.medium[b] };
-        let start = self.path_links.len();
-        self.path_links.extend(self.medium[a]);
-        self.path_links.extend_from_slice(between);
-        self.path_links.extend(last);
-        let end = self.path_links.len();
-        if 4 * end as u64 > MOST_PATH_MEMORY {
-            return Err(Problem::new(format!(
-                "the paths between the clusters hold more than {} links in all",
-                MOST_PATH_MEMORY / 4
-            )));
-        }
-        let clusters = self.medium.len();
-        self.pairs[a * clusters + b] = Some(ClusterPath {
-            links: LinkId::from_index(start).0..LinkId::from_index(end).0,
-            latency: None,
-        });
-        Ok(())
+    /// The shared medium of each cluster.
+    pub(super) fn media(&self) -> &[Option<LinkId>] {
+        &self.medium
     }
 
-    /// Whether there is a path from cluster `a` to cluster `b`.
-    pub(super) fn is_connected(&self, a: usize, b: usize) -> bool {
-        self.pairs[a * self.medium.len() + b].is_some()
-    }
-
-    /// Sets the latency of the whole way between hosts of two clusters, in both directions.
-    pub(super) fn set_latency(&mut self, a: usize, b: usize, latency: Seconds) {
-        let clusters = self.medium.len();
-        for pair in [a * clusters + b, b * clusters + a] {
-            if let Some(path) = &mut self.pairs[pair] {
-                path.latency = Some(latency);
-            }
-        }
-    }
-
-    pub(super) fn finish(self) -> Platform {
-        Platform {
-            routes: Routes::Clustered {
-                access: self.access,
-                pairs: self.pairs,
-                links: self.path_links,
+    /// Completes the platform by the paths between its clusters, in a table if it is small.
+    pub(super) fn finish(self, paths: RouterPaths) -> Platform {
+        let access = self.access;
+        let routes = match paths.table() {
+            Some((pairs, links)) => Routes::Clustered {
+                access,
+                pairs,
+                links,
             },
+            None => Routes::Routers {
+                access,
+                paths: Arc::new(paths),
+            },
+        };
+        Platform {
+            routes,
             ..self.platform
         }
     }
@@ -230,11 +197,14 @@ pub(super) fn memory_of_hosts(hosts: u64, name: &str, links: u64, profile_steps:
     hosts.saturating_mul(host + link + 16 * profile_steps as u64)
 }
 
-/// What the table of pairs takes of memory \[B\].
-pub(super) fn memory_of_pairs(clusters: usize) -> u64 {
-    (clusters as u64)
-        .saturating_mul(clusters as u64)
-        .saturating_mul(size_of::<Option<ClusterPath>>() as u64)
+/// What clusters and the paths between them take of memory \[B\].
+pub(super) fn memory_of_clusters(clusters: usize) -> u64 {
+    let clusters = clusters as u64;
+    if clusters <= MOST_TABLED as u64 {
+        clusters * clusters * size_of::<Option<ClusterPath>>() as u64
+    } else {
+        clusters.saturating_mul(CLUSTER)
+    }
 }
 
 /// What a platform that is there takes of memory \[B\].
@@ -242,11 +212,15 @@ pub fn memory_of(platform: &Platform) -> f64 {
     let names = NAME * (platform.hosts.len() + platform.links.len());
     let routes = match &platform.routes {
         Routes::Clustered { pairs, links, .. } => size_of_val(&pairs[..]) + size_of_val(&links[..]),
+        Routes::Routers { paths, .. } => paths.memory(),
         Routes::Zoned { zones, points } => zones.memory() + size_of_val(&points[..]),
     };
     let lists = size_of_val(&platform.hosts[..]) + size_of_val(&platform.links[..]);
     (names + routes + lists) as f64
 }
+
+/// What a cluster with its router takes where paths are found on demand \[B\].
+const CLUSTER: u64 = 512;
 
 /// What the allocator takes for a short name \[B\].
 const NAME: usize = 32;

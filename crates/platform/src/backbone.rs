@@ -38,6 +38,16 @@ impl Platform {
                 let between = links.iter().copied().filter(is_between);
                 between.map(rate).reduce(narrower)
             }
+            Routes::Routers { paths, .. } => {
+                let mut narrowest: Option<BytesPerSecond> = None;
+                paths.each_link(&mut |link| {
+                    if is_between(&link) {
+                        let all = narrowest.into_iter().chain([rate(link)]);
+                        narrowest = all.reduce(narrower);
+                    }
+                });
+                narrowest
+            }
             Routes::Zoned { .. } => {
                 let clusters = || (0..self.clusters.len()).map(ClusterId::from_index);
                 let pairs = clusters().flat_map(|a| clusters().map(move |b| (a, b)));
@@ -61,12 +71,18 @@ impl Platform {
                     *lies = Inside::Several;
                 }
             };
-            if let Routes::Clustered { pairs, links, .. } = &self.routes {
-                // The path from a cluster to itself is its medium, also in a cluster of one host.
-                if let Some(path) = &pairs[index * self.clusters.len() + index] {
-                    let range = path.links.start as usize..path.links.end as usize;
-                    links[range].iter().copied().for_each(&mut add);
+            // The path from a cluster to itself is its medium, also in a cluster of one host.
+            match &self.routes {
+                Routes::Clustered { pairs, links, .. } => {
+                    if let Some(path) = &pairs[index * self.clusters.len() + index] {
+                        let range = path.links.start as usize..path.links.end as usize;
+                        links[range].iter().copied().for_each(&mut add);
+                    }
                 }
+                Routes::Routers { paths, .. } => {
+                    paths.medium(cluster).into_iter().for_each(&mut add);
+                }
+                Routes::Zoned { .. } => {}
             }
             for route in self.routes_inside(cluster).into_iter().flatten() {
                 route.links().for_each(&mut add);

@@ -1,11 +1,13 @@
 //! The machine: clusters of hosts, links, and the route between any two hosts.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
 use super::capacity::{Background, Capacity};
 use super::profile::{Profile, StepsAhead};
+use super::router_paths::RouterPaths;
 use super::zones::Zones;
 use migsim_base::units::{
     Bytes, BytesPerSecond, ClusterId, HostId, InstructionsPerSecond, LinkId, Seconds,
@@ -167,6 +169,13 @@ pub enum Routes {
         /// The links of all paths.
         links: Vec<LinkId>,
     },
+    /// The same, with the paths between many clusters found on demand.
+    Routers {
+        /// The access link of each host.
+        access: Vec<Option<LinkId>>,
+        /// The paths.
+        paths: Arc<RouterPaths>,
+    },
     /// Found on demand in nested zones (SimGrid's platforms).
     Zoned {
         /// The zones.
@@ -205,7 +214,7 @@ impl Platform {
     /// SimGrid's `FATPIPE`.
     pub fn has_whole_pipes(&self) -> bool {
         match &self.routes {
-            Routes::Clustered { .. } => true,
+            Routes::Clustered { .. } | Routes::Routers { .. } => true,
             Routes::Zoned { zones, .. } => zones.are_pipes_whole,
         }
     }
@@ -213,7 +222,7 @@ impl Platform {
     /// Whether messages inside a host take a route of the platform ([`Self::route`]), and not the loopback of the network model.
     pub fn has_own_loopback(&self, host: HostId) -> bool {
         match &self.routes {
-            Routes::Clustered { .. } => false,
+            Routes::Clustered { .. } | Routes::Routers { .. } => false,
             Routes::Zoned { zones, points } => zones.has_own_loopback(points[host.index()]),
         }
     }
@@ -225,7 +234,7 @@ impl Platform {
             range.start as usize..range.end as usize
         };
         match &self.routes {
-            Routes::Clustered { .. } if from == to => None,
+            Routes::Clustered { .. } | Routes::Routers { .. } if from == to => None,
             Routes::Clustered {
                 access,
                 pairs,
@@ -239,6 +248,16 @@ impl Platform {
                     middle: Cow::Borrowed(&links[slice(links, &path.links)]),
                     last: access[to.index()].map(|link| self.back(link)),
                     latency: path.latency,
+                    loopbacks: 0,
+                })
+            }
+            Routes::Routers { access, paths } => {
+                let [a, b] = [from, to].map(|host| self.cluster_of(host).index());
+                Some(Route {
+                    first: access[from.index()],
+                    middle: Cow::Owned(paths.path(a, b)?),
+                    last: access[to.index()].map(|link| self.back(link)),
+                    latency: paths.latency(a, b),
                     loopbacks: 0,
                 })
             }
@@ -258,6 +277,14 @@ impl Platform {
                     loopbacks: way.loopbacks,
                 })
             }
+        }
+    }
+
+    /// The access link of each host; none where hosts are in zones, whose routes are found as a whole.
+    pub(crate) fn access(&self) -> Option<&[Option<LinkId>]> {
+        match &self.routes {
+            Routes::Clustered { access, .. } | Routes::Routers { access, .. } => Some(access),
+            Routes::Zoned { .. } => None,
         }
     }
 
@@ -315,6 +342,44 @@ impl Platform {
     /// The host on which the manager of a cluster runs: the first one.
     pub fn manager(&self, cluster: ClusterId) -> HostId {
         HostId(self.clusters[cluster.index()].hosts.start)
+    }
+
+    /// Numbers clusters of one kind alike, in the order of the first cluster of each kind. Clusters are of one kind if routes between their
+    /// first hosts and those of any other cluster have equal latencies and bandwidths. A cluster that is not known to be like another one
+    /// is a kind of its own.
+    pub(crate) fn kinds_of_clusters(&self) -> Vec<usize> {
+        let clusters = 0..self.clusters.len();
+        let Routes::Routers { access, paths } = &self.routes else {
+            return clusters.collect();
+        };
+        let residents = paths.residents();
+        let value = |link: LinkId| {
+            let link = &self.links[link.index()];
+            let values = [link.bandwidth.get().to_bits(), link.latency.get().to_bits()];
+            (values, link.is_shared, link.is_duplex)
+        };
+        let kind = |cluster: usize| {
+            let router = paths.router_in_tree(cluster)?;
+            let access = access[self.clusters[cluster].hosts.start as usize];
+            let medium = paths.medium(ClusterId::from_index(cluster));
+            let own = [access, medium].map(|link| link.map(value));
+            // Clusters alone at the end of equal links are as far from all others.
+            Some(match paths.only_link(router) {
+                Some((link, next)) if residents[router] == 1 => {
+                    (own, Some(value(self.undirected(link))), next)
+                }
+                _ => (own, None, router),
+            })
+        };
+        let mut known = BTreeMap::new();
+        let mut next = 0;
+        let number = |cluster: usize| {
+            let new = next;
+            let number = kind(cluster).map_or(new, |kind| *known.entry(kind).or_insert(new));
+            next += usize::from(number == new);
+            number
+        };
+        clusters.map(number).collect()
     }
 
     /// The host with this name.

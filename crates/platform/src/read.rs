@@ -67,13 +67,11 @@ fn read(document: &Document, limits: Limits) -> Result<LoadedPlatform, Error> {
     let given = loader.given_routes();
     let latencies = loader.pair_latencies();
     loader.stop_if_broken()?;
-    let mut assembly = Assembly::new(file.name.clone(), between, clusters);
-    loader.connect(&mut assembly, &given);
+    let assembly = Assembly::new(file.name.clone(), between, clusters);
+    let paths = loader.paths(assembly.media(), given, &latencies);
+    loader.check_connected(&paths);
     loader.stop_if_broken()?;
-    for (&(a, b), &(_, latency)) in &latencies {
-        assembly.set_latency(a, b, latency);
-    }
-    let platform = assembly.finish();
+    let platform = assembly.finish(paths);
     loader.check_latency_profiles(&platform, &latencies);
     loader.stop_if_broken()?;
     Ok(LoadedPlatform {

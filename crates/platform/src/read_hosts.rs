@@ -1,7 +1,7 @@
 //! The hosts of the clusters of a platform in JSON: equal ones, or groups of equal ones that share the network of their cluster.
 
 use super::assemble::{
-    ClusterParts, GroupParts, LinkParts, check_size, memory_of_hosts, memory_of_pairs,
+    ClusterParts, GroupParts, LinkParts, check_size, memory_of_clusters, memory_of_hosts,
 };
 use super::format::{ClusterEntry, LinkValues, NetworkKind};
 use super::read::Loader;
@@ -103,7 +103,7 @@ impl Loader<'_> {
     /// Hosts and memory, before any is taken.
     pub(super) fn check_counts(&mut self, limits: Limits) {
         let file = self.file;
-        let (mut hosts, mut bytes) = (0_u64, memory_of_pairs(file.clusters.len()));
+        let (mut hosts, mut bytes) = (0_u64, memory_of_clusters(file.clusters.len()));
         let mut largest = (0, String::new());
         for (index, cluster) in file.clusters.iter().enumerate() {
             for group in groups(cluster) {

@@ -12,9 +12,6 @@ use migsim_base::units::{HostId, LinkId, Seconds};
 /// Latencies by pair of clusters (the smaller one first), with their position in the file.
 pub(super) type PairLatencies = BTreeMap<(usize, usize), (usize, Seconds)>;
 
-/// Links by pair of clusters.
-pub(super) type GivenRoutes = BTreeMap<(usize, usize), Vec<LinkId>>;
-
 impl Loader<'_> {
     /// The routes that the file gives, by pair of clusters, and each reversed unless that is given too.
     pub(super) fn given_routes(&mut self) -> GivenRoutes {
@@ -133,68 +130,44 @@ impl Loader<'_> {
         latencies
     }
 
-    /// Connects all pairs of clusters: as given, inside a cluster, otherwise by the shortest path.
-    pub(super) fn connect(&mut self, assembly: &mut Assembly, given: &GivenRoutes) {
-        let outcome = (given.iter())
-            .try_for_each(|(&(a, b), links)| assembly.connect(a, b, links))
-            .and_then(|()| {
-                (0..self.file.clusters.len()).try_for_each(|a| assembly.connect(a, a, &[]))
-            })
-            .and_then(|()| self.connect_shortest(assembly, given));
-        if let Err(problem) = outcome {
-            self.report("clusters", problem.message);
-        } else {
-            self.check_connected(assembly);
-        }
-    }
-
-    fn connect_shortest(
+    /// The paths between clusters of these shared media: `given` ones, otherwise over the links between their routers.
+    pub(super) fn paths(
         &self,
-        assembly: &mut Assembly,
-        given: &GivenRoutes,
-    ) -> Result<(), Problem> {
+        media: &[Option<LinkId>],
+        given: GivenRoutes,
+        latencies: &PairLatencies,
+    ) -> RouterPaths {
         let file = self.file;
         let mut graph = Graph::new(self.routers.len());
         for (index, link) in file.links.iter().enumerate() {
             let ends = [&link.from, &link.to].map(|name| self.routers[&**name]);
-            let latency = link.latency.get();
             let there = self.link_ids[index];
-            graph.add(ends[0], ends[1], [there, self.back(there)], latency);
+            let both = [there, self.back(there)];
+            graph.add(ends[0], ends[1], both, link.latency.get());
         }
-        let mut clusters_at: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-        for (index, cluster) in file.clusters.iter().enumerate() {
-            if let Some(router) = &cluster.router {
-                let router = self.routers[&**router];
-                clusters_at.entry(router).or_default().push(index);
-            }
-        }
-        for (&here, origins) in &clusters_at {
-            let tree = graph.from(here);
-            for (&there, ends) in clusters_at.range(here..) {
-                let Some(path) = tree.path(there) else {
-                    continue;
-                };
-                let back = self.reversed(&path);
-                for &a in origins {
-                    for &b in ends.iter().filter(|&&b| b != a) {
-                        if !given.contains_key(&(a, b)) {
-                            assembly.connect(a, b, &path)?;
-                        }
-                        if !given.contains_key(&(b, a)) {
-                            assembly.connect(b, a, &back)?;
-                        }
-                    }
-                }
-            }
-        }
-        Ok(())
+        let clusters = file.clusters.iter().zip(media);
+        let site = |(cluster, medium): (&ClusterEntry, &Option<LinkId>)| Site {
+            router: cluster.router.as_ref().map(|name| self.routers[&**name]),
+            medium: *medium,
+        };
+        let latencies = latencies.iter();
+        let latencies = latencies.map(|(&pair, &(_, latency))| (pair, latency));
+        RouterPaths::new(
+            clusters.map(site).collect(),
+            graph,
+            given,
+            latencies.collect(),
+        )
     }
 
     /// Every pair of clusters has a route; of each cluster that has not, one pair is reported.
-    fn check_connected(&mut self, assembly: &Assembly) {
+    pub(super) fn check_connected(&mut self, paths: &RouterPaths) {
+        if paths.is_one_part() {
+            return;
+        }
         let clusters = &self.file.clusters;
         for b in 1..clusters.len() {
-            let Some(a) = (0..b).find(|&a| !assembly.is_connected(a, b)) else {
+            let Some(a) = (0..b).find(|&a| !paths.is_connected(a, b)) else {
                 continue;
             };
             let message = format!(

@@ -18,6 +18,8 @@ pub(super) struct Graph {
 struct Edge {
     to: usize,
     link: LinkId,
+    /// The link in the opposite direction; the same if the link has one capacity for both.
+    back: LinkId,
     latency: f64,
 }
 
@@ -55,12 +57,32 @@ impl PartialOrd for Reached {
     }
 }
 
-/// The shortest paths from one router.
+/// The last link of a path to a router.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    /// The router before it.
+    before: u32,
+    link: LinkId,
+    /// The link in the opposite direction.
+    back: LinkId,
+}
+
+/// The shortest paths from one router: the last step to each other router that can be reached.
 #[derive(Debug)]
 pub(super) struct Tree {
-    /// For each router, the router and link before it.
-    before: Vec<Option<(usize, LinkId)>>,
+    steps: Vec<Option<Step>>,
     start: usize,
+}
+
+/// Routers that no links join in a cycle, so that there is one path between any two.
+#[derive(Debug)]
+pub(super) struct Forest {
+    /// The step to each router from the router above it.
+    steps: Vec<Option<Step>>,
+    /// The number of links to the top router.
+    depths: Vec<u32>,
+    /// The routers, each behind the one above it.
+    order: Vec<usize>,
 }
 
 impl Graph {
@@ -72,10 +94,16 @@ impl Graph {
 
     /// Adds a link, which may have another one for the way back; links are added in the order of the file.
     pub(super) fn add(&mut self, from: usize, to: usize, [link, back]: [LinkId; 2], latency: f64) {
-        self.edges[from].push(Edge { to, link, latency });
+        self.edges[from].push(Edge {
+            to,
+            link,
+            back,
+            latency,
+        });
         self.edges[to].push(Edge {
             to: from,
             link: back,
+            back: link,
             latency,
         });
     }
@@ -83,7 +111,7 @@ impl Graph {
     /// The shortest paths from `start` to all routers.
     pub(super) fn from(&self, start: usize) -> Tree {
         let mut best: Vec<Option<Distance>> = vec![None; self.edges.len()];
-        let mut before: Vec<Option<(usize, LinkId)>> = vec![None; self.edges.len()];
+        let mut steps: Vec<Option<Step>> = vec![None; self.edges.len()];
         let mut done = vec![false; self.edges.len()];
         let zero = Distance {
             latency: 0.0,
@@ -104,10 +132,10 @@ impl Graph {
                     hops: distance.hops + 1,
                 };
                 let order = best[edge.to].map_or(Ordering::Less, |known| next.compare(known));
-                let earlier_link = before[edge.to].is_some_and(|(_, link)| edge.link < link);
+                let earlier_link = steps[edge.to].is_some_and(|step| edge.link < step.link);
                 if order == Ordering::Less || (order == Ordering::Equal && earlier_link) {
                     best[edge.to] = Some(next);
-                    before[edge.to] = Some((router, edge.link));
+                    steps[edge.to] = Some(edge.step(router));
                     heap.push(Reached {
                         distance: next,
                         router: edge.to,
@@ -115,21 +143,152 @@ impl Graph {
                 }
             }
         }
-        Tree { before, start }
+        Tree { steps, start }
+    }
+
+    /// The only link of a router, with the router at its other end; none if it has several or none.
+    pub(super) fn only_link(&self, router: usize) -> Option<(LinkId, usize)> {
+        match &self.edges[router][..] {
+            [edge] => Some((edge.link, edge.to)),
+            _ => None,
+        }
+    }
+
+    /// The number of routers.
+    pub(super) fn routers(&self) -> usize {
+        self.edges.len()
+    }
+
+    /// Numbers the parts that no link joins, from 0; the part of each router.
+    pub(super) fn parts(&self) -> Vec<u32> {
+        let mut parts = vec![u32::MAX; self.edges.len()];
+        let mut count = 0;
+        for top in 0..self.edges.len() {
+            if parts[top] == u32::MAX {
+                parts[top] = count;
+                let mut reached = vec![top];
+                while let Some(router) = reached.pop() {
+                    for edge in &self.edges[router] {
+                        if parts[edge.to] == u32::MAX {
+                            parts[edge.to] = count;
+                            reached.push(edge.to);
+                        }
+                    }
+                }
+                count += 1;
+            }
+        }
+        parts
+    }
+
+    /// Orders the routers from the top of each part downwards; none if links join routers in a cycle.
+    pub(super) fn forest(&self) -> Option<Forest> {
+        let routers = self.edges.len();
+        let mut forest = Forest {
+            steps: vec![None; routers],
+            depths: vec![u32::MAX; routers],
+            order: Vec::with_capacity(routers),
+        };
+        for top in 0..routers {
+            if forest.depths[top] != u32::MAX {
+                continue;
+            }
+            forest.depths[top] = 0;
+            let mut next = forest.order.len();
+            forest.order.push(top);
+            while let Some(&router) = forest.order.get(next) {
+                next += 1;
+                for edge in &self.edges[router] {
+                    let is_up = forest.steps[router].is_some_and(|step| step.link == edge.back);
+                    if is_up {
+                        continue;
+                    }
+                    if forest.depths[edge.to] != u32::MAX {
+                        return None;
+                    }
+                    forest.depths[edge.to] = forest.depths[router] + 1;
+                    forest.steps[edge.to] = Some(edge.step(router));
+                    forest.order.push(edge.to);
+                }
+            }
+        }
+        Some(forest)
+    }
+}
+
+impl Edge {
+    /// The step over this link from `router`.
+    fn step(&self, router: usize) -> Step {
+        Step {
+            before: u32::try_from(router).expect("fewer than 2^32 routers"),
+            link: self.link,
+            back: self.back,
+        }
+    }
+}
+
+impl Forest {
+    /// The links from one router to another of the same part, in order.
+    pub(super) fn path(&self, from: usize, to: usize) -> Vec<LinkId> {
+        let (mut up, mut down) = (Vec::new(), Vec::new());
+        let (mut a, mut b) = (from, to);
+        while a != b {
+            let is_up = self.depths[a] >= self.depths[b];
+            let at = if is_up { &mut a } else { &mut b };
+            let step = self.steps[*at].expect("routers of one part have one top");
+            if is_up {
+                up.push(step.back);
+            } else {
+                down.push(step.link);
+            }
+            *at = step.before as usize;
+        }
+        up.extend(down.into_iter().rev());
+        up
+    }
+
+    /// The links between two routers of `ends`, in both directions; `ends` counts them by router.
+    pub(super) fn links_between(&self, mut ends: Vec<u32>) -> Vec<LinkId> {
+        for &router in self.order.iter().rev() {
+            if let Some(step) = self.steps[router] {
+                ends[step.before as usize] += ends[router];
+            }
+        }
+        let mut tops = ends.clone();
+        let mut links = Vec::new();
+        for &router in &self.order {
+            if let Some(step) = self.steps[router] {
+                tops[router] = tops[step.before as usize];
+                if (1..tops[router]).contains(&ends[router]) {
+                    links.extend([step.link, step.back]);
+                }
+            }
+        }
+        links
     }
 }
 
 impl Tree {
     /// The links from the start to `router`, in order; `None` if it cannot be reached.
     pub(super) fn path(&self, router: usize) -> Option<Vec<LinkId>> {
+        let mut path = self.collect(router, |step| step.link)?;
+        path.reverse();
+        Some(path)
+    }
+
+    /// The links from `router` to the start, in order; `None` if it cannot be reached.
+    pub(super) fn path_back(&self, router: usize) -> Option<Vec<LinkId>> {
+        self.collect(router, |step| step.back)
+    }
+
+    fn collect(&self, router: usize, link: fn(Step) -> LinkId) -> Option<Vec<LinkId>> {
         let mut path = Vec::new();
         let mut at = router;
         while at != self.start {
-            let (previous, link) = self.before[at]?;
-            path.push(link);
-            at = previous;
+            let step = self.steps[at]?;
+            path.push(link(step));
+            at = step.before as usize;
         }
-        path.reverse();
         Some(path)
     }
 }

@@ -6,7 +6,7 @@ mod boxes;
 mod draw;
 mod tree;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::ops::Range;
 
@@ -141,9 +141,9 @@ fn groups(platform: &Platform) -> impl Iterator<Item = Group> + '_ {
 pub(super) fn kinds_of_hosts(platform: &Platform, cluster: ClusterId) -> Vec<Range<u32>> {
     let hosts = &platform.clusters[cluster.index()].hosts;
     let access = |host: u32| {
-        let link = match &platform.routes {
-            Routes::Clustered { access, .. } => access[host as usize],
-            Routes::Zoned { .. } => link_into(platform, hosts, HostId(host)),
+        let link = match platform.access() {
+            Some(access) => access[host as usize],
+            None => link_into(platform, hosts, HostId(host)),
         };
         let link = &platform.links[link?.index()];
         Some((link.bandwidth, link.latency, link.varies()))
@@ -305,40 +305,66 @@ impl Survey {
             latency: None,
             unused: unused_links(platform),
         };
-        let clusters = platform.clusters.len();
-        for from in 0..clusters {
-            for to in from + 1..clusters {
-                survey.add(
-                    platform,
-                    ClusterId::from_index(from),
-                    ClusterId::from_index(to),
-                    rows,
-                );
-            }
-        }
+        survey.list(platform, rows);
+        survey.count(platform);
         survey
     }
 
-    fn add(&mut self, platform: &Platform, from: ClusterId, to: ClusterId, rows: usize) {
-        let (a, b) = (platform.manager(from), platform.manager(to));
-        let (there, back) = (platform.route(a, b), platform.route(b, a));
-        let is_mutual = match (&there, &back) {
-            (Some(there), Some(back)) => there.is_mirror_of(back),
-            (None, None) => true,
-            _ => false,
-        };
-        if let (Some(there), Some(back)) = (&there, &back) {
-            self.one_way += usize::from(!is_mutual && !differ_in_directions(platform, there, back));
+    /// Lists the first routes.
+    fn list(&mut self, platform: &Platform, rows: usize) {
+        for pair in pairs(platform.clusters.len()) {
+            if self.routes.len() >= rows {
+                return;
+            }
+            let both = Both::of(platform, pair);
+            for (from, to, way) in both.ways(platform) {
+                if let Some(way) = way.filter(|_| self.routes.len() < rows) {
+                    self.routes.push(Between {
+                        from,
+                        to,
+                        way,
+                        is_mutual: both.is_mutual,
+                    });
+                }
+            }
         }
-        let both = [(from, to, there), (to, from, back)];
-        for (from, to, route) in both.into_iter().take(if is_mutual { 1 } else { 2 }) {
-            let way = route.map(|route| Way::of(platform, &route));
+    }
+
+    /// Counts the routes between all clusters. Equal clusters have equal routes to any other cluster, so one pair stands for all pairs of
+    /// two kinds.
+    fn count(&mut self, platform: &Platform) {
+        let mut kinds: BTreeMap<usize, Vec<ClusterId>> = BTreeMap::new();
+        for (cluster, kind) in platform.kinds_of_clusters().into_iter().enumerate() {
+            let members = kinds.entry(kind).or_default();
+            members.push(ClusterId::from_index(cluster));
+        }
+        let kinds: Vec<Vec<ClusterId>> = kinds.into_values().collect();
+        for (at, one) in kinds.iter().enumerate() {
+            if let [first, second, ..] = one[..] {
+                self.add(platform, (first, second), one.len() * (one.len() - 1) / 2);
+            }
+            for other in &kinds[at + 1..] {
+                // The first of `one` comes before all of `other`. A sum of latencies may differ with the direction, so both are met.
+                let last = other[other.len() - 1];
+                self.add(platform, (one[0], last), one.len() * other.len());
+                if other[0] < one[one.len() - 1] {
+                    self.add(platform, (other[0], one[one.len() - 1]), 0);
+                }
+            }
+        }
+    }
+
+    /// Counts `pairs` pairs of clusters that are like this one.
+    fn add(&mut self, platform: &Platform, pair: (ClusterId, ClusterId), pairs: usize) {
+        let both = Both::of(platform, pair);
+        self.one_way += pairs * usize::from(both.is_one_way(platform));
+        for (from, to, way) in both.ways(platform) {
             let Some(way) = way else {
-                self.missing += 1;
+                self.missing += pairs;
                 self.first_missing.get_or_insert((from, to));
                 continue;
             };
-            self.all_routes += 1;
+            self.all_routes += pairs;
             let (least, most) = self.latency.get_or_insert((way.latency, way.latency));
             if way.latency < *least {
                 *least = way.latency;
@@ -346,15 +372,62 @@ impl Survey {
             if way.latency > *most {
                 *most = way.latency;
             }
-            if self.routes.len() < rows {
-                self.routes.push(Between {
-                    from,
-                    to,
-                    way,
-                    is_mutual,
-                });
-            }
         }
+    }
+}
+
+/// All pairs of clusters, the smaller one first.
+fn pairs(clusters: usize) -> impl Iterator<Item = (ClusterId, ClusterId)> {
+    let ids = move |from: usize| (from..clusters).map(ClusterId::from_index);
+    ids(0).flat_map(move |from| ids(from.index() + 1).map(move |to| (from, to)))
+}
+
+/// The routes between the first hosts of two clusters.
+struct Both<'p> {
+    clusters: (ClusterId, ClusterId),
+    there: Option<Route<'p>>,
+    back: Option<Route<'p>>,
+    /// Whether the way back is the same.
+    is_mutual: bool,
+}
+
+impl<'p> Both<'p> {
+    fn of(platform: &'p Platform, clusters: (ClusterId, ClusterId)) -> Self {
+        let (a, b) = (platform.manager(clusters.0), platform.manager(clusters.1));
+        let (there, back) = (platform.route(a, b), platform.route(b, a));
+        let is_mutual = match (&there, &back) {
+            (Some(there), Some(back)) => there.is_mirror_of(back),
+            (None, None) => true,
+            _ => false,
+        };
+        Self {
+            clusters,
+            there,
+            back,
+            is_mutual,
+        }
+    }
+
+    /// Whether the way back differs in more than directions.
+    fn is_one_way(&self, platform: &Platform) -> bool {
+        let (Some(there), Some(back)) = (&self.there, &self.back) else {
+            return false;
+        };
+        !self.is_mutual && !differ_in_directions(platform, there, back)
+    }
+
+    /// The way there, and the way back if it is another one.
+    fn ways(
+        &self,
+        platform: &Platform,
+    ) -> impl Iterator<Item = (ClusterId, ClusterId, Option<Way>)> {
+        let (from, to) = self.clusters;
+        let both = [(from, to, &self.there), (to, from, &self.back)];
+        let ways = both.map(|(from, to, route)| {
+            let way = route.as_ref().map(|route| Way::of(platform, route));
+            (from, to, way)
+        });
+        ways.into_iter().take(if self.is_mutual { 1 } else { 2 })
     }
 }
 
@@ -375,23 +448,22 @@ fn differ_in_directions(platform: &Platform, there: &Route<'_>, back: &Route<'_>
 fn unused_links(platform: &Platform) -> Vec<LinkId> {
     let mut is_used = vec![false; platform.links.len()];
     let mut mark = |link: LinkId| is_used[link.index()] = true;
-    match &platform.routes {
-        Routes::Clustered { .. } if platform.hosts.len() < 2 => {} // no messages
-        Routes::Clustered {
-            access,
-            pairs,
-            links,
-        } => {
-            for &link in access.iter().flatten() {
-                mark(link);
-                mark(platform.back(link));
-            }
-            for path in pairs.iter().flatten() {
-                let range = path.links.start as usize..path.links.end as usize;
-                links[range].iter().copied().for_each(&mut mark);
-            }
+    let access = platform.access();
+    if access.is_none() || platform.hosts.len() > 1 {
+        for &link in access.into_iter().flatten().flatten() {
+            mark(link);
+            mark(platform.back(link));
         }
-        Routes::Zoned { zones, .. } => zones.each_link(&mut |link, _| mark(link)),
+        match &platform.routes {
+            Routes::Clustered { pairs, links, .. } => {
+                for path in pairs.iter().flatten() {
+                    let range = path.links.start as usize..path.links.end as usize;
+                    links[range].iter().copied().for_each(&mut mark);
+                }
+            }
+            Routes::Routers { paths, .. } => paths.each_link(&mut mark),
+            Routes::Zoned { zones, .. } => zones.each_link(&mut |link, _| mark(link)),
+        }
     }
     let links = (0..is_used.len()).filter(|&link| !is_used[link]);
     links.map(LinkId::from_index).collect()

@@ -86,12 +86,17 @@ pub fn to_simgrid_as_read(loaded: &LoadedPlatform) -> Result<Export, Error> {
 
 /// The access links by host, if all clusters can be written as `<cluster>`.
 fn clusters_of_switches(platform: &Platform) -> Option<&[Option<LinkId>]> {
-    let Routes::Clustered { access, pairs, .. } = &platform.routes else {
-        return None;
+    let access = platform.access()?;
+    let has_latencies = match &platform.routes {
+        Routes::Clustered { pairs, .. } => {
+            pairs.iter().flatten().any(|path| path.latency.is_some())
+        }
+        Routes::Routers { paths, .. } => paths.has_latencies(),
+        Routes::Zoned { .. } => false,
     };
     let link = |id: LinkId| &platform.links[id.index()];
     let is_plain = access.iter().all(|id| id.is_some_and(|id| link(id).is_shared && !link(id).is_duplex))
-        && pairs.iter().all(|path| path.as_ref().is_none_or(|path| path.latency.is_none()))
+        && !has_latencies
         && (0..platform.clusters.len()).all(|c| between(platform, c, c).is_none_or(|route| route.middle.is_empty()))
         && platform.hosts.iter().all(|host| host.speed_profile.is_none())
         && (platform.links.iter()).all(|link| link.bandwidth_profile.is_none() && link.latency_profile.is_none())

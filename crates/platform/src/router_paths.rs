@@ -1,0 +1,206 @@
+//! Paths between clusters, found on demand: a given route, otherwise the shortest path between their routers.
+//!
+//! A table of all pairs of clusters grows with their square. So a platform has a table only if it is small ([`RouterPaths::table`]), and
+//! looks its paths up here otherwise. Between routers without a cycle of links a path is the way up and down a tree; otherwise it is
+//! read from the tree of shortest paths of one of its ends, which is computed when it is first needed.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use super::ClusterPath;
+use super::shortest::{Forest, Graph, Tree};
+use crate::units::{ClusterId, LinkId, Seconds};
+
+/// Links by pair of clusters.
+pub(super) type GivenRoutes = BTreeMap<(usize, usize), Vec<LinkId>>;
+
+/// The largest number of clusters with a table of all pairs.
+pub(super) const MOST_TABLED: usize = 512;
+
+/// The largest number of links in a table of all pairs.
+const MOST_TABLED_LINKS: usize = 50_000_000;
+
+/// The place of a cluster.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Site {
+    /// The router of the cluster, if it has one.
+    pub(super) router: Option<usize>,
+    /// The shared medium of the cluster, if it has one.
+    pub(super) medium: Option<LinkId>,
+}
+
+/// The paths between the clusters of a platform.
+#[derive(Debug)]
+pub struct RouterPaths {
+    sites: Vec<Site>,
+    given: GivenRoutes,
+    /// Delays from host to host by pair of clusters, the smaller one first.
+    latencies: BTreeMap<(usize, usize), Seconds>,
+    graph: Graph,
+    /// The part of each router, of which links join the routers.
+    parts: Vec<u32>,
+    /// The routers, if no links join them in a cycle.
+    forest: Option<Forest>,
+    /// The trees of shortest paths that were needed, by router.
+    trees: Vec<OnceLock<Tree>>,
+}
+
+impl RouterPaths {
+    /// The paths over the links of `graph`, but for `given` ones, which have both directions of a pair.
+    pub(super) fn new(
+        sites: Vec<Site>,
+        graph: Graph,
+        given: GivenRoutes,
+        latencies: BTreeMap<(usize, usize), Seconds>,
+    ) -> Self {
+        let forest = graph.forest();
+        let trees = if forest.is_some() { 0 } else { graph.routers() };
+        Self {
+            sites,
+            given,
+            latencies,
+            parts: graph.parts(),
+            forest,
+            trees: (0..trees).map(|_| OnceLock::new()).collect(),
+            graph,
+        }
+    }
+
+    /// Whether there is a path from cluster `a` to cluster `b`.
+    pub(super) fn is_connected(&self, a: usize, b: usize) -> bool {
+        let part = |cluster: usize| Some(self.parts[self.sites[cluster].router?]);
+        a == b || self.given.contains_key(&(a, b)) || (part(a).is_some() && part(a) == part(b))
+    }
+
+    /// Whether all clusters have routers that are joined.
+    pub(super) fn is_one_part(&self) -> bool {
+        (1..self.sites.len()).all(|cluster| {
+            let ends = [0, cluster].map(|one| self.sites[one].router);
+            matches!(ends, [Some(a), Some(b)] if self.parts[a] == self.parts[b])
+        })
+    }
+
+    /// The links from cluster `a` to cluster `b` in order: medium of a, links between routers, medium of b (a medium only once inside a
+    /// cluster); none if there is no path.
+    pub(crate) fn path(&self, a: usize, b: usize) -> Option<Vec<LinkId>> {
+        if !self.is_connected(a, b) {
+            return None;
+        }
+        let mut links = Vec::from_iter(self.sites[a].medium);
+        if a != b {
+            links.extend(self.between(a, b)?);
+            links.extend(self.sites[b].medium);
+        }
+        Some(links)
+    }
+
+    fn between(&self, a: usize, b: usize) -> Option<Vec<LinkId>> {
+        if let Some(links) = self.given.get(&(a, b)) {
+            return Some(links.clone());
+        }
+        let (from, to) = (self.sites[a].router?, self.sites[b].router?);
+        if let Some(forest) = &self.forest {
+            return Some(forest.path(from, to));
+        }
+        // The way back is the same reversed.
+        let start = from.min(to);
+        let tree = self.trees[start].get_or_init(|| self.graph.from(start));
+        if from <= to {
+            tree.path(to)
+        } else {
+            tree.path_back(from)
+        }
+    }
+
+    /// The delay of the whole way from host to host, if it is given for the pair of clusters.
+    pub(crate) fn latency(&self, a: usize, b: usize) -> Option<Seconds> {
+        if self.latencies.is_empty() {
+            return None;
+        }
+        self.latencies.get(&(a.min(b), a.max(b))).copied()
+    }
+
+    /// Whether delays are given for pairs of clusters.
+    pub(crate) fn has_latencies(&self) -> bool {
+        !self.latencies.is_empty()
+    }
+
+    /// The shared medium of a cluster.
+    pub(super) fn medium(&self, cluster: ClusterId) -> Option<LinkId> {
+        self.sites[cluster.index()].medium
+    }
+
+    /// The number of clusters at each router.
+    pub(super) fn residents(&self) -> Vec<u32> {
+        let mut residents = vec![0; self.graph.routers()];
+        for router in self.sites.iter().filter_map(|site| site.router) {
+            residents[router] += 1;
+        }
+        residents
+    }
+
+    /// Calls `see` with each link on a path, some of them several times.
+    pub(crate) fn each_link(&self, see: &mut dyn FnMut(LinkId)) {
+        if let (Some(forest), true) = (&self.forest, self.given.is_empty()) {
+            self.sites
+                .iter()
+                .filter_map(|site| site.medium)
+                .for_each(&mut *see);
+            forest
+                .links_between(self.residents())
+                .into_iter()
+                .for_each(see);
+            return;
+        }
+        for (a, b) in self.pairs() {
+            self.path(a, b).into_iter().flatten().for_each(&mut *see);
+        }
+    }
+
+    fn pairs(&self) -> impl Iterator<Item = (usize, usize)> {
+        let clusters = self.sites.len();
+        (0..clusters).flat_map(move |a| (0..clusters).map(move |b| (a, b)))
+    }
+
+    /// Tabulates the paths: entry `a * clusters + b` leads from cluster a to cluster b, over links of the second list. None if there are
+    /// too many clusters or links.
+    pub(super) fn table(&self) -> Option<(Vec<Option<ClusterPath>>, Vec<LinkId>)> {
+        let clusters = self.sites.len();
+        if clusters > MOST_TABLED {
+            return None;
+        }
+        let (mut pairs, mut links) = (Vec::with_capacity(clusters * clusters), Vec::new());
+        for (a, b) in self.pairs() {
+            let start = LinkId::from_index(links.len()).0;
+            let path = self.path(a, b).map(|path| links.extend(path));
+            if links.len() > MOST_TABLED_LINKS {
+                return None;
+            }
+            pairs.push(path.map(|()| ClusterPath {
+                links: start..LinkId::from_index(links.len()).0,
+                latency: self.latency(a, b),
+            }));
+        }
+        Some((pairs, links))
+    }
+
+    /// What the paths take of memory \[B\].
+    pub(super) fn memory(&self) -> usize {
+        let given: usize = self.given.values().map(Vec::len).sum();
+        size_of_val(&self.sites[..])
+            + 160 * self.graph.routers()
+            + 64 * self.given.len()
+            + 4 * given
+    }
+
+    /// The router of a cluster, if its paths are those of its place in a tree of routers: none of them is given.
+    pub(super) fn router_in_tree(&self, cluster: usize) -> Option<usize> {
+        let is_free = self.forest.is_some() && self.given.is_empty() && !self.has_latencies();
+        self.sites[cluster].router.filter(|_| is_free)
+    }
+
+    /// The only link of a router, with the router at its other end; none if it has several.
+    pub(super) fn only_link(&self, router: usize) -> Option<(LinkId, usize)> {
+        self.graph.only_link(router)
+    }
+}
