@@ -385,7 +385,8 @@ fn what_moves_gain_is_told_beside_the_same_run_without_them_and_when_they_are_pa
     let case = Case::of(&run, at(2)).unwrap().unwrap();
     let effect = case.judge(&experiment, &Progress::default()).unwrap();
     close(effect.gain_s(), 0.0);
-    let story = Story::new(&run, at(2), Some(&Ok(effect))).unwrap();
+    let effect = Ok(effect);
+    let story = Story::new(&run, at(2), Some(&effect)).unwrap();
     assert!(
         story
             .text()

@@ -8,7 +8,7 @@ use super::format::{ClusterEntry, LinkEntry, PlatformFile};
 use migsim_base::document::Document;
 use migsim_base::error::Error;
 
-/// The most copies in a file, all entries together: more clusters would need more memory for their paths than there is.
+/// The most copies in a file, all entries together.
 const MOST_COPIES: u64 = 1_000_000;
 
 /// Which entry of the file each cluster and each link comes from.

@@ -204,3 +204,97 @@ impl RouterPaths {
         self.graph.only_link(router)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::platform::assemble::memory_of;
+    use crate::platform::{Routes, from_json};
+    use crate::random::{Purpose, Stream};
+
+    /// Clusters at drawn routers, which `extra` links join beyond those of a tree, or some parts of one; every third link has directions.
+    fn drawn(random: &mut Stream, extra: usize) -> RouterPaths {
+        let routers = 2 + random.below(9);
+        let mut graph = Graph::new(routers);
+        for at in 1..routers + extra {
+            let (from, to) = if at < routers {
+                (at, random.below(at))
+            } else {
+                let from = random.below(routers);
+                (from, (from + 1 + random.below(routers - 1)) % routers)
+            };
+            let there = LinkId::from_index(2 * at);
+            let back = LinkId(there.0 + u32::from(at.is_multiple_of(3)));
+            let (from, to) = if at.is_multiple_of(2) {
+                (from, to)
+            } else {
+                (to, from)
+            };
+            if at >= routers || random.below(8) > 0 {
+                graph.add(from, to, [there, back], random.below(3) as f64);
+            }
+        }
+        let site = |at: usize| Site {
+            router: Some(random.below(routers)),
+            medium: at.is_multiple_of(4).then(|| LinkId::from_index(1000 + at)),
+        };
+        let sites: Vec<Site> = (0..8).map(site).collect();
+        RouterPaths::new(sites, graph, GivenRoutes::new(), BTreeMap::new())
+    }
+
+    #[test]
+    fn paths_are_the_shortest_ones_also_where_no_tree_of_them_is_computed() {
+        let mut random = Stream::new(3, Purpose::Policy);
+        for case in 0..300 {
+            let paths = drawn(&mut random, case % 3);
+            assert!(!case.is_multiple_of(3) || paths.forest.is_some());
+            let mut used = BTreeSet::new();
+            for (a, b) in paths.pairs() {
+                let [from, to] = [a, b].map(|one| paths.sites[one].router.unwrap());
+                // The way back is the same reversed, and a tree begins at the lower router.
+                let tree = paths.graph.from(from.min(to));
+                let between = if from <= to {
+                    tree.path(to)
+                } else {
+                    tree.path_back(from)
+                };
+                let ends = [a, b].map(|one| paths.sites[one].medium);
+                let path = if a == b {
+                    Some(Vec::from_iter(ends[0]))
+                } else {
+                    let all = |links: Vec<LinkId>| ends[0].into_iter().chain(links).chain(ends[1]);
+                    between.map(|links| all(links).collect())
+                };
+                assert_eq!(paths.path(a, b), path, "case {case}: {a} to {b}");
+                used.extend(path.into_iter().flatten());
+            }
+            let mut met = BTreeSet::new();
+            paths.each_link(&mut |link| met.extend([link]));
+            assert_eq!(met, used, "case {case}");
+        }
+    }
+
+    #[test]
+    fn many_clusters_take_no_table_of_pairs() {
+        let text = r#"{"schema": "migsim-platform-1", "name": "star", "clusters": [{"name": "c#", "copies": 10000, "hosts": 1,
+            "speed": "1 GHz", "link": {"bandwidth": "1 Gbps", "latency": "5 us"}, "router": "r#"}],
+            "links": [{"name": "up#", "copies": 10000, "from": "r#", "to": "core", "bandwidth": "10 Gbps", "latency": "50 us"}]}"#;
+        let platform = from_json("star.json", text).unwrap().platform;
+        assert!(matches!(platform.routes, Routes::Routers { .. }));
+        // A table of all pairs takes 3.2 GB.
+        assert!(memory_of(&platform) < 20e6, "{} B", memory_of(&platform));
+        let route = platform.route(
+            platform.manager(ClusterId(7)),
+            platform.manager(ClusterId(3)),
+        );
+        let route = route.unwrap();
+        let names: Vec<&str> = route
+            .links()
+            .map(|link| &*platform.links[link.index()].name)
+            .collect();
+        assert_eq!(names, ["c7-0-link", "up7", "up3", "c3-0-link"]);
+        assert!(platform.kinds_of_clusters().iter().all(|kind| *kind == 0));
+    }
+}

@@ -659,4 +659,47 @@ mod tests {
             "{other}"
         );
     }
+
+    #[test]
+    fn one_pair_of_clusters_stands_for_all_of_their_kinds() {
+        let cluster = |name: &str, copies: usize, latency: &str| {
+            format!(
+                r#"{{"name": "{name}#", "copies": {copies}, "hosts": 1, "speed": "1 GHz", "router": "{name}#",
+                    "link": {{"bandwidth": "1 Gbps", "latency": "{latency}"}}}}"#
+            )
+        };
+        let link = |name: &str, copies: usize, duplex: bool| {
+            format!(
+                r#"{{"name": "up-{name}#", "copies": {copies}, "from": "{name}#", "to": "core", "bandwidth": "1 Gbps", "latency": "30 us",
+                    "duplex": {duplex}}}"#
+            )
+        };
+        let clusters = [cluster("a", 300, "5 us"), cluster("b", 250, "0.7 us")].join(", ");
+        let links = [link("a", 300, false), link("b", 250, true)].join(", ");
+        let text = format!(
+            r#"{{"schema": "migsim-platform-1", "name": "two", "clusters": [{clusters}], "links": [{links}]}}"#
+        );
+        let platform = crate::platform::from_json("two.json", &text)
+            .unwrap()
+            .platform;
+        let kinds = platform.kinds_of_clusters();
+        assert_eq!(kinds, [vec![0; 300], vec![1; 250]].concat());
+        let counts = |survey: &Survey| {
+            let Survey {
+                all_routes,
+                one_way,
+                missing,
+                latency,
+                ..
+            } = survey;
+            (*all_routes, *one_way, *missing, *latency)
+        };
+        let mut slow = Survey::of(&platform, 0);
+        let fast = counts(&slow);
+        (slow.all_routes, slow.one_way, slow.latency) = (0, 0, None);
+        for pair in pairs(550) {
+            slow.add(&platform, pair, 1);
+        }
+        assert_eq!(fast, counts(&slow));
+    }
 }

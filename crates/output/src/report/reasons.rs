@@ -84,3 +84,42 @@ fn question(this: &RunOfScenario, call: &Call, candidate: Option<&Judged>) -> Qu
         scenario: Some(this.scenario),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+    use crate::experiment::{Experiment, Layers, Progress, built_in};
+    use crate::memory::Limits;
+    use crate::policy::explain::{Narrator, Scene, Sentence};
+
+    static TRIGGERS: AtomicUsize = AtomicUsize::new(0);
+
+    #[derive(Debug)]
+    struct Counting;
+
+    impl Narrator for Counting {
+        fn trigger(&self, _: &Scene<'_>) -> Vec<Sentence> {
+            TRIGGERS.fetch_add(1, Ordering::Relaxed);
+            Vec::new()
+        }
+    }
+
+    #[test]
+    fn only_calls_are_described_as_a_whole() {
+        let mut layers = Layers::default();
+        layers.push_file(built_in("lu").unwrap().unwrap());
+        let experiment = Experiment::load(&layers, Limits::default()).unwrap();
+        let results = experiment.run(&Progress::default()).unwrap();
+        let mut run = Run::of(&experiment, &results).unwrap();
+        run.narrator = &Counting;
+        let mut words = Words::default();
+        assert!(words.add_all(&run).is_some());
+        let calls = || run.scenarios.iter().flat_map(|one| &one.calls);
+        let candidates = calls().map(|call| call.candidates.len()).sum::<usize>();
+        assert!(candidates > 0 && words.told.len() == calls().count() + candidates);
+        // One answer for each call, none for each candidate.
+        assert_eq!(TRIGGERS.load(Ordering::Relaxed), calls().count());
+    }
+}
