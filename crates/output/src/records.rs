@@ -9,7 +9,7 @@ use super::guarded;
 use migsim_base::units::{HostId, ProcessId, Seconds};
 use migsim_bsp::{CallRecord, Scenario};
 use migsim_experiment::{Experiment, Results, ScenarioRun};
-use migsim_policies::{Candidate, Migration};
+use migsim_policies::Candidate;
 
 /// `supersteps.csv`.
 pub(super) fn supersteps(results: &Results, out: &mut dyn Write) -> io::Result<()> {

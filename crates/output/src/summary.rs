@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 use super::placed::Placed;
 use super::records::Moves;
 use super::starts;
-use migsim_bsp::{Scenario, Sent};
+use migsim_bsp::{CallRecord, Scenario, Sent};
 use migsim_experiment::{Experiment, Ledger, Results, ScenarioRun, Term};
 
 /// The schema of the manifests that are written and read.
@@ -120,18 +120,17 @@ impl<'a> Summary<'a> {
 }
 
 /// The manifest: everything needed to repeat the run and to trust it, and its summary.
-pub fn manifest(experiment: &Experiment, results: &Results) -> Value {
+pub fn manifest<'a>(experiment: &'a Experiment, results: &'a Results) -> impl Serialize + 'a {
     let input = |input: &migsim_experiment::Input| json!({ "role": input.role, "source": input.source, "sha256": input.sha256 });
-    let inputs: Vec<Value> = experiment.inputs.iter().map(input).collect();
-    let mut manifest = Map::new();
-    manifest.insert("schema".into(), SCHEMA.into());
-    manifest.insert("version".into(), env!("CARGO_PKG_VERSION").into());
-    manifest.insert("seed".into(), experiment.config.seed.into());
-    manifest.insert("processes".into(), experiment.placement.len().into());
-    manifest.insert("inputs".into(), inputs.into());
-    manifest.insert("experiment".into(), experiment.resolved.clone());
-    manifest.insert("summary".into(), summary(experiment, results));
-    Value::Object(manifest)
+    Manifest {
+        schema: SCHEMA,
+        version: env!("CARGO_PKG_VERSION"),
+        seed: experiment.config.seed,
+        processes: experiment.placement.len(),
+        inputs: experiment.inputs.iter().map(input).collect(),
+        experiment: &experiment.resolved,
+        summary: Summary::of(experiment, results),
+    }
 }
 
 /// The messages of the application, in any scenario; flows of a scenario are these and those of barrier, calls and moves.

@@ -45,6 +45,7 @@ mod read_paths;
 mod read_profiles;
 #[cfg(test)]
 mod read_tests;
+mod router_paths;
 mod shortest;
 mod simgrid;
 mod zone_file;
@@ -65,6 +66,7 @@ pub use model::{Cluster, ClusterPath, Failure, Host, Link, Platform, Route, Rout
 pub use profile::SHORTEST_PERIOD;
 pub use profile::{Integral, Profile, ProfileSteps, Steps, StepsAhead};
 pub use read::from_json;
+pub use router_paths::RouterPaths;
 pub use simgrid::TreeText;
 pub use simgrid::read_profile;
 pub use simgrid::{Export, from_simgrid, to_simgrid, to_simgrid_as_read};

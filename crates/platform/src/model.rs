@@ -281,7 +281,7 @@ impl Platform {
     }
 
     /// The access link of each host; none where hosts are in zones, whose routes are found as a whole.
-    pub(crate) fn access(&self) -> Option<&[Option<LinkId>]> {
+    pub fn access(&self) -> Option<&[Option<LinkId>]> {
         match &self.routes {
             Routes::Clustered { access, .. } | Routes::Routers { access, .. } => Some(access),
             Routes::Zoned { .. } => None,
@@ -290,7 +290,7 @@ impl Platform {
 
     /// Whether the routes from and to two hosts of one cluster are the same but for access links that are equal, not shared and do not change.
     pub fn have_one_way_out(&self, a: HostId, b: HostId) -> bool {
-        let Routes::Clustered { access, .. } = &self.routes else {
+        let Some(access) = self.access() else {
             return false;
         };
         match (access[a.index()], access[b.index()]) {
@@ -347,7 +347,7 @@ impl Platform {
     /// Numbers clusters of one kind alike, in the order of the first cluster of each kind. Clusters are of one kind if routes between their
     /// first hosts and those of any other cluster have equal latencies and bandwidths. A cluster that is not known to be like another one
     /// is a kind of its own.
-    pub(crate) fn kinds_of_clusters(&self) -> Vec<usize> {
+    pub fn kinds_of_clusters(&self) -> Vec<usize> {
         let clusters = 0..self.clusters.len();
         let Routes::Routers { access, paths } = &self.routes else {
             return clusters.collect();

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::Platform;
-use super::assemble::Assembly;
+use super::format::ClusterEntry;
 use super::read::Loader;
+use super::router_paths::{GivenRoutes, RouterPaths, Site};
 use super::shortest::Graph;
-use migsim_base::error::Problem;
 use migsim_base::units::{HostId, LinkId, Seconds};
 
 /// Latencies by pair of clusters (the smaller one first), with their position in the file.

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use super::ClusterPath;
 use super::shortest::{Forest, Graph, Tree};
-use crate::units::{ClusterId, LinkId, Seconds};
+use migsim_base::units::{ClusterId, LinkId, Seconds};
 
 /// Links by pair of clusters.
 pub(super) type GivenRoutes = BTreeMap<(usize, usize), Vec<LinkId>>;
@@ -140,7 +140,7 @@ impl RouterPaths {
     }
 
     /// Calls `see` with each link on a path, some of them several times.
-    pub(crate) fn each_link(&self, see: &mut dyn FnMut(LinkId)) {
+    pub fn each_link(&self, see: &mut dyn FnMut(LinkId)) {
         if let (Some(forest), true) = (&self.forest, self.given.is_empty()) {
             self.sites
                 .iter()
@@ -210,9 +210,9 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::platform::assemble::memory_of;
-    use crate::platform::{Routes, from_json};
-    use crate::random::{Purpose, Stream};
+    use crate::assemble::memory_of;
+    use crate::{Routes, from_json};
+    use migsim_base::random::{Purpose, Stream};
 
     /// Clusters at drawn routers, which `extra` links join beyond those of a tree, or some parts of one; every third link has directions.
     fn drawn(random: &mut Stream, extra: usize) -> RouterPaths {

@@ -42,7 +42,7 @@ pub(super) fn scenario_of(run: &Run, wanted: Option<Scenario>) -> Result<&RunOfS
 
 /// The data behind the parts of an answer.
 #[derive(Clone, Debug)]
-pub(in crate::output) struct Answer<'a> {
+pub(crate) struct Answer<'a> {
     pub(super) run: &'a Run,
     pub(super) this: &'a RunOfScenario,
     pub(super) question: Question,

@@ -151,14 +151,14 @@ impl<'a> Story<'a> {
 }
 
 /// The words of some sentences.
-pub(in crate::output) fn texts(sentences: &[Sentence]) -> Vec<String> {
+pub(crate) fn texts(sentences: &[Sentence]) -> Vec<String> {
     let texts = sentences.iter().map(|one| one.text().to_owned());
     texts.collect()
 }
 
 impl<'a> Answer<'a> {
     /// Collects what the sentences about a superstep of `run` need.
-    pub(in crate::output) fn new(
+    pub(crate) fn new(
         run: &'a Run,
         this: &'a RunOfScenario,
         question: Question,
@@ -185,7 +185,7 @@ impl<'a> Answer<'a> {
     }
 
     /// Describes the decision of a call in two parts; `asked` are the candidates that the question is about.
-    pub(in crate::output) fn decision(
+    pub(crate) fn decision(
         &self,
         call: &Call,
         asked: &[&Judged],

@@ -679,7 +679,7 @@ mod tests {
         let text = format!(
             r#"{{"schema": "migsim-platform-1", "name": "two", "clusters": [{clusters}], "links": [{links}]}}"#
         );
-        let platform = crate::platform::from_json("two.json", &text)
+        let platform = migsim_platform::from_json("two.json", &text)
             .unwrap()
             .platform;
         let kinds = platform.kinds_of_clusters();

@@ -8,7 +8,7 @@ use super::super::explain::{Answer, Question, Story, texts};
 use super::super::read::{Call, Run, RunOfScenario};
 use super::compress::Pack;
 use super::page_data::Report;
-use crate::policy::explain::Judged;
+use migsim_policies::explain::Judged;
 
 /// The most letters of all sentences \[B\].
 const MOST_BYTES: usize = 2_000_000;
@@ -90,9 +90,9 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     use super::*;
-    use crate::experiment::{Experiment, Layers, Progress, built_in};
-    use crate::memory::Limits;
-    use crate::policy::explain::{Narrator, Scene, Sentence};
+    use migsim_base::memory::Limits;
+    use migsim_experiment::{Experiment, Layers, Progress, built_in};
+    use migsim_policies::explain::{Narrator, Scene, Sentence};
 
     static TRIGGERS: AtomicUsize = AtomicUsize::new(0);
 

@@ -114,7 +114,7 @@ mod tests {
 
     use super::super::room::least;
     use super::*;
-    use crate::random::{Purpose, Stream};
+    use migsim_base::random::{Purpose, Stream};
 
     #[test]
     fn the_least_key_is_that_of_a_visit_to_all_hosts() {

@@ -100,6 +100,10 @@ struct Plan<'a> {
     room: Room,
     /// The rows that name each process.
     rows: Vec<Vec<usize>>,
+    /// The time of the messages of each row \[s\]; 0 within a host.
+    row_times: Vec<f64>,
+    /// The time of the move of each process \[s\]; 0 if it stays.
+    move_times: Vec<f64>,
     /// The time of each host, over its processes.
     times: Sums,
     /// The time of the messages of each host to others, over the rows that its processes send.
@@ -138,6 +142,8 @@ impl<'a> Plan<'a> {
             prices: PriceOptions::default(),
             room: Room::new(instance),
             rows: vec![Vec::new(); instance.processes()],
+            row_times: vec![0.0; instance.communication.len()],
+            move_times: vec![0.0; instance.processes()],
             times: Sums::new(hosts),
             sent: Sums::new(hosts),
             moves: Sums::new(hosts),
@@ -146,6 +152,7 @@ impl<'a> Plan<'a> {
             plan.times.terms[host].insert(process);
         }
         for (at, row) in instance.communication.iter().enumerate() {
+            plan.row_times[at] = plan.row_time(at);
             plan.sent.terms[instance.current[row.from]].insert(at);
             plan.rows[row.from].push(at);
             if row.to != row.from {
@@ -176,11 +183,15 @@ impl<'a> Plan<'a> {
         self.room.put(process, to);
         self.times.terms[from].remove(&process);
         self.times.terms[to].insert(process);
+        let memory = self.instance.memory.get(process);
+        let bytes = memory.map_or(0.0, |bytes| bytes.get());
+        self.move_times[process] = self.time((from, to), 1.0, bytes);
         let mut concerned = BTreeSet::from([from, to]);
         for host in [from, to] {
             self.moves.terms[host].insert(process);
         }
-        for &at in &self.rows[process] {
+        for place in 0..self.rows[process].len() {
+            let at = self.rows[process][place];
             let row = self.instance.communication[at];
             if row.from == process {
                 self.sent.terms[from].remove(&at);
@@ -188,34 +199,39 @@ impl<'a> Plan<'a> {
             } else {
                 concerned.insert(self.room.places()[row.from]);
             }
+            self.row_times[at] = self.row_time(at);
         }
         for host in concerned {
             self.sum_up(host);
         }
     }
 
-    /// Computes the sums of a host from its terms.
+    /// The time of messages between two hosts, one after another \[s\].
+    fn time(&self, (from, to): (usize, usize), messages: f64, bytes: f64) -> f64 {
+        self.prices.latency(self.instance, from, to) * messages
+            + bytes / self.prices.bandwidth(self.instance, from, to)
+    }
+
+    /// The time of the messages of a row \[s\]; 0 within a host.
+    fn row_time(&self, at: usize) -> f64 {
+        let row = self.instance.communication[at];
+        let [from, to] = [row.from, row.to].map(|process| self.room.places()[process]);
+        if from == to {
+            return 0.0;
+        }
+        self.time((from, to), row.messages, row.bytes.get())
+    }
+
+    /// Adds up the terms of a host, in the order of their numbers.
     fn sum_up(&mut self, host: usize) {
-        let (instance, prices) = (self.instance, &self.prices);
-        let places = self.room.places();
-        let time = |from: usize, to: usize, messages: f64, bytes: f64| {
-            prices.latency(instance, from, to) * messages
-                + bytes / prices.bandwidth(instance, from, to)
+        let sum = |sums: &Sums, terms: &[f64]| {
+            let terms = sums.terms[host].iter().map(|&term| terms[term]);
+            terms.fold(0.0, |sum, term| sum + term)
         };
+        let sent = sum(&self.sent, &self.row_times);
+        let moves = sum(&self.moves, &self.move_times);
         let processes = self.times.terms[host].iter().copied();
-        let busy = instance.time_of(host, processes);
-        let rows = self.sent.terms[host].iter();
-        let rows = rows.map(|&at| instance.communication[at]);
-        let sent: f64 = rows
-            .filter(|row| places[row.to] != host)
-            .map(|row| time(host, places[row.to], row.messages, row.bytes.get()))
-            .fold(0.0, |sum, time| sum + time);
-        let moves = self.moves.terms[host].iter().map(|&process| {
-            let memory = instance.memory.get(process);
-            let bytes = memory.map_or(0.0, |bytes| bytes.get());
-            time(instance.current[process], places[process], 1.0, bytes)
-        });
-        let moves = moves.fold(0.0, |sum, time| sum + time);
+        let busy = self.instance.time_of(host, processes);
         self.times.negative.set(host, -busy);
         self.sent.negative.set(host, -sent);
         self.moves.negative.set(host, -moves);

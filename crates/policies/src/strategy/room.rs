@@ -76,8 +76,7 @@ pub(super) fn least(
     candidates: impl Iterator<Item = usize>,
     key: impl Fn(usize) -> f64,
 ) -> Option<usize> {
-    let keys = candidates.map(|one| (one, key(one)));
-    keys.min_by(|a, b| a.1.total_cmp(&b.1)).map(|least| least.0)
+    candidates.min_by(|&a, &b| key(a).total_cmp(&key(b)))
 }
 
 /// `count` hosts other than `own`, each once, in random order.
