@@ -352,11 +352,11 @@ impl NetworkModel {
             }
             "latency_factor" => self.latency_factor = parse_number(key, value, 0.0)?,
             "bandwidth_factor" => {
-                self.bandwidth_factor = parse_number(key, value, 1.0 / LARGEST)?;
+                self.bandwidth_factor = parse_number(key, value, LEAST)?;
             }
             "weight_s" => self.weight_s = parse_number(key, value, 0.0)?,
             "loopback_bandwidth" => {
-                self.loopback_bandwidth = parse_number(key, value, 1.0 / LARGEST)?;
+                self.loopback_bandwidth = parse_number(key, value, LEAST)?;
             }
             "tcp_gamma" => {
                 let window = if matches!(value, "none" | "null") {
@@ -391,8 +391,10 @@ fn parse_quantity<T>(
     value.map_err(|error| Problem::new(format!("network constant `{key}`: {error}")))
 }
 
-/// The largest number that a constant of a network may be; of one that must not be 0, the least is its inverse.
+/// Maximum of the constants of a network.
 const LARGEST: f64 = 1e30;
+/// Minimum of the constants that must not be 0.
+const LEAST: f64 = 1e-30;
 
 fn parse_number(key: &str, value: &str, least: f64) -> Result<f64, Problem> {
     match value.parse::<f64>() {

@@ -263,34 +263,6 @@ mod tests {
         }
     }
 
-    #[test]
-    fn flows_whose_bytes_and_weights_are_next_to_nothing_take_their_time() {
-        // Next to no latency takes all that a link has, no latency is a weight of 1.
-        let pairs = [
-            (1, 2),
-            (2, 1),
-            (0, 2),
-            (1, 7),
-            (3, 6),
-            (5, 4),
-            (6, 7),
-            (4, 0),
-        ];
-        let mut platform = line(&[1e9; 8], 1e3, 0.0);
-        platform.links[3].latency = Seconds::of(2e-300);
-        for bytes in [1e-50, 3.6e-299] {
-            let flow = |at: usize| (0.0, pairs[at % 8].0, pairs[at % 8].1, bytes);
-            let flows: Vec<_> = (0..40).map(flow).collect();
-            let ends = |is_crowd| ends(&flows, &platform, NetworkModel::default(), is_crowd);
-            for (crowd, single) in ends(true).into_iter().zip(ends(false)) {
-                assert!(
-                    (crowd - single).abs() <= 1e-9 * single,
-                    "{crowd:e} {single:e}"
-                );
-            }
-        }
-    }
-
     proptest! {
         #[test]
         fn flows_of_a_crowd_end_when_they_do_one_by_one(

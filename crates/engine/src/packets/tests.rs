@@ -1,3 +1,5 @@
+//! Tests of packets in queues.
+
 use proptest::prelude::*;
 
 use super::*;

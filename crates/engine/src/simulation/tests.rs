@@ -1,3 +1,5 @@
+//! Tests of the engine.
+
 use proptest::prelude::*;
 
 use super::*;

@@ -1,4 +1,4 @@
-//! What every network has: its model, the state of its links, and the connections of slow start.
+//! The state of a network: its model, its links, and the connections of slow start.
 
 use std::sync::Arc;
 
