@@ -1,11 +1,20 @@
 //! Tables of the committed pages, in Markdown.
 
+/// Appends formatted text to a `String`.
+macro_rules! put {
+    ($text:expr, $($arguments:tt)*) => {{
+        use std::fmt::Write as _;
+        write!($text, $($arguments)*).expect("a string can be written to");
+    }};
+}
+pub(super) use put;
+
 /// Appends a blank line and a table: the names of its columns and the cells of each row stand between ` | `.
 pub(super) fn table(text: &mut String, columns: &str, rows: impl IntoIterator<Item = String>) {
     let rule = "---|".repeat(columns.split(" | ").count());
-    *text += &format!("\n| {columns} |\n|{rule}\n");
+    put!(text, "\n| {columns} |\n|{rule}\n");
     for row in rows {
-        *text += &format!("| {row} |\n");
+        put!(text, "| {row} |\n");
     }
 }
 

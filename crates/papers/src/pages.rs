@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::cells::median;
 use super::decisions::Verdict;
 use super::figures::{figures, names};
-use super::markdown::{cell, table};
+use super::markdown::{cell, put, table};
 use super::one_reading::{Reading, differences, rule_sets};
 use super::page::Page;
 use super::plain;
@@ -103,7 +103,7 @@ fn readme(reproduction: &Reproduction) -> String {
     table(&mut text, columns, rows);
     text += "\nDecisions and claims that do not come out, by paper (their pages say what is published and what is simulated):\n\n";
     for paper in papers {
-        text += &format!("- {}: {}\n", paper.paper, misses(paper));
+        put!(text, "- {}: {}\n", paper.paper, misses(paper));
     }
     text += "\n## Where the papers contradict themselves\n\nThese cannot all come out. The last column is the reading that we use.\n";
     let all = papers.iter().flat_map(|paper| &paper.contradictions);
@@ -209,7 +209,7 @@ pub fn one_reading_page(readings: &[Reading]) -> Result<Page, Error> {
     let columns = format!("rules of | {}", columns.join(" | "));
     let mut judged =
         |title: &str, cell: &dyn Fn(&Reading) -> String, total: &dyn Fn(&[&Reading]) -> String| {
-            text += &format!("\n## {title}\n");
+            put!(text, "\n## {title}\n");
             let rows = sets.iter().map(|set| {
                 let row: Vec<&Reading> = readings.iter().filter(|one| one.rules == *set).collect();
                 let cells = row.iter().map(|one| {
@@ -306,7 +306,7 @@ fn markdown(paper: &PaperResults) -> String {
     constants(&mut text, paper);
     ambiguities(&mut text, paper);
     if !paper.notes.is_empty() {
-        text += &format!("\n{}\n", paper.notes.trim_end());
+        put!(text, "\n{}\n", paper.notes.trim_end());
     }
     contradictions(&mut text, paper);
     text
@@ -318,7 +318,7 @@ fn times(text: &mut String, paper: &PaperResults) {
     }
     *text += "\n## Times\n\n";
     for name in names(paper) {
-        *text += &format!("![{name}]({}-{name}.svg)\n", paper.paper);
+        put!(text, "![{name}]({}-{name}.svg)\n", paper.paper);
     }
     *text += "\nCells marked * were used to fit constants. The others were not, though the structure of the model was chosen while looking\nat all of them.\n";
     let rows = paper.cells.iter().map(|one| {
@@ -409,7 +409,8 @@ fn claims(text: &mut String, paper: &PaperResults) {
 }
 
 fn constants(text: &mut String, paper: &PaperResults) {
-    *text += &format!(
+    put!(
+        text,
         "\n## Fitted constants\n\n{} in all.\n",
         paper.constants.len()
     );

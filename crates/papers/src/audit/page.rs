@@ -9,7 +9,7 @@ use super::sensitivity::{GRID, Sensitivity};
 use super::subject::Quick;
 use super::tables::Tables;
 
-use crate::markdown::{cell, table};
+use crate::markdown::{cell, put, table};
 use crate::named::subject;
 
 /// The page.
@@ -181,12 +181,13 @@ fn as_it_is(text: &mut String, papers: &[Quick]) {
         )
     });
     let all = all.collect::<Vec<_>>().join(". ");
-    *text += &format!("As they are: {all}.\n");
+    put!(text, "As they are: {all}.\n");
 }
 
 fn sensitivity(text: &mut String, papers: &[Quick], tables: &Tables) {
     let grid: Vec<String> = GRID.iter().map(f64::to_string).collect();
-    *text += &format!(
+    put!(
+        text,
         "\n## 3. Sensitivity of every number\n\n\
          Every number that is fitted or inferred, alone; the keys of one constant move together. The three columns have cells within 2.5 %, decisions and call schedules that\n\
          come out at -1 %, as it is and at +1 %. In the window, the largest interval around the value, no cell within 2.5 %, no decision and no schedule is lost. A new\n\
@@ -278,7 +279,8 @@ fn ablation(text: &mut String, papers: &[Quick], tables: &Tables) {
     );
     let (counted, others) = (options(tables, true), options(tables, false));
     let carrying = |all: &[Choice<'_>]| all.iter().filter(|one| one.carries()).count();
-    *text += &format!(
+    put!(
+        text,
         "{} of {} options that are counted carry results, and {} of {} that are not: every other value of theirs loses something.\n\n",
         carrying(&counted),
         counted.len(),
@@ -360,7 +362,8 @@ fn rounding(text: &mut String, papers: &[Quick]) {
 }
 
 fn contradictions(text: &mut String, papers: &[Quick]) {
-    *text += &format!(
+    put!(
+        text,
         "\n## 7. Times in which a paper contradicts itself\n\n\
          Nothing can meet these and the rest of the paper. They stay in all counts; here is what they cost. Shares are of cells of tables within {} and {} %.\n",
         100.0 * TIGHT,

@@ -1,7 +1,7 @@
 //! `reality.md`, `reality.csv` and the figures: predicted beside measured times.
 
 use super::{Ablation, Predicted, Reality};
-use crate::markdown::table;
+use crate::markdown::{put, table};
 use migsim_base::error::Error;
 use migsim_output::figure::{
     self, Dot, Figure, Group, Key, Point, Rows, SCENARIOS, Scatter, Style, chosen,
@@ -18,10 +18,16 @@ const NEAR: f64 = 0.05;
 pub fn markdown(reality: &Reality) -> String {
     let mut text = String::from(HEAD);
     let all = Summary::of(&reality.predicted);
-    text += &format!(
+    put!(
+        text,
         "**Median error of the total {:.1} %; {:.1} % for programs that ask for latency, {:.1} % for bandwidth, {:.1} % for both. {} of {} cases are \
          within 5 %.**\n\n",
-        all.all, all.latency, all.bandwidth, all.mixed, all.near, all.count
+        all.all,
+        all.latency,
+        all.bandwidth,
+        all.mixed,
+        all.near,
+        all.count
     );
     text += CAUTION;
     calibration(&mut text, reality);
@@ -53,7 +59,8 @@ fn calibration(text: &mut String, reality: &Reality) {
     let found = &reality.calibration;
     let overhead = found.overhead.unwrap_or_default() * 1e6;
     let factor = found.bandwidth_factor.unwrap_or_default();
-    *text += &format!(
+    put!(
+        text,
         "\n## Calibration\n\n`migsim calibrate --platform crates/papers/src/reality/two.json --table crates/papers/src/reality/pingpong.csv --out mine.json`: overhead {overhead:.1} us per message, \
          bandwidth factor {factor:.4}; median residual {:.1} %.\n",
         100.0 * found.median_residual
@@ -109,7 +116,8 @@ fn barriers(text: &mut String, reality: &Reality) {
 
 fn recorded(text: &mut String, reality: &Reality) {
     *text += RECORDED;
-    *text += &format!(
+    put!(
+        text,
         "The *first* machine is that of the cases above. The *second* one is faster: `migsim calibrate` finds an overhead of {:.1} us a message and a bandwidth factor of {:.4} there \
          (`pingpong-second.csv`).\n",
         reality.second.overhead.unwrap_or_default() * 1e6,
@@ -152,7 +160,8 @@ fn head_of_line(text: &mut String, reality: &Reality) {
         .iter()
         .map(|(name, time)| format!("{} {time:.2} s", described(name)))
         .collect();
-    *text += &format!(
+    put!(
+        text,
         "\n## What is left\n\n{HEAD_OF_LINE} Measured otherwise: {}.\n",
         told.join(", ")
     );
@@ -233,7 +242,8 @@ pub fn csv(reality: &Reality) -> String {
     for one in &reality.predicted {
         let case = &one.case;
         let [low, high] = case.quartiles_s;
-        text += &format!(
+        put!(
+            text,
             "{},{},{},{},{},{low},{high},{:.7},{:.2}\n",
             case.name,
             case.class,

@@ -31,7 +31,7 @@ impl Reader<'_> {
 
     /// `processes P`: believes P if the file is long enough to speak of each of them.
     pub(super) fn processes(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
-        if self.trace.memory.len() > 0 {
+        if !self.trace.memory.is_empty() {
             return complaint(0, "a second `processes` line", "keep one of the lines");
         }
         let count = whole(line, 1, "processes")?;

@@ -249,7 +249,7 @@ impl<'a> Reader<'a> {
             last = line;
             if let Err((word, message, hint)) = self.record(&line) {
                 self.complain(&line, word, message, hint);
-                let is_hopeless = self.trace.memory.len() == 0 || self.is_ended;
+                let is_hopeless = self.trace.memory.is_empty() || self.is_ended;
                 if is_hopeless || self.problems.len() == MAX_PROBLEMS {
                     return Err(Error::Input(self.problems));
                 }
@@ -295,7 +295,7 @@ impl<'a> Reader<'a> {
         if self.version == 0 {
             return self.first(line);
         }
-        if self.trace.memory.len() == 0 && name != "processes" {
+        if self.trace.memory.is_empty() && name != "processes" {
             return complaint(
                 0,
                 format!("`{name}` before the number of processes"),
