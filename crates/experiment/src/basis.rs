@@ -118,9 +118,9 @@ impl Whole {
             .last()
             .map_or_else(|| NONE.to_owned(), |own| stem(&own.source));
         let mut below = Layers::default();
-        chain
-            .into_iter()
-            .for_each(|document| below.push_file(document));
+        for document in chain {
+            below.push_file(document);
+        }
         let mut whole = Self {
             layers: Layers::join(&[&below, given], None),
             below,

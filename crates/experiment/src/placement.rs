@@ -133,7 +133,7 @@ fn check_moves(workload: &dyn Workload, loaded: &LoadedPlatform) -> Result<(), E
     }
     let hosts = hosts(&loaded.platform);
     for superstep in 0..workload.supersteps() {
-        let mut moves = workload.prescribed_moves(superstep).into_iter();
+        let mut moves = workload.prescribed_moves(superstep).iter();
         if let Some(wanted) = moves.find(|wanted| !hosts.contains_key(&*wanted.to)) {
             let what = format!(
                 "process {} of the workload moves to the unknown host `{}` after superstep {}",

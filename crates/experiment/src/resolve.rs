@@ -391,17 +391,15 @@ impl<'r> Parts<'r> {
             });
         };
         add("platform", &platform.source, &platform.sha256);
-        platform
-            .profile_files
-            .iter()
-            .for_each(|file| add("profile", &file.0, &file.1));
-        self.loads
-            .files()
-            .for_each(|file| add("load", file.0, file.1));
-        self.built
-            .inputs
-            .iter()
-            .for_each(|file| add("workload", &file.0, &file.1));
+        for (source, sha256) in &platform.profile_files {
+            add("profile", source, sha256);
+        }
+        for (source, sha256) in self.loads.files() {
+            add("load", source, sha256);
+        }
+        for (source, sha256) in &self.built.inputs {
+            add("workload", source, sha256);
+        }
         for key in self.policy.entry.files {
             if let Some(file) = self.policy.options.get(*key).and_then(Value::as_str) {
                 add("policy", file, &hash_of(file)?);
@@ -410,13 +408,9 @@ impl<'r> Parts<'r> {
         if let Some(file) = config.mapping().file().filter(|_| is_mapped) {
             add("mapping", file, &hash_of(file)?);
         }
-        let library = whole
-            .library
-            .as_ref()
-            .and_then(|library| library.file.as_ref());
-        library
-            .into_iter()
-            .for_each(|file| add("library", &file.0, &file.1));
+        for (source, sha256) in whole.library.iter().flat_map(|library| &library.file) {
+            add("library", source, sha256);
+        }
         if let Some(Ok(clusters)) = config.clusters.as_deref().map(str::parse::<Clusters>)
             && let Some(file) = clusters.file()
         {
