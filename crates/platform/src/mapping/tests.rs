@@ -95,11 +95,7 @@ fn by_speed_shares_in_proportion_to_speed_and_cores() {
 #[test]
 fn speeds_at_the_ends_of_their_range_are_shared_like_others() {
     let mut platform = platform();
-    for (host, speed) in platform
-        .hosts
-        .iter_mut()
-        .zip([1e21, 1e21, 5e20, 1e-9, 1.0])
-    {
+    for (host, speed) in platform.hosts.iter_mut().zip([1e21, 1e21, 5e20, 1e-9, 1.0]) {
         host.speed = migsim_base::units::InstructionsPerSecond::new(speed).unwrap();
     }
     // Powers 4 4 0.5 and next to nothing.
