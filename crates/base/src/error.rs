@@ -286,6 +286,7 @@ impl Error {
     }
 
     /// Changes the problems that are nowhere yet.
+    #[must_use]
     pub fn map_nowhere(self, change: impl Fn(Problem) -> Problem) -> Self {
         self.map(|problem| {
             let location = &problem.location;

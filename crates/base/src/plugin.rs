@@ -81,11 +81,17 @@ pub trait Maker<T>: fmt::Debug + Send + Sync {
 }
 
 /// Makes a plug-in from its options, as settings have them.
+///
+/// # Errors
+/// As [`Maker::make`].
 pub fn make<T>(maker: &dyn Maker<T>, options: &Value) -> Result<T, Error> {
     maker.make(&maker.resolve(&object(options)?)?)
 }
 
 /// The options with all defaults, as settings have them.
+///
+/// # Errors
+/// As [`Maker::resolve`].
 pub fn resolve<T>(maker: &dyn Maker<T>, options: &Value) -> Result<Value, Error> {
     let options = object(options)?;
     maker.resolve(&options).map(Value::Object)

@@ -114,7 +114,7 @@ impl View<'_> {
 /// Helpers of the tests of policies.
 #[cfg(any(test, feature = "testing"))]
 pub mod testing {
-    use super::*;
+    use super::{Bytes, HostId, Measures, Platform, Seconds, Time, View};
 
     /// The first superstep on quiet hosts, of processes without memory.
     pub fn view<'a>(

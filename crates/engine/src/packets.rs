@@ -41,7 +41,7 @@ impl Step {
 
     /// Returns the step of a number.
     pub(super) fn of(number: u32) -> Self {
-        if number % 2 == 0 {
+        if number.is_multiple_of(2) {
             Self::Sent(number / 2)
         } else {
             Self::Joins(number / 2)

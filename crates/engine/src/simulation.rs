@@ -290,6 +290,9 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     }
 
     /// The same; a message that `is_late` begins with a handshake, a round trip before its own way.
+    ///
+    /// # Errors
+    /// As [`Self::send`].
     pub fn send_message(
         &mut self,
         from: HostId,

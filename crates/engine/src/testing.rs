@@ -1,5 +1,7 @@
 //! Small machines for the unit tests.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
+
 use std::fmt::Debug;
 
 #[cfg(test)]

@@ -140,6 +140,9 @@ impl Shared {
 }
 
 /// The value of a key, made when it is first asked for; what cannot be made is tried again the next time.
+///
+/// # Errors
+/// The value cannot be made.
 pub fn remembered<K: Ord, V: Clone>(
     known: &Mutex<BTreeMap<K, V>>,
     key: K,

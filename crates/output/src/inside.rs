@@ -9,6 +9,9 @@ use migsim_base::error::Problem;
 /// A file of a folder that somebody else may have made, unless it is a link that leads out of the folder.
 ///
 /// # Errors
+/// The link leads out of the folder, or the file cannot be read.
+///
+/// # Errors
 /// It is, or there is no such file.
 pub fn inside(file: &Path) -> io::Result<PathBuf> {
     let folder = file.parent().filter(|folder| *folder != Path::new(""));
@@ -24,6 +27,9 @@ pub fn inside(file: &Path) -> io::Result<PathBuf> {
 }
 
 /// Reads a file of a folder that somebody else may have made with `read`, unless it is a link that leads out of the folder.
+///
+/// # Errors
+/// The link leads out of the folder, or the file cannot be read.
 pub fn read_inside<'p, T>(
     file: &'p Path,
     read: impl FnOnce(&'p Path) -> Result<T, Problem>,

@@ -202,7 +202,7 @@ impl Kind {
             value => format!(" {key}={value}"),
         };
         let shown: String = self.title.iter().map(shown).collect();
-        format!("{}{shown}", name)
+        format!("{name}{shown}")
     }
 
     /// Whether it has a key `seed`: its value is the seed of the run, unless `workload.seed` is given.

@@ -26,6 +26,9 @@ const CHUNK: u64 = 1 << 20;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The text of a file.
+///
+/// # Errors
+/// The file cannot be read, or is not UTF-8.
 pub fn read_text(path: impl AsRef<Path>) -> Result<String, Problem> {
     let path = path.as_ref();
     String::from_utf8(read_bytes(path)?).map_err(|error| {
@@ -35,6 +38,9 @@ pub fn read_text(path: impl AsRef<Path>) -> Result<String, Problem> {
 }
 
 /// The bytes of a file of text; whether they are UTF-8 is left to the caller.
+///
+/// # Errors
+/// The file cannot be read, or has a byte 0.
 pub fn read_bytes(path: &Path) -> Result<Vec<u8>, Problem> {
     read_checked(path, |known, new| {
         let nul = new.iter().position(|byte| *byte == 0);
@@ -49,6 +55,9 @@ pub fn read_bytes(path: &Path) -> Result<Vec<u8>, Problem> {
 }
 
 /// The bytes of a file that need not be text.
+///
+/// # Errors
+/// The file cannot be read.
 pub fn read_any(path: &Path) -> Result<Vec<u8>, Problem> {
     read_checked(path, |_, _| Ok(()))
 }

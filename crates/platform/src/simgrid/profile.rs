@@ -53,6 +53,9 @@ pub(super) fn in_file(path: &str, (line, message): (usize, String)) -> Problem {
 }
 
 /// The profile in the text of a file; a problem has its line.
+///
+/// # Errors
+/// A line is no event of a profile.
 pub fn read_profile(path: &str, text: &str) -> Result<Profile, Problem> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     parse(text, None).map_err(|wrong| in_file(path, wrong))

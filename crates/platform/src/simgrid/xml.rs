@@ -45,6 +45,9 @@ pub(super) struct Reader<'a, 'input> {
     pub(super) traces: Traces<'a>,
 }
 
+/// The way to make a quantity from its number in SI units, and the range of this number.
+type Ranged<T> = (fn(f64) -> Option<T>, RangeInclusive<f64>);
+
 impl<'a, 'input> Reader<'a, 'input> {
     pub(super) fn new(source: &'a str, document: &'a Document<'input>) -> Self {
         Self {
@@ -181,7 +184,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         node: Node<'a, 'a>,
         attribute: &str,
         units: &units::Units,
-        (make, range): (fn(f64) -> Option<T>, RangeInclusive<f64>),
+        (make, range): Ranged<T>,
     ) -> Option<T> {
         let text = self.required(node, attribute)?;
         let value = self.parsed(text, units).and_then(|value| {
