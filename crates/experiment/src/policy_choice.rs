@@ -82,15 +82,13 @@ impl PolicyChoice {
     /// # Errors
     /// Options are out of range, which [`Self::of`] has tried.
     pub(super) fn build(&self) -> Result<Box<dyn Policy>, Error> {
-        let Some(TriggerChoice {
-            entry,
-            options,
-            only_if_paid_back,
-        }) = &self.trigger
-        else {
-            return self.entry.build(&self.options);
+        let policy = self.entry.build(&self.options)?;
+        let Some(choice) = &self.trigger else {
+            return Ok(policy);
         };
-        self.build_called(entry.build(options)?, *only_if_paid_back)
+        let trigger = choice.entry.build(&choice.options)?;
+        let only_if_paid_back = choice.only_if_paid_back;
+        Ok(Box::new(Triggered::new(trigger, policy, only_if_paid_back)))
     }
 
     /// The policy without its own trigger, called by another one.
@@ -100,10 +98,9 @@ impl PolicyChoice {
     pub(super) fn build_called(
         &self,
         trigger: Box<dyn trigger::Trigger>,
-        only_if_paid_back: bool,
     ) -> Result<Box<dyn Policy>, Error> {
         let policy = self.entry.build(&self.options)?;
-        Ok(Box::new(Triggered::new(trigger, policy, only_if_paid_back)))
+        Ok(Box::new(Triggered::new(trigger, policy, false)))
     }
 
     /// The readings of the policy's source on which results depend, a few words each.

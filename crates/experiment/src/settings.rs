@@ -212,7 +212,9 @@ impl Layers {
     pub(super) fn origin(&self, key: &str) -> Option<(String, bool)> {
         let knows = |one: &&Setting| one.text(key).is_some() || one.decides(key);
         let known = self.list.iter().rfind(knows)?;
-        if let Some(text) = known.text(key) {
+        let mut beside = self.list.iter().rev().filter(|one| one.is_beside(known));
+        let text = known.text(key);
+        if let Some(text) = text.or_else(|| beside.find_map(|one| one.text(key))) {
             return Some((text.to_owned(), true));
         }
         // The name of a network stands for all its constants.

@@ -143,6 +143,11 @@ fn the_origin_of_a_value_is_that_of_the_setting_that_gives_or_replaces_it() {
     let of_flags = given("command line");
     assert_eq!(layers.origin("network.latency_factor"), of_flags);
     assert_eq!(layers.origin("policy.migbsp.x"), None);
+    // A text counts wherever it stands beside its value.
+    let mut flags = vec![("origins.seed", json!("stated: c")), ("seed", json!(9))];
+    assert_eq!(Layers::of(flags.clone()).origin("seed"), text("stated: c"));
+    flags.reverse();
+    assert_eq!(Layers::of(flags).origin("seed"), text("stated: c"));
 }
 
 #[test]
