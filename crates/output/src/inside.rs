@@ -9,9 +9,6 @@ use migsim_base::error::Problem;
 /// A file of a folder that somebody else may have made, unless it is a link that leads out of the folder.
 ///
 /// # Errors
-/// The link leads out of the folder, or the file cannot be read.
-///
-/// # Errors
 /// It is, or there is no such file.
 pub fn inside(file: &Path) -> io::Result<PathBuf> {
     let folder = file.parent().filter(|folder| *folder != Path::new(""));
