@@ -18,27 +18,23 @@
 //! # Map
 //!
 //! ```text
-//! cli ──> paper, sweep ──> output, experiment ──> bsp, registry ──> engine, policy, load ──> platform, workload ──> figure, plugin, document, memory, units, error, words, random
+//! migsim (command) ──> papers ──> study ──> output ──> experiment ──> workloads, policies ──> bsp ──> engine ──> platform ──> base
 //! ```
-//! A module uses only what stands to its right.
+//! Each is a crate of its own and uses only those to its right. This one joins them and holds the command.
 //!
-//! | module | what it is |
-//! |---|---|
-//! | [`engine`] | time, hosts, links: activities that share capacities |
-//! | [`platform`] | clusters, hosts, links, routes; JSON and `SimGrid` XML |
-//! | [`load`] | what others take of hosts and links |
-//! | [`workload`] | what processes compute and send, superstep by superstep |
-//! | [`policy`] | what a policy may see and ask; MigBSP |
-//! | [`Registry`] | policies, applications and loads by name, those of a user's crate included; how it travels |
-//! | [`plugin`] | what they declare of themselves: flags, files |
-//! | [`bsp`] | supersteps, barriers, rescheduling calls, migrations |
-//! | [`experiment`] | settings in, results of all scenarios out |
-//! | [`paper`] | the papers: what they publish beside what is simulated |
-//! | [`sweep`] | many runs: plans, rows that survive a kill, tables, pictures |
-//! | [`output`] | run folder, summary, table, explanations, the report |
-//! | [`figure`] | figures for articles: charts as SVG, PDF and PNG |
-//! | [`memory`] | what a run needs of memory, before it is taken |
-//! | [`cli`] | the command |
+//! | here | crate | what it is |
+//! |---|---|---|
+//! | [`units`], [`error`], [`document`], [`random`], [`memory`], [`plugin`] | `base` | quantities, problems with places, files, streams, limits, declarations of plug-ins |
+//! | [`platform`], [`load`] | `platform` | clusters, hosts, links, routes; what others take of them |
+//! | [`engine`] | `engine` | time, hosts, links: activities that share capacities |
+//! | [`bsp`] | `bsp` | supersteps, barriers, rescheduling calls, migrations |
+//! | [`workload`] | `workloads` | what processes compute and send, superstep by superstep |
+//! | [`policy`] | `policies` | MigBSP and its rivals |
+//! | [`experiment`], [`Registry`] | `experiment` | settings in, results of all scenarios out; policies, applications and loads by name |
+//! | [`output`], [`figure`] | `output` | run folder, summary, table, explanations, the report; charts for articles |
+//! | [`sweep`] | `study` | many runs: plans, rows that survive a kill, tables, pictures |
+//! | [`paper`] | `papers` | the papers: what they publish beside what is simulated; the study of rivals |
+//! | [`cli`] | - | the command |
 //!
 //! # Determinism
 //!
