@@ -10,7 +10,6 @@ pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
         Error::Input(problems) => problems.iter().collect(),
         Error::Run(problem) | Error::Output(problem) => vec![problem],
         Error::Broken(broken) => vec![&broken.problem],
-        _ => Vec::new(),
     };
     let made = || -> PyResult<PyErr> {
         let told: Vec<Bound<'_, PyDict>> = problems
