@@ -1,14 +1,15 @@
-//! Flows that end by the service of the link that holds them.
+//! Flows whose completions follow from the service of their bottleneck links.
 //!
-//! All flows that a link holds move at its level x: flow f of weight w at `factor · x / w` bytes per second. With S the service of the link,
+//! All flows bottlenecked at a link move at its level x: flow f of weight w at `factor · x / w` bytes per second. With S the service of the
+//! link,
 //!
 //! ```text
-//! S(date) = S(then) + x · (date - then)        a flow of B bytes that a link holds from s on ends when S = S(s) + B · w / factor
+//! S(date) = S(then) + x · (date - then)        a flow of B bytes bottlenecked there from s on ends when S = S(s) + B · w / factor
 //! ```
-//! So a new level moves the next end of one link, however many flows it holds, and only a flow that another link holds from now on is
-//! visited. The groups and their holders are those of [`super::maxmin::holding`].
+//! So a new level changes the next completion of one link, whatever the number of its flows, and a flow is visited only when its
+//! bottleneck link changes. The groups and their bottleneck links are those of [`super::maxmin::bottleneck`].
 //!
-//! Cost: 50 ns per link whose level changes, 100 ns per group whose holder changes. Twins: [`super::batch`] and the flows of
+//! Cost: 50 ns per link whose level changes, 100 ns per group whose bottleneck link changes. Twins: [`super::batch`] and the flows of
 //! [`super::transport`], which visit each flow whose rate changes.
 
 use std::cmp::Reverse;
@@ -17,16 +18,16 @@ use std::collections::BinaryHeap;
 use super::checks::{Fault, is_used_up};
 use super::clock::until_within;
 use super::completion::CompletionIndex;
-use super::maxmin::holding::{HoldingMaxMin, Moved};
+use super::maxmin::bottleneck::{BottleneckMaxMin, Moved};
 use migsim_base::units::to_u32;
 
 /// Groups of flows with equal routes, each with the ends of its flows.
 #[derive(Clone, Debug, Default)]
-pub(super) struct HeldFlows {
-    levels: HoldingMaxMin,
+pub(super) struct BottleneckedFlows {
+    levels: BottleneckMaxMin,
     services: Vec<Service>,
     groups: Vec<Group>,
-    /// The next end that each link holds.
+    /// The next completion among the flows bottlenecked at each link.
     ends: CompletionIndex,
     /// Links whose next end is to be looked for.
     stale: Vec<u32>,
@@ -43,7 +44,8 @@ pub(super) struct HeldFlows {
 
 /// A link that has served its groups longer than this at its present pace, in units of the present time, counts again: dates keep their digits.
 const MOST_SERVICE: f64 = 100.0;
-/// What a link has done for each of the groups that it holds.
+
+/// The service of a link to each of the groups bottlenecked there.
 #[derive(Clone, Debug, Default)]
 struct Service {
     /// S, at `updated`.
@@ -53,8 +55,8 @@ struct Service {
     pace: f64,
     /// S at the next end of each group (its bits: they have its order), the group, and its stamp: other entries are void.
     targets: BinaryHeap<Reverse<(u64, u32, u32)>>,
-    /// How many groups it holds.
-    held: usize,
+    /// Number of groups bottlenecked at the link.
+    bottlenecked: usize,
     is_stale: bool,
 }
 
@@ -70,8 +72,8 @@ impl Service {
 /// The flows of a group: their ends in the service that the group has had.
 #[derive(Clone, Debug, Default)]
 struct Group {
-    /// The link that holds it; none before the first repair.
-    holder: Option<u32>,
+    /// The bottleneck link; none before the first update.
+    bottleneck: Option<u32>,
     /// The service that it has had, less that of the link.
     ahead: f64,
     stamp: u32,
@@ -136,7 +138,7 @@ impl Targets {
     }
 }
 
-impl HeldFlows {
+impl BottleneckedFlows {
     /// No flows on links of these capacities \[B/s\]; `varies`: they may change. `factor` multiplies the share of a flow.
     pub(super) fn new(
         capacities: impl IntoIterator<Item = f64>,
@@ -144,7 +146,7 @@ impl HeldFlows {
         factor: f64,
     ) -> Self {
         Self {
-            levels: HoldingMaxMin::new(capacities, varies),
+            levels: BottleneckMaxMin::new(capacities, varies),
             factor,
             ..Self::default()
         }
@@ -172,7 +174,7 @@ impl HeldFlows {
         group: u32,
         (bytes, name): (f64, u32),
         now: f64,
-        route: impl FnOnce(&mut HoldingMaxMin),
+        route: impl FnOnce(&mut BottleneckMaxMin),
     ) {
         let at = group as usize;
         if at >= self.groups.len() {
@@ -182,7 +184,7 @@ impl HeldFlows {
         if count == 0 {
             route(&mut self.levels);
             let state = &mut self.groups[at];
-            (state.holder, state.ahead) = (None, 0.0);
+            (state.bottleneck, state.ahead) = (None, 0.0);
             self.count += 1;
         } else {
             self.levels.set_count(group, count + 1);
@@ -193,8 +195,8 @@ impl HeldFlows {
         let had = self.served(group, now);
         let state = &mut self.groups[at];
         let is_first = state.targets.push(had + bytes * state.price, name);
-        if let (true, Some(holder)) = (is_first, state.holder) {
-            self.schedule(group, holder);
+        if let (true, Some(bottleneck)) = (is_first, state.bottleneck) {
+            self.schedule(group, bottleneck);
         }
     }
 
@@ -209,14 +211,19 @@ impl HeldFlows {
             return false;
         }
         self.reprice(group, now);
-        if let Some(holder) = self.groups[group as usize].holder {
-            self.schedule(group, holder);
+        if let Some(bottleneck) = self.groups[group as usize].bottleneck {
+            self.schedule(group, bottleneck);
         }
         true
     }
 
     /// Gives a group another weight and bound \[B/s\], and links.
-    pub(super) fn reroute(&mut self, group: u32, now: f64, route: impl FnOnce(&mut HoldingMaxMin)) {
+    pub(super) fn reroute(
+        &mut self,
+        group: u32,
+        now: f64,
+        route: impl FnOnce(&mut BottleneckMaxMin),
+    ) {
         self.groups[group as usize].ahead = self.served(group, now);
         self.levels.set_count(group, 0);
         self.release(group);
@@ -234,8 +241,8 @@ impl HeldFlows {
         state
             .targets
             .rewrite(|target| (target - had).max(0.0) * (price / before));
-        let holder = state.holder.map(|link| &self.services[link as usize]);
-        state.ahead = holder.map_or(0.0, |service| -service.done);
+        let bottleneck = state.bottleneck.map(|link| &self.services[link as usize]);
+        state.ahead = bottleneck.map_or(0.0, |service| -service.done);
     }
 
     /// The service that a byte of a group needs.
@@ -245,22 +252,24 @@ impl HeldFlows {
 
     /// The service that a group has had.
     fn served(&mut self, group: u32, now: f64) -> f64 {
-        let Group { holder, ahead, .. } = self.groups[group as usize];
-        let Some(holder) = holder else {
+        let Group {
+            bottleneck, ahead, ..
+        } = self.groups[group as usize];
+        let Some(bottleneck) = bottleneck else {
             return ahead;
         };
-        let service = &mut self.services[holder as usize];
+        let service = &mut self.services[bottleneck as usize];
         service.advance(now);
         (service.done + ahead).max(0.0)
     }
 
-    /// Takes note that a link does not hold a group any more: its entry there is void.
+    /// Detaches a group from its bottleneck link, whose entry for the group becomes void.
     fn release(&mut self, group: u32) {
         let state = &mut self.groups[group as usize];
         state.stamp = state.stamp.wrapping_add(1);
-        if let Some(holder) = state.holder.take() {
-            self.services[holder as usize].held -= 1;
-            self.stale(holder);
+        if let Some(bottleneck) = state.bottleneck.take() {
+            self.services[bottleneck as usize].bottlenecked -= 1;
+            self.stale(bottleneck);
         }
     }
 
@@ -272,21 +281,21 @@ impl HeldFlows {
         }
     }
 
-    /// Enters the next end of a group with the link that holds it.
-    fn schedule(&mut self, group: u32, holder: u32) {
+    /// Enters the next completion of a group at its bottleneck link.
+    fn schedule(&mut self, group: u32, bottleneck: u32) {
         let state = &mut self.groups[group as usize];
         state.stamp = state.stamp.wrapping_add(1);
         let target = (state.targets.next() - state.ahead).max(0.0) + 0.0;
         let entry = (target.to_bits(), group, state.stamp);
-        let service = &mut self.services[holder as usize];
+        let service = &mut self.services[bottleneck as usize];
         service.targets.push(Reverse(entry));
-        if service.targets.len() > 2 * service.held + 64 {
+        if service.targets.len() > 2 * service.bottlenecked + 64 {
             let groups = &self.groups;
             service
                 .targets
                 .retain(|Reverse((_, group, stamp))| groups[*group as usize].stamp == *stamp);
         }
-        self.stale(holder);
+        self.stale(bottleneck);
     }
 
     /// Shares the links again where something has changed.
@@ -304,13 +313,13 @@ impl HeldFlows {
         self.stale = stale;
     }
 
-    /// Takes over new levels and holders.
+    /// Applies new levels and bottleneck links.
     fn take_levels(&mut self, now: f64) {
         let mut moved = std::mem::take(&mut self.moved);
         moved.clear();
         moved.extend(self.levels.moved());
         self.levels.settle();
-        // What the groups have had is told by the old holders.
+        // The service that the groups have had follows from their old bottleneck links.
         for &Moved { group, .. } in &moved {
             let had = self.served(group, now);
             self.release(group);
@@ -327,14 +336,14 @@ impl HeldFlows {
             }
             self.stale(link);
         }
-        for &Moved { group, holder } in &moved {
-            let service = &mut self.services[holder as usize];
+        for &Moved { group, bottleneck } in &moved {
+            let service = &mut self.services[bottleneck as usize];
             service.advance(now);
-            service.held += 1;
+            service.bottlenecked += 1;
             let state = &mut self.groups[group as usize];
-            state.holder = Some(holder);
+            state.bottleneck = Some(bottleneck);
             state.ahead -= service.done;
-            self.schedule(group, holder);
+            self.schedule(group, bottleneck);
         }
         self.moved = moved;
     }
@@ -357,7 +366,7 @@ impl HeldFlows {
         self.services[link as usize].targets = BinaryHeap::from(entries);
     }
 
-    /// Looks for the next end that a link holds.
+    /// Finds the next completion among the flows bottlenecked at a link.
     fn look_for_next(&mut self, link: u32) {
         let service = &mut self.services[link as usize];
         service.is_stale = false;
@@ -369,7 +378,7 @@ impl HeldFlows {
             }
             service.targets.pop();
         }
-        if service.held == 0 {
+        if service.bottlenecked == 0 {
             service.done = 0.0;
         }
         self.ends.set(link, f64::INFINITY);
@@ -427,8 +436,8 @@ impl HeldFlows {
         }
         let count = state.targets.len();
         self.levels.set_count(group, count);
-        if let (true, Some(holder)) = (count > 0, state.holder) {
-            self.schedule(group, holder);
+        if let (true, Some(bottleneck)) = (count > 0, state.bottleneck) {
+            self.schedule(group, bottleneck);
         } else {
             self.release(group);
             self.count -= 1;
@@ -468,8 +477,8 @@ mod tests {
 
     #[test]
     fn a_flow_that_starts_later_gets_its_part_of_the_link_that_holds_another() {
-        let mut flows = HeldFlows::new([1e3; 2], false, 1.0);
-        let start = |flows: &mut HeldFlows, group: u32, bytes: f64, now: f64| {
+        let mut flows = BottleneckedFlows::new([1e3; 2], false, 1.0);
+        let start = |flows: &mut BottleneckedFlows, group: u32, bytes: f64, now: f64| {
             flows.start(group, (bytes, group), now, |levels| {
                 // There and back.
                 levels.put(
@@ -497,7 +506,7 @@ mod tests {
 
     #[test]
     fn what_is_left_of_a_heavy_flow_is_not_lost_when_it_becomes_a_light_one() {
-        let mut flows = HeldFlows::new([1e3], true, 1.0);
+        let mut flows = BottleneckedFlows::new([1e3], true, 1.0);
         for (group, bytes) in [(0, 2e3), (1, 3e3)] {
             flows.start(group, (bytes, group), 0.0, |levels| {
                 levels.put(group, (1e60, 1e9, 1), [(0, 1.0)].into_iter());

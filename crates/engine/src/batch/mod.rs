@@ -4,7 +4,7 @@
 //!                   equal flows that end at one date                        ──> together: closed form
 //!                   few flows, or sets of active flows recur (transfer)  ──> memoized (rate_cache)
 //! known starts ─ contention ─ group by group ┤
-//!                   crowds: many flows on each link                         ──> holding (maxmin::holding, service)
+//!                   crowds: many flows on each link                         ──> bottleneck (maxmin::bottleneck, service)
 //!                   everything else                                         ──> incremental (maxmin::incremental, completion)
 //! ```
 //! [`FlowBatch`] chooses between the four, and `path_table` has the constants of each route. The choice depends on the flows alone, never on
@@ -13,9 +13,9 @@
 //! A batch ends to the last bit as if it were the first one. Superstep memory relies on it: which supersteps are solved at all depends on
 //! what other runs of the process have solved already.
 
+mod bottleneck;
 mod contention;
 mod flow;
-mod holding;
 mod incremental;
 mod memoized;
 mod path_table;

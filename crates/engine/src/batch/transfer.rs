@@ -14,9 +14,9 @@
 //! | LU 2000/50 | 182 | 629 | memoized |
 //! | 100 processes, line and 3 random messages of one size | 235 | 12 | incremental |
 
+use super::bottleneck::BottleneckBatch;
 use super::contention::Contention;
 use super::flow::Start;
-use super::holding::HoldingBatch;
 use super::incremental::IncrementalBatch;
 use super::memoized::MemoizedBatch;
 use super::path_table::{PathId, PathTable};
@@ -136,7 +136,7 @@ pub struct FlowBatch {
     pub starts: Vec<Start>,
     memoized: MemoizedBatch,
     incremental: IncrementalBatch,
-    holding: HoldingBatch,
+    bottleneck: BottleneckBatch,
     contention: Contention,
     common_end: CommonEnd,
     recurrence: Recurrence,
@@ -154,7 +154,7 @@ impl FlowBatch {
             starts,
             memoized,
             incremental,
-            holding,
+            bottleneck,
             contention,
             common_end,
             recurrence,
@@ -185,9 +185,9 @@ impl FlowBatch {
                     only_ended(start.name, end);
                 }
             } else if !end_together(group, paths)
-                && holding.is_crowd(group.iter().map(|start| start.path), platform, paths)
+                && bottleneck.is_crowd(group.iter().map(|start| start.path), platform, paths)
             {
-                holding.solve(platform, paths, group, &mut only_ended);
+                bottleneck.solve(platform, paths, group, &mut only_ended);
             } else {
                 incremental.solve(platform, paths, group, &mut only_ended);
             }
@@ -207,8 +207,8 @@ impl FlowBatch {
         let crowd = flows.clone().map(|(path, _)| path);
         if self.recurrence.is_given(flows, paths) {
             self.memoized.solve(platform, paths, starts, ended);
-        } else if self.holding.is_crowd(crowd, platform, paths) {
-            self.holding.solve(platform, paths, starts, ended);
+        } else if self.bottleneck.is_crowd(crowd, platform, paths) {
+            self.bottleneck.solve(platform, paths, starts, ended);
         } else {
             self.incremental.solve(platform, paths, starts, ended);
         }
@@ -218,7 +218,7 @@ impl FlowBatch {
     /// The first internal error since the last [`Self::forget`], in words.
     pub fn fault(&self, platform: &Platform) -> Option<String> {
         let fault = self.incremental.fault().or(self.memoized.fault());
-        let fault = fault.or(self.holding.fault());
+        let fault = fault.or(self.bottleneck.fault());
         fault.map(|fault| fault.to_words(platform))
     }
 
@@ -311,7 +311,7 @@ mod tests {
             name,
         };
         let expected = first + f64::from(count) + f64::from(count - 1) * latency;
-        for solver in ["memoized", "incremental", "holding"] {
+        for solver in ["memoized", "incremental", "bottleneck"] {
             let mut end = f64::NAN;
             let ended = |name: u32, date: f64| {
                 end = date;
@@ -324,7 +324,7 @@ mod tests {
                 "incremental" => {
                     IncrementalBatch::default().solve(&platform, &paths, starts, ended);
                 }
-                _ => HoldingBatch::default().solve(&platform, &paths, starts, ended),
+                _ => BottleneckBatch::default().solve(&platform, &paths, starts, ended),
             }
             // The sum of 400 roundings.
             let apart = (end - expected).abs();
@@ -371,13 +371,13 @@ mod tests {
                 let FlowBatch {
                     memoized,
                     incremental,
-                    holding,
+                    bottleneck,
                     ..
                 } = &mut solvers;
                 match solver {
                     0 => memoized.solve(&platform, &paths, &mut starts, ended),
                     1 => incremental.solve(&platform, &paths, &mut starts, ended),
-                    _ => holding.solve(&platform, &paths, &mut starts, ended),
+                    _ => bottleneck.solve(&platform, &paths, &mut starts, ended),
                 }
             }
         }

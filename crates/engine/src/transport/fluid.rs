@@ -12,7 +12,7 @@ use crate::clock::SAME_DATE;
 use crate::event::{Event, EventList};
 use crate::maxmin::incremental::IncrementalMaxMin;
 use crate::model::NetworkModel;
-use crate::service::HeldFlows;
+use crate::service::BottleneckedFlows;
 use migsim_base::units::to_u32;
 use migsim_platform::{Platform, Route};
 
@@ -28,7 +28,7 @@ pub(crate) struct FluidNetwork<T> {
     /// Number of flows in `levels`.
     sharing: usize,
     /// The flows that share links, once they are [`MANY`], until nothing is in progress.
-    held: HeldFlows,
+    held: BottleneckedFlows,
 }
 
 impl<T: Copy> FluidNetwork<T> {
@@ -37,7 +37,7 @@ impl<T: Copy> FluidNetwork<T> {
             flows: Flows::new(platform, model, false),
             levels: IncrementalMaxMin::default(),
             sharing: 0,
-            held: HeldFlows::default(),
+            held: BottleneckedFlows::default(),
         }
     }
 
@@ -86,7 +86,8 @@ impl<T: Copy> FluidNetwork<T> {
     fn hold_all(&mut self, now: f64, events: &mut EventList<T>) {
         let state = &self.flows.state;
         let capacities = state.links.iter().map(|link| link.bandwidth);
-        self.held = HeldFlows::new(capacities, state.varies(), state.model.bandwidth_factor);
+        self.held =
+            BottleneckedFlows::new(capacities, state.varies(), state.model.bandwidth_factor);
         self.levels = IncrementalMaxMin::default();
         self.sharing = 0;
         for slot in 0..to_u32(self.flows.list.len()) {
@@ -250,7 +251,7 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for FluidNetwork<T> {
         }
         self.levels.forget();
         if self.held.has_links() {
-            self.held = HeldFlows::default();
+            self.held = BottleneckedFlows::default();
         }
     }
 

@@ -1,14 +1,14 @@
-//! Batch solver for crowds: many flows on few links, most of them held by the same ones.
+//! Batch solver for crowds: many flows on few links, most of them with the same bottleneck links.
 //!
-//! Flows of one path form a group, and groups end by the service of the link that holds them ([`crate::service`]). An event costs what
-//! its links and their holders cost, however many flows they slow down: 4 000 processes on clusters whose uplinks are full take a tenth of
-//! [`super::incremental`]'s time. Twin: [`super::incremental`] on the same flows.
+//! Flows of one path form a group, and their completions follow from the service of their bottleneck links ([`crate::service`]). The cost
+//! of an event depends on its links and their bottleneck links, not on the number of flows there: 4 000 processes on clusters whose
+//! uplinks are saturated take a tenth of [`super::incremental`]'s time. Twin: [`super::incremental`] on the same flows.
 
 use super::flow::{ChainedStarts, PendingStarts, Start};
 use super::path_table::{PathId, PathTable};
 use crate::checks::Fault;
 use crate::clock::{SAME_DATE, same_until};
-use crate::service::HeldFlows;
+use crate::service::BottleneckedFlows;
 use migsim_base::units::to_u32;
 use migsim_platform::Platform;
 
@@ -19,8 +19,8 @@ const LEAST: usize = 256;
 
 /// The arrays of the solver, reused from batch to batch.
 #[derive(Clone, Debug, Default)]
-pub(super) struct HoldingBatch {
-    flows: HeldFlows,
+pub(super) struct BottleneckBatch {
+    flows: BottleneckedFlows,
     /// The group of each path that is in use, else `NOT_IN_USE`, and the paths of the groups.
     group: Vec<u32>,
     path: Vec<PathId>,
@@ -32,7 +32,7 @@ pub(super) struct HoldingBatch {
 
 const NOT_IN_USE: u32 = u32::MAX;
 
-impl HoldingBatch {
+impl BottleneckBatch {
     /// Whether flows on these paths are a crowd.
     pub(super) fn is_crowd(
         &mut self,
@@ -66,7 +66,7 @@ impl HoldingBatch {
     ) {
         if !self.flows.has_links() {
             let capacities = platform.links.iter().map(|link| link.bandwidth.get());
-            self.flows = HeldFlows::new(capacities, false, paths.bandwidth_factor());
+            self.flows = BottleneckedFlows::new(capacities, false, paths.bandwidth_factor());
         }
         self.group.resize(paths.len(), NOT_IN_USE);
         starts.sort_unstable_by_key(Start::order);
@@ -205,7 +205,7 @@ mod tests {
             })
         };
         if is_crowd {
-            HoldingBatch::default().solve(platform, &paths, &mut starts, ended);
+            BottleneckBatch::default().solve(platform, &paths, &mut starts, ended);
         } else {
             IncrementalBatch::default().solve(platform, &paths, &mut starts, ended);
         }
@@ -238,7 +238,7 @@ mod tests {
 
     #[test]
     fn links_that_a_flow_of_next_to_no_latency_fills_go_on_after_it() {
-        // At 1 s all is solved anew: the last flow fills two links at one level, and of the second one the rest is 0.
+        // At 1 s all levels are recomputed: the last flow saturates two links at one level, and the capacity left on the second is 0.
         let flows = [
             (0.0, 1, 0, 400.0),
             (1.0, 1, 2, 50.0),

@@ -1,0 +1,192 @@
+//! The classes of a link: its groups by bottleneck link, with the sum of their pulls.
+
+use super::{BottleneckMaxMin, Bottlenecked, Class, NO_LINK, RESUM_BELOW, Share, Use};
+use migsim_base::units::{greater, to_u32};
+
+impl BottleneckMaxMin {
+    /// Adds a use of a group to the class of its link and bottleneck link.
+    pub(super) fn join(&mut self, group: u32, index: usize, bottleneck: u32) {
+        let Use { link, pull, .. } = self.uses[index];
+        let class = self.class(link, bottleneck);
+        let state = &mut self.classes[class as usize];
+        let used = &mut self.uses[index];
+        (used.class, used.at) = (class, to_u32(state.members.len()));
+        let which = to_u32(index - group as usize * self.width);
+        state.members.push((group, which));
+        self.pull(class, pull);
+    }
+
+    /// Removes a use of a group from its class.
+    pub(super) fn leave(&mut self, index: usize) {
+        let Use {
+            class, at, pull, ..
+        } = self.uses[index];
+        let members = &mut self.classes[class as usize].members;
+        members.swap_remove(at as usize);
+        if let Some(&(group, which)) = members.get(at as usize) {
+            self.uses[group as usize * self.width + which as usize].at = at;
+        }
+        if self.classes[class as usize].members.is_empty() {
+            self.drop_class(class);
+        } else {
+            self.pull(class, -pull);
+        }
+    }
+
+    /// Adds to the pull of a class.
+    pub(super) fn pull(&mut self, class: u32, more: f64) {
+        let state = &mut self.classes[class as usize];
+        let share = &mut self.links[state.link as usize].classes[state.at_link as usize];
+        share.pull += more;
+        state.steps += 1;
+        state.greatest = greater(share.pull, state.greatest);
+        let is_worn = share.pull < RESUM_BELOW * state.greatest
+            || state.steps as usize > 2 * state.members.len() + 32;
+        if is_worn {
+            let pulls = state.members.iter().map(|&(group, which)| {
+                self.uses[group as usize * self.width + which as usize].pull
+            });
+            share.pull = pulls.sum();
+            (state.greatest, state.steps) = (share.pull, 0);
+        }
+    }
+
+    /// Returns the class of a link and a bottleneck link, which may be new.
+    fn class(&mut self, link: u32, bottleneck: u32) -> u32 {
+        let classes = &self.classes;
+        let is_it = |class: &Class| class.link == link && class.bottleneck == bottleneck;
+        let joined = self.links[link as usize].joined;
+        if classes.get(joined as usize).is_some_and(is_it) {
+            return joined;
+        }
+        let is_found = |class: &u32| is_it(&classes[*class as usize]);
+        let found = self.lookup.find(hash(link, bottleneck), is_found).copied();
+        let class = found.unwrap_or_else(|| self.open_class(link, bottleneck));
+        self.links[link as usize].joined = class;
+        class
+    }
+
+    /// Creates a class without members.
+    fn open_class(&mut self, link: u32, bottleneck: u32) -> u32 {
+        let new = Class {
+            link,
+            bottleneck,
+            greatest: 0.0,
+            steps: 0,
+            members: Vec::new(),
+            at_link: to_u32(self.links[link as usize].classes.len()),
+            at_bottleneck: to_u32(self.links[bottleneck as usize].bottlenecked.len()),
+        };
+        let number = if let Some(number) = self.free_classes.pop() {
+            let members = std::mem::take(&mut self.classes[number as usize].members);
+            self.classes[number as usize] = Class { members, ..new };
+            number
+        } else {
+            self.classes.push(new);
+            to_u32(self.classes.len() - 1)
+        };
+        let state = &mut self.links[link as usize];
+        self.in_use += usize::from(state.classes.is_empty() && !state.is_bound);
+        if !state.is_entered {
+            state.is_entered = true;
+            self.entered.push(link);
+        }
+        state.classes.push(Share {
+            bottleneck,
+            class: number,
+            pull: 0.0,
+        });
+        let bottlenecked = &mut self.links[bottleneck as usize].bottlenecked;
+        bottlenecked.push(Bottlenecked {
+            link,
+            class: number,
+        });
+        if self.links[link as usize].is_tight {
+            self.swap_tight(number, true);
+        }
+        let classes = &self.classes;
+        let hash_of = |class: &u32| {
+            let class = &classes[*class as usize];
+            hash(class.link, class.bottleneck)
+        };
+        self.lookup
+            .insert_unique(hash(link, bottleneck), number, hash_of);
+        number
+    }
+
+    /// Removes a class without members.
+    fn drop_class(&mut self, class: u32) {
+        let Class {
+            link,
+            bottleneck,
+            at_link,
+            ..
+        } = self.classes[class as usize];
+        if let Ok(found) = self
+            .lookup
+            .find_entry(hash(link, bottleneck), |other| *other == class)
+        {
+            found.remove();
+        }
+        if self.links[link as usize].is_tight {
+            self.swap_tight(class, false);
+        }
+        let at_bottleneck = self.classes[class as usize].at_bottleneck;
+        let state = &mut self.links[link as usize];
+        self.in_use -= usize::from(state.classes.len() == 1 && !state.is_bound);
+        let list = &mut state.classes;
+        list.swap_remove(at_link as usize);
+        if let Some(other) = list.get(at_link as usize) {
+            self.classes[other.class as usize].at_link = at_link;
+        }
+        let list = &mut self.links[bottleneck as usize].bottlenecked;
+        list.swap_remove(at_bottleneck as usize);
+        if let Some(other) = list.get(at_bottleneck as usize) {
+            self.classes[other.class as usize].at_bottleneck = at_bottleneck;
+        }
+        self.classes[class as usize].link = NO_LINK;
+        self.free_classes.push(class);
+    }
+
+    /// Moves a class into the part for tight links in the list of its bottleneck link, or out of this part.
+    fn swap_tight(&mut self, class: u32, is_tight: bool) {
+        let Class {
+            bottleneck,
+            at_bottleneck,
+            ..
+        } = self.classes[class as usize];
+        let bottleneck = &mut self.links[bottleneck as usize];
+        let to = if is_tight {
+            bottleneck.tight += 1;
+            bottleneck.tight - 1
+        } else {
+            bottleneck.tight -= 1;
+            bottleneck.tight
+        };
+        let other = bottleneck.bottlenecked[to as usize].class;
+        bottleneck
+            .bottlenecked
+            .swap(to as usize, at_bottleneck as usize);
+        self.classes[other as usize].at_bottleneck = at_bottleneck;
+        self.classes[class as usize].at_bottleneck = to;
+    }
+
+    /// Sets whether each new level of its bottleneck links is propagated to a link.
+    pub(super) fn tighten(&mut self, link: u32, is_tight: bool) {
+        self.links[link as usize].is_tight = is_tight;
+        let classes = std::mem::take(&mut self.links[link as usize].classes);
+        for share in &classes {
+            self.swap_tight(share.class, is_tight);
+        }
+        self.links[link as usize].classes = classes;
+    }
+}
+
+/// Hashes a link and a bottleneck link by the second round of `SplitMix64` (Steele, Lea and Flood 2014).
+#[inline]
+fn hash(link: u32, bottleneck: u32) -> u64 {
+    let z = u64::from(link) << 32 | u64::from(bottleneck);
+    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}

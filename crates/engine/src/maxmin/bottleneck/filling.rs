@@ -1,0 +1,222 @@
+//! Progressive filling: all levels from scratch (Bertsekas and Gallager 1992, section 6.5.2).
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::{BottleneckMaxMin, Entry, FULL, Group, HIGHEST, MARGIN, NEAR, NO_LINK, RESUM_BELOW};
+use migsim_base::units::{greater, lesser, to_u32};
+
+/// The arrays of progressive filling, which a shift uses as well.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Filling {
+    /// Per link: capacity left, pull of the groups that are not fixed yet, and this pull when it was last recomputed.
+    pub(super) left: Vec<f64>,
+    pub(super) pull: Vec<f64>,
+    pub(super) summed: Vec<f64>,
+    /// Per group: the link that fixed its level.
+    pub(super) bottleneck: Vec<u32>,
+    pub(super) in_use: Vec<u32>,
+    /// The saturated links in the order of their levels.
+    pub(super) order: Vec<Entry>,
+    /// Links whose level or whose groups after a shift are not max-min fair.
+    pub(super) wrong: Vec<u32>,
+    pub(super) heap: BinaryHeap<Reverse<Entry>>,
+    pub(super) level: Vec<f64>,
+    /// Per link: the level at which the last of its groups was fixed.
+    pub(super) last: Vec<f64>,
+}
+
+impl BottleneckMaxMin {
+    /// Recomputes all levels from scratch by progressive filling.
+    pub(super) fn solve_from_scratch(&mut self) {
+        // Some of the links in the work queue may have no groups any more.
+        while let Some(entry) = self.worklist.pop() {
+            self.marked.push(entry.link());
+        }
+        let mut filling = std::mem::take(&mut self.filling);
+        // Bounds are seldom binding.
+        self.fill(&mut filling, false);
+        if self.meets_bounds(&filling) {
+            self.fill(&mut filling, true);
+        }
+        for &link in &filling.in_use {
+            let at = link as usize;
+            self.is_marked[at] = false;
+            if self.level[at].to_bits() != filling.level[at].to_bits() {
+                self.set_level(link, filling.level[at]);
+            }
+        }
+        for link in std::mem::take(&mut self.marked) {
+            self.is_marked[link as usize] = false;
+            if self.links[link as usize].classes.is_empty() {
+                self.set_level(link, f64::INFINITY);
+            }
+        }
+        for group in 0..to_u32(self.groups.len()) {
+            let Group {
+                bottleneck, count, ..
+            } = self.groups[group as usize];
+            let to = filling.bottleneck[group as usize];
+            let is_near = self.level[bottleneck as usize] * (1.0 - NEAR) <= self.level[to as usize];
+            if count == 0 || is_near {
+                continue;
+            }
+            self.hand_over_silently(group, to);
+        }
+        for &link in &filling.in_use {
+            let level = self.level[link as usize];
+            let level = if level.is_finite() { level } else { 0.0 };
+            self.links[link as usize].estimate = level * MARGIN;
+        }
+        for &link in &filling.in_use {
+            self.links[link as usize].reserved = self.reserved(link);
+            let is_full = self.level[link as usize].is_finite();
+            let is_tight = is_full || self.links[link as usize].may_be_full();
+            if self.links[link as usize].is_tight != is_tight {
+                self.tighten(link, is_tight);
+            }
+        }
+        self.worklist.clear();
+        self.filling = filling;
+        self.price = 0;
+    }
+
+    /// Changes the bottleneck link of a group without marking any link.
+    fn hand_over_silently(&mut self, group: u32, to: u32) {
+        let state = &mut self.groups[group as usize];
+        let from = std::mem::replace(&mut state.bottleneck, to);
+        if !state.has_moved {
+            (state.has_moved, state.before) = (true, from);
+            self.moved.push(group);
+        }
+        for index in self.range(group) {
+            self.leave(index);
+            self.join(group, index, to);
+        }
+    }
+
+    /// Whether a solution without bounds exceeds any bound.
+    fn meets_bounds(&self, filling: &Filling) -> bool {
+        let mut bounds = filling.in_use.iter().filter(|link| {
+            let state = &self.links[**link as usize];
+            state.is_bound
+        });
+        bounds.any(|&link| {
+            let state = &self.links[link as usize];
+            let share = state.classes[0];
+            let class = &self.classes[share.class as usize];
+            let bottleneck = filling.bottleneck[class.members[0].0 as usize];
+            share.pull * filling.level[bottleneck as usize] >= state.capacity
+        })
+    }
+
+    /// Lists the links in use, and the links that can become saturated.
+    fn prepare(&self, filling: &mut Filling, has_bounds: bool) {
+        let links = self.links.len();
+        filling.left.resize(links, 0.0);
+        filling.pull.resize(links, 0.0);
+        filling.summed.resize(links, 0.0);
+        filling.level.resize(links, f64::INFINITY);
+        filling.last.resize(links, 0.0);
+        filling.in_use.clear();
+        filling.bottleneck.clear();
+        filling.bottleneck.resize(self.groups.len(), NO_LINK);
+        let mut first = std::mem::take(&mut filling.heap).into_vec();
+        first.clear();
+        for (link, state) in (0..).zip(&self.links) {
+            if link == NO_LINK || state.classes.is_empty() {
+                continue;
+            }
+            let at = link as usize;
+            filling.in_use.push(link);
+            let classes = state.classes.iter();
+            filling.pull[at] = classes.map(|share| share.pull).sum();
+            filling.summed[at] = filling.pull[at];
+            filling.left[at] = state.capacity;
+            filling.level[at] = f64::INFINITY;
+            filling.last[at] = 0.0;
+            if !state.is_bound || has_bounds {
+                let level = (filling.left[at] / filling.pull[at]).max(0.0);
+                let level = lesser(level, HIGHEST);
+                first.push(Reverse(Entry::new(level, link)));
+            }
+        }
+        filling.heap = BinaryHeap::from(first);
+    }
+
+    /// Fixes the groups of one link after the other, the link with the least level first.
+    fn fill(&self, filling: &mut Filling, has_bounds: bool) {
+        self.prepare(filling, has_bounds);
+        let mut missing = self.present;
+        while missing > 0 {
+            let Some(Reverse(entry)) = filling.heap.pop() else {
+                break;
+            };
+            let link = entry.link();
+            let at = link as usize;
+            if filling.pull[at] <= 0.0 {
+                continue;
+            }
+            // After a group of very little weight the capacity left may be rounded to 0: the other groups get the level of this group.
+            let level = lesser(filling.left[at] / filling.pull[at], HIGHEST);
+            let reached = greater(level, filling.last[at]);
+            let now = Entry::new(reached, link);
+            if let Some(Reverse(next)) = filling.heap.peek()
+                && *next < now
+                && now != entry
+            {
+                filling.heap.push(Reverse(now));
+                continue;
+            }
+            let fixed = self.fix_all(link, reached, filling);
+            if fixed > 0 {
+                filling.level[at] = reached;
+            }
+            missing -= fixed;
+            filling.pull[at] = 0.0;
+        }
+        // The level of a saturated link without groups of its own is that of its fastest groups.
+        for &link in &filling.in_use {
+            let at = link as usize;
+            let is_full = filling.left[at] <= self.links[at].capacity * FULL;
+            if filling.level[at] == f64::INFINITY && is_full {
+                filling.level[at] = filling.last[at];
+            }
+        }
+    }
+
+    /// Fixes the remaining groups of a link at the level `reached`; returns their number.
+    fn fix_all(&self, link: u32, reached: f64, filling: &mut Filling) -> usize {
+        let mut fixed = 0;
+        for share in &self.links[link as usize].classes {
+            for &(group, _) in &self.classes[share.class as usize].members {
+                if filling.bottleneck[group as usize] != NO_LINK {
+                    continue;
+                }
+                fixed += 1;
+                filling.bottleneck[group as usize] = link;
+                for used in &self.uses[self.range(group)] {
+                    let other = used.link as usize;
+                    filling.left[other] = (filling.left[other] - used.pull * reached).max(0.0);
+                    filling.pull[other] -= used.pull;
+                    filling.last[other] = reached;
+                    if filling.pull[other] < RESUM_BELOW * filling.summed[other] {
+                        filling.pull[other] = self.still_rising(used.link, &filling.bottleneck);
+                        filling.summed[other] = filling.pull[other];
+                    }
+                }
+            }
+        }
+        fixed
+    }
+
+    /// Sums the pull of the groups of a link that are not fixed yet.
+    fn still_rising(&self, link: u32, bottleneck: &[u32]) -> f64 {
+        let classes = self.links[link as usize].classes.iter();
+        let members = classes.flat_map(|share| &self.classes[share.class as usize].members);
+        let rising = members.filter(|(group, _)| bottleneck[*group as usize] == NO_LINK);
+        rising
+            .map(|&(group, which)| self.uses[group as usize * self.width + which as usize].pull)
+            .sum()
+    }
+}

@@ -1,0 +1,274 @@
+//! The groups of flows and the capacities of links: what changes between two updates, and which links it marks.
+
+use std::ops::Range;
+
+use super::{BottleneckMaxMin, Group, Link, NO_LINK, NO_USE, NONE, Use, held};
+use migsim_base::units::to_u32;
+
+impl BottleneckMaxMin {
+    /// Changes the capacity \[B/s\] of a link, which is numbered from 0 here.
+    pub(crate) fn set_capacity(&mut self, link: u32, capacity: f64) {
+        self.altered += usize::from(self.change_capacity(link + 1, capacity));
+    }
+
+    /// Changes the capacity \[B/s\] of a link; returns whether this may change levels.
+    fn change_capacity(&mut self, link: u32, capacity: f64) -> bool {
+        let state = &mut self.links[link as usize];
+        state.capacity = capacity;
+        if state.classes.is_empty() {
+            return false;
+        }
+        if !state.is_tight {
+            self.links[link as usize].reserved = self.reserved(link);
+        }
+        let state = &self.links[link as usize];
+        let matters = state.is_tight || state.may_be_full();
+        if matters {
+            self.mark(link);
+        }
+        matters
+    }
+
+    /// Computes the demand \[B/s\] on a link if its bottleneck links had their estimated levels.
+    pub(super) fn reserved(&self, link: u32) -> f64 {
+        let classes = self.links[link as usize].classes.iter();
+        classes
+            .map(|share| share.pull * self.links[share.bottleneck as usize].estimate)
+            .sum()
+    }
+
+    /// Adds a group of `count` flows of one weight and bound \[B/s\] on `uses`: distinct links, numbered from 0, with the share of its rate
+    /// that a flow takes there. The group must be absent.
+    pub(crate) fn put(
+        &mut self,
+        group: u32,
+        (weight, bound, count): (f64, f64, u32),
+        uses: impl ExactSizeIterator<Item = (u32, f64)> + Clone,
+    ) {
+        let at = group as usize;
+        if uses.len() + 1 > self.width {
+            // In steps that grow: each one moves the uses of all groups.
+            self.widen((uses.len() + 1).max(self.width * 3 / 2));
+        }
+        if at >= self.groups.len() {
+            let room = (at + 1).next_power_of_two();
+            self.groups.resize(room, Group::default());
+            self.uses.resize(room * self.width, NO_USE);
+        }
+        debug_assert_eq!(self.groups[at].count, 0, "a group is put once");
+        let weight = held(weight, bound);
+        let capacity = |(link, share): (u32, f64)| self.links[link as usize + 1].capacity / share;
+        let least = uses.clone().map(capacity).fold(f64::INFINITY, f64::min);
+        let is_bounded = bound < f64::INFINITY && (self.varies || bound < least);
+        let first = at * self.width;
+        let mut number = 0;
+        for (link, share) in uses {
+            self.uses[first + number] = Use {
+                link: link + 1,
+                share,
+                pull: f64::from(count) * share / weight,
+                ..NO_USE
+            };
+            number += 1;
+        }
+        if is_bounded {
+            let link = self.bound_link(bound * f64::from(count));
+            self.uses[first + number] = Use {
+                link,
+                share: 1.0,
+                pull: f64::from(count) / weight,
+                ..NO_USE
+            };
+            number += 1;
+        }
+        let before = &mut self.groups[at];
+        // A group that has left since the last update is listed already.
+        let was_listed = before.has_moved;
+        *before = Group {
+            weight,
+            bottleneck: NO_LINK,
+            before: NO_LINK,
+            has_moved: true,
+            uses: to_u32(number),
+            count,
+        };
+        if !was_listed {
+            self.moved.push(group);
+        }
+        self.enter(group);
+    }
+
+    /// Adds a group to the classes of its links.
+    fn enter(&mut self, group: u32) {
+        self.present += 1;
+        self.present_uses += self.range(group).len();
+        let bottleneck = self.least(group);
+        self.groups[group as usize].bottleneck = bottleneck;
+        for index in self.range(group) {
+            self.join(group, index, bottleneck);
+            let Use { link, pull, .. } = self.uses[index];
+            self.want(link, bottleneck, pull);
+        }
+    }
+
+    /// Changes the number of flows of a group; 0 removes the group.
+    pub(crate) fn set_count(&mut self, group: u32, count: u32) {
+        if count == 0 {
+            self.remove(group);
+            return;
+        }
+        let state = &mut self.groups[group as usize];
+        let (bottleneck, weight) = (state.bottleneck, state.weight);
+        let before = std::mem::replace(&mut state.count, count);
+        for index in self.range(group) {
+            let used = &mut self.uses[index];
+            let pull = f64::from(count) * used.share / weight;
+            let more = pull - used.pull;
+            used.pull = pull;
+            let Use { link, class, .. } = *used;
+            if self.links[link as usize].is_bound {
+                self.links[link as usize].capacity *= f64::from(count) / f64::from(before);
+            }
+            self.pull(class, more);
+            self.want(link, bottleneck, more);
+        }
+    }
+
+    /// Changes the weight and the bound \[B/s\] of a group; returns `false`, without a change, if the group has no link for its bound.
+    pub(crate) fn reweigh(&mut self, group: u32, weight: f64, bound: f64) -> bool {
+        let range = self.range(group);
+        let last = self.uses[range.end - 1].link;
+        if !self.links[last as usize].is_bound {
+            return false;
+        }
+        let state = &mut self.groups[group as usize];
+        state.weight = held(weight, bound);
+        let Group {
+            weight,
+            bottleneck,
+            count,
+            ..
+        } = *state;
+        self.change_capacity(last, bound * f64::from(count));
+        for index in range {
+            let used = &mut self.uses[index];
+            let pull = f64::from(count) * used.share / weight;
+            let more = pull - used.pull;
+            used.pull = pull;
+            let Use { link, class, .. } = *used;
+            self.pull(class, more);
+            self.want(link, bottleneck, more);
+        }
+        true
+    }
+
+    pub(super) fn remove(&mut self, group: u32) {
+        let Group { bottleneck, .. } = self.groups[group as usize];
+        let range = self.range(group);
+        self.present -= 1;
+        self.present_uses -= range.len();
+        for index in range {
+            let Use { link, pull, .. } = self.uses[index];
+            self.leave(index);
+            self.want(link, bottleneck, -pull);
+            if self.links[link as usize].classes.is_empty() {
+                self.links[link as usize].reserved = 0.0;
+            }
+            if self.links[link as usize].is_bound {
+                self.set_level(link, f64::INFINITY);
+                self.free_bounds.push(link);
+            }
+        }
+        let state = &mut self.groups[group as usize];
+        state.count = 0;
+        if !state.has_moved {
+            // A later group of the same number must be listed as moved.
+            (state.has_moved, state.before) = (true, bottleneck);
+            self.moved.push(group);
+        }
+    }
+
+    /// Returns a link that represents a bound \[B/s\].
+    fn bound_link(&mut self, bound: f64) -> u32 {
+        let link = self.free_bounds.pop().unwrap_or_else(|| {
+            self.links.push(Link::new(0.0));
+            self.level.push(f64::INFINITY);
+            self.is_marked.push(false);
+            to_u32(self.links.len() - 1)
+        });
+        let state = &mut self.links[link as usize];
+        (state.capacity, state.is_bound, state.reserved) = (bound, true, 0.0);
+        link
+    }
+
+    /// Resets the state that earlier groups have left, once all groups have left. Later groups then get the same rates as on a new solver,
+    /// to the last bit.
+    pub(crate) fn forget(&mut self) {
+        self.settle();
+        while self.next_changed().is_some() {}
+        for link in self.entered.drain(..) {
+            let state = &mut self.links[link as usize];
+            (state.joined, state.is_tight, state.is_entered) = (NONE, false, false);
+            (state.estimate, state.reserved) = (0.0, 0.0);
+        }
+        // Links that represent bounds are taken from the end of the list: the lowest number first, as from a new solver.
+        self.free_bounds.sort_unstable_by(|a, b| b.cmp(a));
+    }
+
+    /// Returns the range of the uses of a group.
+    pub(super) fn range(&self, group: u32) -> Range<usize> {
+        let first = group as usize * self.width;
+        first..first + self.groups[group as usize].uses as usize
+    }
+
+    /// Makes room for groups of `width` links.
+    fn widen(&mut self, width: usize) {
+        let before = std::mem::take(&mut self.uses);
+        self.uses.resize(self.groups.len() * width, NO_USE);
+        if self.width > 0 {
+            let rows = self.uses.chunks_exact_mut(width);
+            for (to, from) in rows.zip(before.chunks_exact(self.width)) {
+                to[..self.width].copy_from_slice(from);
+            }
+        }
+        self.width = width;
+    }
+
+    /// Returns the link of a group with the least level; [`NO_LINK`] if all are unsaturated.
+    pub(super) fn least(&self, group: u32) -> u32 {
+        let mut least = (f64::INFINITY, NO_LINK);
+        for used in &self.uses[self.range(group)] {
+            let level = self.level[used.link as usize];
+            if level < least.0 {
+                least = (level, used.link);
+            }
+        }
+        least.1
+    }
+
+    /// Records that the groups of a link with one bottleneck link pull more; marks the link if this may change its level.
+    fn want(&mut self, link: u32, bottleneck: u32, more: f64) {
+        let estimate = self.links[bottleneck as usize].estimate;
+        let state = &mut self.links[link as usize];
+        if state.is_bound && bottleneck == NO_LINK {
+            // The link is marked when another link becomes the bottleneck link of the group.
+        } else if self.level[link as usize].is_finite() || bottleneck == NO_LINK {
+            self.mark(link);
+        } else if !state.is_tight {
+            state.reserved += more * estimate;
+            if state.may_be_full() {
+                self.mark(link);
+            }
+        } else if more > 0.0 {
+            self.mark(link);
+        }
+    }
+
+    fn mark(&mut self, link: u32) {
+        let is_marked = &mut self.is_marked[link as usize];
+        if !*is_marked && link != NO_LINK {
+            *is_marked = true;
+            self.marked.push(link);
+        }
+    }
+}

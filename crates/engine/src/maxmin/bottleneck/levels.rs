@@ -1,0 +1,323 @@
+//! The update of the fair-share levels of marked links, the lowest level first.
+//!
+//! A link that gets a new level marks the tight links whose levels may depend on it, until no link is marked. Changes of many links are
+//! cheaper all at once, by [`super::shift`] or [`super::filling`].
+
+use super::{
+    BottleneckMaxMin, Bottlenecked, Entry, MARGIN, NEAR, NO_LINK, NONE, OVER, Rising, Segment,
+    Share, Use, level_of,
+};
+use migsim_base::units::{greater, lesser, to_u32};
+
+/// Tolerance within which two levels are the same, relative to the old level.
+const SAME: f64 = 1e-15;
+/// Maximum estimate of a bottleneck link, relative to its level: a capacity that is halved and doubled does not change the estimate.
+const MOST_ABOVE: f64 = 2.75;
+/// Maximum number of marked links that are updated one by one, and inverse of their maximum part of all links with groups. Beyond both
+/// limits all levels are recomputed from scratch, since each update would mark all other links.
+const MOST_MARKED: usize = 8;
+const PART_MARKED: usize = 4;
+/// Maximum number of changes of capacity that are updated without a shift.
+const MOST_ALTERED: usize = 3;
+/// Cost of progressive filling per use, in visited classes.
+const PRICE_OF_USE: usize = 6;
+
+/// A pull and its ceiling.
+impl Rising for (f64, f64) {
+    #[inline]
+    fn pull(&self) -> f64 {
+        self.0
+    }
+
+    #[inline]
+    fn ceiling(&self) -> f64 {
+        self.1
+    }
+}
+
+impl BottleneckMaxMin {
+    /// Updates all levels; returns whether a level or a bottleneck link may have changed.
+    pub(crate) fn repair(&mut self) -> bool {
+        if self.marked.is_empty() {
+            return !self.moved.is_empty() || !self.changed.is_empty();
+        }
+        let limit = self.present_uses * PRICE_OF_USE + 256;
+        self.price = 0;
+        let (count, altered) = (self.marked.len(), std::mem::take(&mut self.altered));
+        let are_most = count > MOST_MARKED && count * PART_MARKED > self.in_use;
+        let is_shifted = (altered > MOST_ALTERED || are_most) && self.shift();
+        if are_most && !is_shifted {
+            self.solve_from_scratch();
+            return true;
+        }
+        self.list_marked();
+        while let Some(entry) = self.worklist.pop() {
+            self.bring_to_level(entry.link());
+            if self.price > limit {
+                self.solve_from_scratch();
+            }
+        }
+        if cfg!(debug_assertions) && self.overloaded.is_none() {
+            self.overloaded = self.find_overloaded();
+        }
+        true
+    }
+
+    /// Moves the marked links into the work queue, the lowest level first: a higher link would take groups over and lose them to the lower
+    /// link afterwards.
+    pub(super) fn list_marked(&mut self) {
+        for link in self.marked.drain(..) {
+            let level = self.level[link as usize];
+            self.worklist.push(Entry::new(level, link));
+        }
+    }
+
+    /// Finds a link that carries more than its capacity: `Σ P · level of the bottleneck link > capacity`.
+    fn find_overloaded(&self) -> Option<u32> {
+        let is_over = |link: &u32| {
+            let state = &self.links[*link as usize];
+            let classes = state.classes.iter();
+            let taken = classes.map(|share| share.pull * self.level[share.bottleneck as usize]);
+            !state.is_bound && taken.sum::<f64>() > state.capacity * OVER
+        };
+        let mut links = 1..to_u32(self.links.len());
+        links.find(is_over).map(|link| link - 1)
+    }
+
+    pub(super) fn set_level(&mut self, link: u32, level: f64) {
+        self.level[link as usize] = level;
+        let state = &mut self.links[link as usize];
+        if !state.has_changed {
+            state.has_changed = true;
+            self.changed.push(link);
+        }
+        let was_full = state.at_full != NONE;
+        if level.is_finite() && !was_full {
+            state.at_full = to_u32(self.full.len());
+            self.full.push(link);
+        } else if was_full && !level.is_finite() {
+            let at = std::mem::replace(&mut state.at_full, NONE);
+            self.full.swap_remove(at as usize);
+            if let Some(&other) = self.full.get(at as usize) {
+                self.links[other as usize].at_full = at;
+            }
+        }
+    }
+
+    /// Updates the level of a link, moves the groups whose bottleneck link changes by this, and marks the links that depend on either.
+    pub(super) fn bring_to_level(&mut self, link: u32) {
+        let at = link as usize;
+        self.is_marked[at] = false;
+        let old = self.level[at];
+        let (mut new, mut highest) = self.find_level(link, old);
+        self.level[at] = new;
+        while self.give_up(link, old, new) {
+            (new, highest) = self.find_level(link, new);
+            self.level[at] = new;
+        }
+        let is_same = old == new || (old.is_finite() && (new - old).abs() <= SAME * old);
+        if is_same {
+            self.level[at] = old;
+            self.take_over(link, old, highest);
+            self.keep_estimate(link, old);
+            return;
+        }
+        self.set_level(link, new);
+        self.keep_estimate(link, new);
+        self.take_over(link, new, highest);
+        // The links of the groups that it takes over are marked already.
+        let concerned = std::mem::take(&mut self.concerned);
+        for &other in &concerned {
+            if other != link {
+                self.disturb(other);
+            }
+        }
+        self.concerned = concerned;
+        self.price += self.links[at].tight as usize;
+    }
+
+    /// Computes the level of a link for the present bottleneck links of its groups, and the highest level of another bottleneck link. Sets
+    /// whether the link is tight.
+    fn find_level(&mut self, link: u32, from: f64) -> (f64, f64) {
+        let (segment, highest) = self.segment(link, from);
+        let state = &self.links[link as usize];
+        self.price += state.classes.len() + 4;
+        let level = segment
+            .level(state.capacity)
+            .unwrap_or_else(|| self.find_far_level(link, from));
+        let mut is_tight = level.is_finite();
+        if !is_tight {
+            self.links[link as usize].reserved = self.reserved(link);
+            is_tight = self.links[link as usize].may_be_full();
+        }
+        if self.links[link as usize].is_tight != is_tight {
+            self.tighten(link, is_tight);
+        }
+        (level, highest)
+    }
+
+    /// Computes the linear segment of a link's equation at a level not above its own, and the highest level of another bottleneck link.
+    /// The new level of most links is on this segment.
+    #[inline(never)] // so that its sums stay in registers
+    fn segment(&self, link: u32, level: f64) -> (Segment, f64) {
+        debug_assert!(self.level[link as usize] >= level);
+        let mut segment = Segment::default();
+        let mut highest = f64::NEG_INFINITY;
+        for &Share {
+            bottleneck, pull, ..
+        } in &self.links[link as usize].classes
+        {
+            let ceiling = self.level[bottleneck as usize];
+            if ceiling < level {
+                segment.add_below(pull, ceiling);
+            } else if bottleneck == link {
+                segment.add(pull, f64::INFINITY);
+            } else {
+                segment.add(pull, ceiling);
+                highest = greater(ceiling, highest);
+            }
+        }
+        (segment, greater(segment.highest_below(), highest))
+    }
+
+    /// Computes the level of a link on any segment of its equation.
+    fn find_far_level(&mut self, link: u32, from: f64) -> f64 {
+        let mut rising = std::mem::take(&mut self.rising);
+        rising.clear();
+        let state = &self.links[link as usize];
+        rising.extend(state.classes.iter().map(|share| {
+            let is_own = share.bottleneck == link;
+            let level = self.level[share.bottleneck as usize];
+            (share.pull, if is_own { f64::INFINITY } else { level })
+        }));
+        let (level, _) = level_of(state.capacity, &rising, from);
+        self.rising = rising;
+        level
+    }
+
+    /// Moves the groups bottlenecked at this link that have a link of a lower level; returns whether there are any. If there are none, lists
+    /// the tight links with groups bottlenecked here whose levels may change.
+    fn give_up(&mut self, link: u32, old: f64, level: f64) -> bool {
+        let lowest = level * (1.0 - NEAR);
+        let above = lesser(level, old);
+        // Unsaturated links change only if their load grows.
+        let highest = if level > old { f64::INFINITY } else { f64::MAX };
+        let state = &self.links[link as usize];
+        let tight = &state.bottlenecked[..state.tight as usize];
+        self.concerned.clear();
+        self.concerned.resize(tight.len(), NO_LINK);
+        let concerned = &mut self.concerned[..];
+        let (mut count, mut has_lower) = (0, false);
+        for listed in tight {
+            let other = self.level[listed.link as usize];
+            has_lower |= other < lowest;
+            concerned[count] = listed.link;
+            let is_new = usize::from(!self.is_marked[listed.link as usize]);
+            count += is_new & usize::from(other > above) & usize::from(other <= highest);
+        }
+        self.concerned.truncate(count);
+        if !has_lower {
+            return false;
+        }
+        let mut place = 0;
+        while place < self.links[link as usize].tight as usize {
+            let Bottlenecked { link: other, class } = self.links[link as usize].bottlenecked[place];
+            if other == link || self.level[other as usize] >= lowest {
+                place += 1;
+                continue;
+            }
+            let &(group, _) = self.classes[class as usize]
+                .members
+                .last()
+                .expect("a class has members");
+            let least = self.least(group);
+            self.hand_over(group, least, link);
+        }
+        true
+    }
+
+    /// Makes a link the bottleneck link of its groups that are bottlenecked at a higher level, given the highest such level.
+    fn take_over(&mut self, link: u32, level: f64, highest: f64) {
+        if highest * (1.0 - NEAR) <= level {
+            return;
+        }
+        let mut place = 0;
+        while place < self.links[link as usize].classes.len() {
+            let Share {
+                bottleneck, class, ..
+            } = self.links[link as usize].classes[place];
+            if bottleneck == link || self.level[bottleneck as usize] * (1.0 - NEAR) <= level {
+                place += 1;
+                continue;
+            }
+            let &(group, _) = self.classes[class as usize]
+                .members
+                .last()
+                .expect("a class has members");
+            self.hand_over(group, link, link);
+        }
+    }
+
+    /// Changes the bottleneck link of a group; marks the links that depend on this, except `without`.
+    fn hand_over(&mut self, group: u32, to: u32, without: u32) {
+        let state = &mut self.groups[group as usize];
+        let from = std::mem::replace(&mut state.bottleneck, to);
+        if !state.has_moved {
+            (state.has_moved, state.before) = (true, from);
+            self.moved.push(group);
+        }
+        let estimates = (
+            self.links[from as usize].estimate,
+            self.links[to as usize].estimate,
+        );
+        for index in self.range(group) {
+            self.leave(index);
+            self.join(group, index, to);
+            let Use { link, pull, .. } = self.uses[index];
+            self.price += 4;
+            if link == without {
+                continue;
+            }
+            let state = &mut self.links[link as usize];
+            if !state.is_tight {
+                state.reserved += pull * (estimates.1 - estimates.0);
+            }
+            if state.is_tight || state.may_be_full() {
+                self.disturb(link);
+            }
+        }
+    }
+
+    /// Updates the estimate of a link if it is below the level or far above it; marks the links that this may saturate.
+    pub(super) fn keep_estimate(&mut self, link: u32, level: f64) {
+        let before = self.links[link as usize].estimate;
+        let level = if level.is_finite() { level } else { 0.0 };
+        if level <= before && level * MOST_ABOVE >= before {
+            return;
+        }
+        let now = level * MARGIN;
+        self.links[link as usize].estimate = now;
+        self.price += self.links[link as usize].bottlenecked.len();
+        let mut place = self.links[link as usize].tight as usize;
+        while place < self.links[link as usize].bottlenecked.len() {
+            let Bottlenecked { link: other, class } = self.links[link as usize].bottlenecked[place];
+            let state = &mut self.links[other as usize];
+            let pull = state.classes[self.classes[class as usize].at_link as usize].pull;
+            state.reserved += pull * (now - before);
+            if now > before && state.may_be_full() {
+                self.disturb(other);
+            }
+            place += 1;
+        }
+    }
+
+    /// Marks a link during an update.
+    pub(super) fn disturb(&mut self, link: u32) {
+        let is_marked = &mut self.is_marked[link as usize];
+        if !*is_marked && link != NO_LINK {
+            *is_marked = true;
+            let level = self.level[link as usize];
+            self.worklist.push(Entry::new(level, link));
+        }
+    }
+}

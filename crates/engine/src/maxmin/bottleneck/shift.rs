@@ -1,0 +1,124 @@
+//! The shift: new levels for all saturated links, under the assumption that every group keeps its bottleneck link.
+//!
+//! Most groups keep it when many capacities change at one time. Links where the assumption fails are left to [`super::levels`].
+
+use super::{BottleneckMaxMin, Bottlenecked, Entry, FULL, Filling, HIGHEST, NEAR, NO_LINK, Share};
+use migsim_base::units::greater;
+
+impl BottleneckMaxMin {
+    /// Sets the levels of all saturated links as if groups kept their bottleneck links; returns whether such levels exist. Marks the
+    /// unsaturated links, and the links where the assumption fails.
+    pub(super) fn shift(&mut self) -> bool {
+        let mut filling = std::mem::take(&mut self.filling);
+        let is_found = self.find_shifted(&mut filling);
+        if is_found {
+            for &link in &filling.in_use {
+                let now = filling.level[link as usize];
+                if self.level[link as usize].to_bits() != now.to_bits() {
+                    self.set_level(link, now);
+                    self.keep_estimate(link, now);
+                }
+            }
+            let level = &self.level;
+            let is_marked = &mut self.is_marked;
+            self.marked.retain(|&link| {
+                let is_found = level[link as usize].is_finite();
+                is_marked[link as usize] &= !is_found;
+                !is_found
+            });
+            for &link in &filling.in_use {
+                let state = &mut self.links[link as usize];
+                let (bottlenecked, tight) = (
+                    std::mem::take(&mut state.bottlenecked),
+                    state.tight as usize,
+                );
+                for &Bottlenecked { link: other, .. } in &bottlenecked[..tight] {
+                    if self.level[other as usize] == f64::INFINITY {
+                        self.disturb(other);
+                    }
+                }
+                self.links[link as usize].bottlenecked = bottlenecked;
+            }
+            for link in filling.wrong.drain(..) {
+                self.disturb(link);
+            }
+        }
+        self.filling = filling;
+        is_found
+    }
+
+    /// Computes the levels of the saturated links if groups keep their bottleneck links, and lists the links where this is not max-min fair.
+    /// Returns whether such levels exist.
+    fn find_shifted(&self, filling: &mut Filling) -> bool {
+        let Filling {
+            in_use,
+            order,
+            level,
+            wrong,
+            ..
+        } = filling;
+        level.resize(self.links.len(), f64::INFINITY);
+        order.clear();
+        let entry = |&link: &u32| Entry::new(self.level[link as usize], link);
+        order.extend(self.full.iter().map(entry));
+        order.sort_unstable();
+        in_use.clear();
+        in_use.extend(order.iter().map(|entry| entry.link()));
+        for &link in &*in_use {
+            level[link as usize] = f64::INFINITY;
+        }
+        wrong.clear();
+        for &link in &*in_use {
+            let state = &self.links[link as usize];
+            let (mut taken, mut rising, mut fastest) = (0.0, 0.0, 0.0);
+            let mut is_doubtful = false;
+            for &Share {
+                bottleneck, pull, ..
+            } in &state.classes
+            {
+                let by = level[bottleneck as usize];
+                if by < f64::INFINITY {
+                    taken += pull * by;
+                    fastest = greater(by, fastest);
+                    continue;
+                }
+                // Bottleneck links that come later, at the same level as this link, rise with it.
+                rising += pull;
+                is_doubtful |= bottleneck != link;
+                if bottleneck == NO_LINK {
+                    return false;
+                }
+            }
+            let left = state.capacity - taken;
+            if rising <= 0.0 && left >= -state.capacity * FULL {
+                // No group is bottlenecked here: as after progressive filling. Without any groups the link is unsaturated, even at capacity 0.
+                if left <= state.capacity * FULL && !state.classes.is_empty() {
+                    level[link as usize] = fastest;
+                }
+            } else {
+                let found = left / rising;
+                let is_level = (0.0..=HIGHEST).contains(&found);
+                if !is_level {
+                    return false; // also if the level is NaN
+                }
+                level[link as usize] = found;
+            }
+            // Of the bottleneck links that came before this link only the fastest can be wrong.
+            if is_doubtful || fastest * (1.0 - NEAR) > level[link as usize] {
+                wrong.push(link);
+            }
+        }
+        let is_bottlenecked = |link: u32, bottleneck: u32| {
+            let (by, here) = (level[bottleneck as usize], level[link as usize]);
+            let order = |link: u32| Entry::new(self.level[link as usize], link);
+            let has_risen_alike = order(bottleneck) <= order(link) || here * (1.0 - NEAR) <= by;
+            by * (1.0 - NEAR) <= here && has_risen_alike
+        };
+        let is_right = |&link: &u32| {
+            let mut classes = self.links[link as usize].classes.iter();
+            classes.all(|share| is_bottlenecked(link, share.bottleneck))
+        };
+        wrong.retain(|link| !is_right(link));
+        true
+    }
+}

@@ -1,0 +1,258 @@
+//! Tests of the bottleneck solver against the solver that computes from scratch.
+
+use proptest::prelude::*;
+
+use super::super::SharingProblem;
+use super::*;
+use migsim_base::units::to_u32;
+
+#[derive(Clone, Debug)]
+enum Step {
+    /// A new group: weight, bound, number of flows, links.
+    Put(f64, f64, u32, Vec<(u32, f64)>),
+    /// Another number of flows for one of the present groups.
+    Count(usize, u32),
+    Capacity(u32, f64),
+    /// The capacities of all links.
+    Capacities(Vec<f64>),
+    /// No check until the next step.
+    Wait,
+}
+
+const LINKS: u32 = 12;
+
+fn steps() -> impl Strategy<Value = Vec<Step>> {
+    // Few distinct values make ties frequent; wide ranges test the digits; a link may be down.
+    let capacity = || prop_oneof![Just(1e6), Just(1.25e7), Just(1.25e8), 1e3..1e9, Just(0.0)];
+    let weight = || prop_oneof![Just(1.0), Just(1e-4), Just(2e-4), 1e-7..1.0];
+    let bound = || prop_oneof![3 => Just(f64::INFINITY), 1 => Just(1e6), 1 => 1e2..1e9];
+    let share = prop_oneof![4 => Just(1.0), 1 => Just(0.05), 1 => Just(1.05)];
+    let route = prop::collection::btree_map(0..LINKS, share, 1..=6);
+    let put = (weight(), bound(), 1_u32..4, route)
+        .prop_map(|(w, b, n, route)| Step::Put(w, b, n, route.into_iter().collect()));
+    let step = prop_oneof![
+        8 => put,
+        4 => (any::<usize>(), 0_u32..4).prop_map(|(group, count)| Step::Count(group, count)),
+        1 => (0..LINKS, capacity()).prop_map(|(link, capacity)| Step::Capacity(link, capacity)),
+        1 => prop::collection::vec(capacity(), LINKS as usize).prop_map(Step::Capacities),
+        2 => Just(Step::Wait),
+    ];
+    prop::collection::vec(step, 1..120)
+}
+
+/// The present groups: weight, bound, number of flows, links.
+type Plain = Vec<Option<(f64, f64, u32, Vec<(u32, f64)>)>>;
+
+fn solved(capacities: &[f64], groups: &Plain) -> Vec<f64> {
+    let mut problem = SharingProblem::default();
+    problem.clear();
+    for &capacity in capacities {
+        problem.add_link(capacity);
+    }
+    for (weight, bound, count, uses) in groups.iter().flatten() {
+        for _ in 0..*count {
+            problem.add_flow(*weight, *bound, uses.iter().copied());
+        }
+    }
+    let mut rates = Vec::new();
+    problem.solve(&mut rates);
+    rates
+}
+
+/// Checks the invariants of the tables after an update.
+fn check_tables(levels: &BottleneckMaxMin) -> Result<(), TestCaseError> {
+    let near = |a: f64, b: f64| (a - b).abs() <= 1e-9 * (a.abs() + b.abs());
+    for (link, state) in (0..).zip(&levels.links).skip(1) {
+        let level = levels.level[link as usize];
+        prop_assert!(!levels.is_marked[link as usize]);
+        let (mut reserved, mut taken) = (0.0, 0.0);
+        for (at, share) in (0..).zip(&state.classes) {
+            let number = share.class;
+            let class = &levels.classes[number as usize];
+            let bottleneck = &levels.links[class.bottleneck as usize];
+            prop_assert_eq!((class.link, class.at_link), (link, at));
+            let listed = bottleneck.bottlenecked[class.at_bottleneck as usize];
+            prop_assert_eq!((listed.link, listed.class), (link, number));
+            prop_assert_eq!(share.bottleneck, class.bottleneck);
+            prop_assert_eq!(class.at_bottleneck < bottleneck.tight, state.is_tight);
+            let mut pull = 0.0;
+            for (at, &(group, which)) in (0..).zip(&class.members) {
+                let used = &levels.uses[group as usize * levels.width + which as usize];
+                prop_assert_eq!((used.link, used.class, used.at), (link, number, at));
+                prop_assert_eq!(levels.groups[group as usize].bottleneck, class.bottleneck);
+                pull += used.pull;
+            }
+            prop_assert!(near(share.pull, pull));
+            let by = levels.level[class.bottleneck as usize];
+            prop_assert!(
+                by <= level * (1.0 + 1e-9),
+                "link {link} at {level}, {} bottlenecked at {by}",
+                class.bottleneck
+            );
+            prop_assert!(by <= bottleneck.estimate, "{by} of {}", bottleneck.estimate);
+            reserved += pull * bottleneck.estimate;
+            taken += pull * by;
+        }
+        if !state.is_tight {
+            let is_near =
+                (state.reserved - reserved).abs() <= 1e-9 * (state.capacity + reserved) + 1e-6;
+            prop_assert!(
+                is_near,
+                "link {link}: {} instead of {reserved}",
+                state.reserved
+            );
+            prop_assert_eq!(level, f64::INFINITY);
+        }
+        prop_assert!(taken <= state.capacity * (1.0 + 1e-9), "link {link}");
+        prop_assert!(
+            level == f64::INFINITY || taken >= state.capacity * (1.0 - 1e-9),
+            "link {link} of {} at {level} has {taken}",
+            state.capacity
+        );
+    }
+    Ok(())
+}
+
+fn check(
+    levels: &mut BottleneckMaxMin,
+    groups: &Plain,
+    capacities: &[f64],
+    bottlenecks: &mut Vec<u32>,
+) -> Result<(), TestCaseError> {
+    levels.repair();
+    bottlenecks.resize(groups.len(), NO_LINK);
+    for moved in levels.moved() {
+        bottlenecks[moved.group as usize] = moved.bottleneck;
+    }
+    levels.settle();
+    check_tables(levels)?;
+    let solved = solved(capacities, groups);
+    let mut flow = 0;
+    for (number, group) in groups.iter().enumerate() {
+        let Some((_, _, count, uses)) = group else {
+            continue;
+        };
+        let state = &levels.groups[number];
+        prop_assert_eq!(
+            state.bottleneck,
+            bottlenecks[number],
+            "moved groups are listed"
+        );
+        let rate = levels.level[state.bottleneck as usize] / state.weight;
+        let expected = solved[flow];
+        flow += *count as usize;
+        // The capacity left on a link has the rounding of the sum of the other flows, in either solution.
+        let widest = uses.iter().map(|used| capacities[used.0 as usize]);
+        let rounding = 1e-12 * widest.fold(0.0, f64::max);
+        prop_assert!(
+            (rate - expected).abs() <= 1e-9 * expected + rounding,
+            "group {number}: {rate} against {expected}"
+        );
+    }
+    prop_assert_eq!(levels.overloaded, None);
+    Ok(())
+}
+
+/// When, in every other step, all levels are recomputed from scratch, so that later updates start from there.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Anew {
+    Never,
+    AtOnce,
+    /// After the update of this number of links of the work queue.
+    After(usize),
+}
+
+fn play(steps: Vec<Step>, anew: Anew) -> Result<(), TestCaseError> {
+    let mut capacities = vec![1e6; LINKS as usize];
+    let mut levels = BottleneckMaxMin::new(capacities.iter().copied(), true);
+    let mut groups: Plain = Vec::new();
+    let mut bottlenecks = Vec::new();
+    let alive = |groups: &Plain, which: usize| {
+        let alive: Vec<usize> = (0..groups.len()).filter(|&g| groups[g].is_some()).collect();
+        (!alive.is_empty()).then(|| alive[which % alive.len()])
+    };
+    for (at, step) in steps.into_iter().enumerate() {
+        match step {
+            Step::Put(weight, bound, count, uses) => {
+                let number = to_u32(groups.len());
+                levels.put(number, (weight, bound, count), uses.iter().copied());
+                groups.push(Some((weight, bound, count, uses)));
+            }
+            Step::Count(which, count) => {
+                if let Some(group) = alive(&groups, which) {
+                    levels.set_count(to_u32(group), count);
+                    if let (Some(state), true) = (&mut groups[group], count > 0) {
+                        state.2 = count;
+                    } else {
+                        groups[group] = None;
+                    }
+                }
+            }
+            Step::Capacity(link, capacity) => {
+                levels.set_capacity(link, capacity);
+                capacities[link as usize] = capacity;
+            }
+            Step::Capacities(all) => {
+                for (link, &capacity) in (0..).zip(&all) {
+                    levels.set_capacity(link, capacity);
+                }
+                capacities = all;
+            }
+            Step::Wait => continue,
+        }
+        if anew != Anew::Never && at % 2 == 0 {
+            if let Anew::After(count) = anew {
+                levels.list_marked();
+                for _ in 0..count {
+                    let next = levels.worklist.pop();
+                    next.inspect(|entry| levels.bring_to_level(entry.link()));
+                }
+            }
+            levels.solve_from_scratch();
+        }
+        check(&mut levels, &groups, &capacities, &mut bottlenecks)?;
+    }
+    Ok(())
+}
+
+#[test]
+fn a_bound_is_met_even_if_the_level_of_the_link_would_be_no_number() {
+    for solves_from_scratch in [false, true] {
+        let mut levels = BottleneckMaxMin::new([1.425e307], true);
+        levels.put(0, (1e60, 2e-139, 10), [(0, 1.05)].into_iter());
+        levels.put(1, (1.0, 1.425e307, 1), [(0, 1.0)].into_iter());
+        if solves_from_scratch {
+            levels.solve_from_scratch();
+        }
+        levels.repair();
+        let rate = |group: u32| {
+            let Group {
+                bottleneck, weight, ..
+            } = levels.groups[group as usize];
+            levels.level[bottleneck as usize] / weight
+        };
+        assert!((rate(0) / 2e-139 - 1.0).abs() < 1e-12, "{}", rate(0));
+        assert!((rate(1) / 1.425e307 - 1.0).abs() < 1e-12, "{}", rate(1));
+        assert_eq!(levels.fault(), None);
+    }
+}
+
+proptest! {
+    #[test]
+    fn the_levels_of_bottleneck_links_agree_with_the_solver(steps in steps()) {
+        play(steps, Anew::Never)?;
+    }
+
+    #[test]
+    fn levels_recomputed_from_scratch_agree_too(steps in steps()) {
+        play(steps, Anew::AtOnce)?;
+    }
+
+    #[test]
+    fn levels_recomputed_in_the_midst_of_an_update_agree_too(
+        steps in steps(),
+        count in 0_usize..4,
+    ) {
+        play(steps, Anew::After(count))?;
+    }
+}
