@@ -2,22 +2,27 @@
 //!
 //! ```text
 //! execute, send, wait ──> Simulation ──> next_ended(): the next activity that ends, and when
-//!                          │  clock      the current instant, in local time
-//!                          │  queue      future events in (date, sequence) order
-//!                          │  cpu        executions share the cores of a host
-//!                          │  transport  networks: fluid, with pipes, or of packets
-//!                          │  │ model    the network model: delay, weight and bound of a flow
-//!                          │  │ packets  in the place of flows: queues of packets, first come, first served
-//!                          │  │ maxmin   weighted max-min shares: from scratch, incremental, and by holding links
-//!                          │  └ service  many flows: they end by the service of the links that hold them
-//!                          └  profile    capacities that change over time
+//!                          │  clock        the current instant, in local time
+//!                          │  queue        future events in (date, sequence) order
+//!                          │  cpu          executions share the cores of a host
+//!                          │  transport    networks: `fluid`, with pipes (`pipe`), or of packets (`packet`)
+//!                          │  │ model      the network model: delay, weight and bound of a flow, by `factors`
+//!                          │  │ message    the costs of a message beside its flow
+//!                          │  │ flows      a latency phase, then a transfer, of fluid and pipe networks
+//!                          │  │ packets    in the place of flows: queues of packets, first come, first served
+//!                          │  │ maxmin     weighted max-min shares: `solve` from scratch, `incremental`, `bottleneck`, `pipes`
+//!                          │  └ service    many flows: their completions follow from the service of their bottleneck links
+//!                          │  completion   the earliest completion time over all flow classes
+//!                          └  profile      capacities that change over time
 //! known starts       ──> FlowBatch: flows on links that do not change, without a queue of all events
-//!                          │  contention    groups of flows that share links; the others are closed form
-//!                          │  memoized      sets of active flows that recur: each is solved once
-//!                          │  incremental   sets that do not recur: levels are repaired
-//!                          └  holding       crowds: many flows on each link, by `service`
+//!                          │  path_table   delay, weight and bound of each route
+//!                          │  contention   groups of flows that share links; all other flows are closed form
+//!                          │  together     equal flows that end at one date: closed form
+//!                          │  memoized     sets of active flows that recur: each is solved once, in `rate_cache`
+//!                          │  incremental  sets that do not recur: levels are updated
+//!                          └  bottleneck   crowds: many flows on each link, by `service`
 //!
-//! checks: what must hold whatever is simulated
+//! checks: what must hold whatever is simulated        log: the hash of all that happened
 //! ```
 //!
 //! # Why there are several ways to compute a superstep
@@ -31,7 +36,7 @@
 //! | direct evaluation with a `FlowBatch` (`bsp`) | all start together, and no capacity changes before the end | the event queue: LU 2000/50 takes 6 ms |
 //! | `contention`, in a batch | always for large batches: flows that never meet are closed form | rings of unequal work: 26 instead of 86 ms for 10 000 processes |
 //! | `memoized`, in a batch | few flows, or sets of active flows recur | Smith-Waterman 200x200: 3 instead of 8 ms; LU 500/25: 1 instead of 4 ms |
-//! | `holding`, in a batch | flows meet 12 others or more on a link, on average | 4 000 processes behind full uplinks: 0.24 instead of 7.6 s |
+//! | `bottleneck`, in a batch | flows meet 12 others or more on a link, on average | 4 000 processes behind saturated uplinks: 0.24 instead of 7.6 s |
 //! | `incremental`, in a batch | every other batch | 1 500 connected flows: an end changes 11 rates |
 //! | `service`, by events | from 256 flows in transfer on, until nothing is in progress | all-to-all of 100 processes on changing links: 0.08 instead of 2.8 s |
 //! | events | everything else: capacities that change, late receives, overlapped calls | - |
