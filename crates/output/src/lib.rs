@@ -20,7 +20,7 @@
 //!
 //! let experiment = Experiment::load(&Layers::of([("workload.app", "sw".into())]), Limits::default())?;
 //! let results = experiment.run(&Progress::default())?;
-//! let summary = migsim_output::summary(&experiment, &results);
+//! let summary = serde_json::to_value(migsim_output::summary(&experiment, &results)).expect("JSON");
 //! assert!(summary["scenarios"].is_array());
 //! # Ok::<(), migsim_base::error::Error>(())
 //! ```
