@@ -1,0 +1,55 @@
+//! The flags of `migsim compare`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::plan::{PlanArguments, VariedArguments, parse_shard};
+use super::{COMPARISON, OUTPUT};
+use crate::sweep::Shard;
+
+#[derive(Debug, Args)]
+#[command(
+    allow_negative_numbers = true,
+    after_help = "Examples:\n  \
+    Five policies under loads of 20 seeds:\n    \
+      migsim compare --app lu --n 1000 --procs 25 --policies never,migbsp,greedy-refine/menon,greedy/every=50,refine --load walk --seeds 1..20\n  \
+    How far from the best plan that a search finds afterwards:\n    \
+      migsim compare --app sw --n 25 --policies migbsp,greedy-refine,refine --hindsight 200\n\n  \
+    Which policy is best where:\n    \
+      migsim compare --app synthetic --procs 20 --seeds 1..5 --map workload.spread=0,0.5,1,costs.move.fixed=0,0.1,1s\n\n\
+    A policy is a name, behind a slash its edition and its trigger (greedy/charm-8, greedy/every=50; see `migsim list policies` and `list triggers`). \
+    Scenarios i and iii are run with the same seeds for all; differences are taken seed by seed. Policies that do not differ from the best share its rank."
+)]
+pub(in crate::cli) struct CompareArguments {
+    #[command(flatten)]
+    pub(in crate::cli) varied: VariedArguments,
+    /// Run folders: two or more are compared as they are, and nothing is run
+    #[arg(value_name = "RUN", value_hint = clap::ValueHint::DirPath)]
+    pub(in crate::cli) others: Vec<PathBuf>,
+
+    /// The policies, separated by commas [default: never,migbsp,greedy,greedy-refine,refine]
+    #[arg(long, value_name = "POLICIES", help_heading = COMPARISON)]
+    pub(in crate::cli) policies: Option<String>,
+    /// Search for the best plan in hindsight, with N runs for each seed
+    #[arg(long, value_name = "RUNS", value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = COMPARISON)]
+    pub(in crate::cli) hindsight: Option<u32>,
+    /// Search for the best supersteps to call each policy at, with single calls at N barriers (the regret of its trigger)
+    #[arg(long, value_name = "BARRIERS", value_parser = clap::value_parser!(u32).range(1..=1_000_000), conflicts_with = "map", help_heading = COMPARISON)]
+    pub(in crate::cli) when: Option<u32>,
+    /// Show the fastest policy at each pair of values of two parameters
+    #[arg(long, value_name = "KEY=VALUES,KEY=VALUES", conflicts_with = "hindsight", help_heading = COMPARISON)]
+    pub(in crate::cli) map: Option<String>,
+    /// Skip the best static start: scenario i from the start of each built-in mapping, on platforms that no paper used
+    #[arg(long, help_heading = COMPARISON)]
+    pub(in crate::cli) no_static_starts: bool,
+    /// Do only the I-th of N parts of the runs, for `migsim sweep merge`
+    #[arg(long, value_name = "I/N", value_parser = parse_shard, requires = "out", conflicts_with_all = ["json", "format"], help_heading = COMPARISON)]
+    pub(in crate::cli) shard: Option<Shard>,
+
+    /// Keep all runs in this folder (runs.csv, compare.json, index.html); the same command continues there
+    #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
+    pub(in crate::cli) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(in crate::cli) output: PlanArguments,
+}

@@ -1,0 +1,29 @@
+//! The flags of `migsim decide`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::settings::parse_pair;
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct DecideArguments {
+    /// A barrier, a history of loads, or a list of them (JSON)
+    #[arg(value_name = "FILE")]
+    pub(in crate::cli) file: PathBuf,
+    /// A policy, or a trigger for a history, with its variant if any (greedy/charm-8); repeatable [default: all]
+    #[arg(long = "policy", value_name = "NAME")]
+    pub(in crate::cli) named: Vec<String>,
+    /// An option of the named policies (edition=charm-8), or of the price (price.latency, price.bandwidth, price.operation)
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_pair)]
+    pub(in crate::cli) settings: Vec<(String, String)>,
+    /// One case of a list, by its name; repeatable [default: all]
+    #[arg(long = "case", value_name = "NAME")]
+    pub(in crate::cli) cases: Vec<String>,
+    /// Seed of randomised policies
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    pub(in crate::cli) seed: u64,
+    /// Print the decisions as JSON
+    #[arg(long)]
+    pub(in crate::cli) json: bool,
+}

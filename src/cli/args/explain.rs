@@ -1,0 +1,58 @@
+//! The flags of the commands about one superstep of a run: `migsim explain` and `migsim snapshot`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::settings::SettingsArguments;
+use super::{OUTPUT, QUESTION};
+use crate::units::{NoProcess, ProcessId};
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct ExplainArguments {
+    /// The experiment or the run folder, and what else is set
+    #[command(flatten)]
+    pub(in crate::cli) settings: SettingsArguments,
+    /// The superstep after which processes moved, or stayed [default: an overview of all calls]
+    #[arg(long, value_name = "N", value_parser = parse_count, help_heading = QUESTION)]
+    pub(in crate::cli) superstep: Option<u64>,
+    /// One process, written as in output: p24, or 24
+    #[arg(long, value_name = "P", value_parser = parse_process, requires = "superstep", help_heading = QUESTION)]
+    pub(in crate::cli) process: Option<u64>,
+    /// Explain why this process stayed
+    #[arg(long, value_name = "P", value_parser = parse_process, requires = "superstep", conflicts_with = "process", help_heading = QUESTION)]
+    pub(in crate::cli) why_not: Option<u64>,
+    /// Print the sentences and the numbers behind them as JSON
+    #[arg(long, help_heading = OUTPUT)]
+    pub(in crate::cli) json: bool,
+    /// Write the answer as an HTML page into this file, too; the overview then has each call in words
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
+    pub(in crate::cli) html: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Example:\n  migsim snapshot --app lu --n 1000 --procs 25 --superstep 100 --out barrier.json\n  migsim decide barrier.json"
+)]
+pub(in crate::cli) struct SnapshotArguments {
+    /// The experiment or the run folder, and what else is set
+    #[command(flatten)]
+    pub(in crate::cli) settings: SettingsArguments,
+    /// The superstep before the barrier, counted from 1
+    #[arg(long, value_name = "N", value_parser = parse_count, help_heading = QUESTION)]
+    pub(in crate::cli) superstep: u64,
+    /// Write into this file [default: standard output]
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
+    pub(in crate::cli) out: Option<PathBuf>,
+}
+
+fn parse_count(text: &str) -> Result<u64, String> {
+    text.parse()
+        .map_err(|_| "it must be a whole number that is not negative".to_owned())
+}
+
+/// The number of a process: `p24` or `24`.
+fn parse_process(text: &str) -> Result<u64, String> {
+    let process: ProcessId = text.parse().map_err(|error: NoProcess| error.to_string())?;
+    Ok(u64::from(process.0) + 1)
+}

@@ -1,0 +1,40 @@
+//! The flags for the form of printed results.
+
+use clap::Args;
+
+use super::OUTPUT;
+use crate::cli::complete::one_of;
+use crate::output::Form;
+
+/// The form of printed results.
+#[derive(Clone, Copy, Debug, Args)]
+pub(in crate::cli) struct FormArguments {
+    /// Print as aligned columns (in colour on a terminal), Markdown, CSV or JSON [default: table]
+    #[arg(long, value_parser = one_of(&FORMS), help_heading = OUTPUT)]
+    pub(super) format: Option<Form>,
+    /// The same as `--format json`
+    #[arg(long, conflicts_with = "format", help_heading = OUTPUT)]
+    pub(super) json: bool,
+}
+
+/// The forms of printed results, by name.
+const FORMS: [(&str, Form); 4] = [
+    ("table", Form::Table),
+    ("markdown", Form::Markdown),
+    ("csv", Form::Csv),
+    ("json", Form::Json),
+];
+
+impl FormArguments {
+    /// The chosen form.
+    pub(in crate::cli) fn form(self) -> Form {
+        let json = self.json.then_some(Form::Json);
+        json.or(self.format).unwrap_or_default()
+    }
+
+    /// The form to print under `--quiet`: only one that was requested.
+    pub(in crate::cli) fn form_unless(self, is_quiet: bool) -> Option<Form> {
+        let is_asked_for = self.json || self.format.is_some();
+        (is_asked_for || !is_quiet).then(|| self.form())
+    }
+}

@@ -1,0 +1,25 @@
+//! The kinds of names that `migsim list` prints, and the formats that `migsim schema` describes.
+
+use clap::ValueEnum;
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(in crate::cli) enum Listing {
+    Apps,
+    Experiments,
+    Libraries,
+    Loads,
+    Papers,
+    Policies,
+    Platforms,
+    Networks,
+    Triggers,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(in crate::cli) enum Format {
+    #[value(alias = "zones")]
+    Platform,
+    Experiment,
+    Sweep,
+    Trace,
+}

@@ -1,0 +1,181 @@
+//! The definition of the command line; help, completions and manual pages derive from it.
+//!
+//! The commands are listed here. Each command has a file for its flags, as does each group of flags that several commands share.
+
+mod calibrate;
+mod compare;
+mod decide;
+mod explain;
+mod figure;
+mod form;
+mod list;
+mod plan;
+mod platform;
+mod record;
+mod report;
+mod reproduce;
+mod run;
+mod settings;
+mod sweep;
+mod trace;
+mod tune;
+mod workload;
+
+use clap::{Parser, Subcommand};
+
+pub(super) use calibrate::CalibrateArguments;
+pub(super) use compare::CompareArguments;
+pub(super) use decide::DecideArguments;
+pub(super) use explain::{ExplainArguments, SnapshotArguments};
+pub(super) use form::FormArguments;
+pub(super) use list::{Format, Listing};
+pub(super) use plan::{PlanArguments, VariedArguments};
+pub(super) use platform::{PlatformCommand, PlatformFormat};
+pub(super) use record::{RecordArguments, RecordClock};
+pub(super) use report::ReportArguments;
+pub(super) use reproduce::ReproduceArguments;
+pub(super) use run::{RunArguments, Viewer};
+pub(super) use settings::{MemoryArguments, ScenarioChoice, SettingsArguments};
+pub(super) use sweep::{MergeArguments, SweepArguments, SweepCommand};
+pub(super) use trace::{TraceCommand, TraceExportArguments, TraceFormat};
+pub(super) use tune::{GoalChoice, TuneArguments};
+pub(super) use workload::WorkloadCommand;
+
+/// Headings of help, over the options of one subject.
+const COMPARISON: &str = "Comparison";
+const EXPERIMENT: &str = "Experiment";
+const FIGURE: &str = "Figure";
+const MODEL: &str = "Model";
+const OUTPUT: &str = "Output";
+const POLICY: &str = "Policy";
+const QUESTION: &str = "Question";
+const SEARCH: &str = "Search";
+const SLURM: &str = "Slurm";
+const SWEEP: &str = "Sweep";
+const VARIED: &str = "Varied parameters";
+
+/// Simulates BSP applications on clusters of clusters, where a rescheduling policy migrates processes at barriers.
+#[derive(Debug, Parser)]
+#[command(
+    name = "migsim",
+    version,
+    max_term_width = 100,
+    after_help = "Examples:\n  \
+        migsim run --platform ufrgs.json --app lu --n 2000 --procs 50\n  \
+        migsim sweep --app lu --n 1000 --procs 25 --alpha 2,4,8,16 --x 0.5..1.0:0.1 --out sweeps/lu\n  \
+        migsim tune --platform ufrgs --app lu --n 1000 --procs 25\n  \
+        migsim reproduce lu\n  \
+        migsim list policies\n\n\
+        Exit codes: 0 done, 1 a run or a comparison failed (deadlock, impossible decision), 2 bad command line or input, or output that cannot be written."
+)]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub(super) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Run an application under scenarios i (application only), ii (calls, no moves) and iii (calls and moves)
+    Run(Box<RunArguments>),
+    /// Run an experiment with many values of its settings, on all cores; continue an interrupted sweep
+    Sweep(Box<SweepArguments>),
+    /// Explain the calls of a run, or one superstep: the trigger, the candidates, their destinations and the outcome
+    #[command(
+        allow_negative_numbers = true,
+        after_help = "Examples:\n  \
+            migsim run --app lu --n 1000 --procs 25 --out runs/a\n  \
+            migsim explain runs/a\n  \
+            migsim explain runs/a --superstep 11\n  \
+            migsim explain runs/a --superstep 11 --why-not p7\n  \
+            migsim explain --app lu --n 1000 --procs 25 --superstep 4 --process p22\n\n\
+            Supersteps and processes are counted from 1. Without a run folder the experiment is run first."
+    )]
+    Explain(Box<ExplainArguments>),
+    /// Show the decisions of policies at a barrier from a file, or of triggers for a history of loads
+    #[command(
+        allow_negative_numbers = true,
+        after_help = "Examples:\n  \
+            migsim decide barrier.json\n  \
+            migsim decide barrier.json --policy greedy-refine --set tolerance=1.1\n  \
+            migsim decide barrier.json --policy greedy/charm-8 --json\n  \
+            migsim decide cases.json --case b007 --policy refine --set edition=charm-6.10.2\n  \
+            migsim decide history.json --policy menon --policy boulmier\n\n\
+            A barrier has `speeds` and `background` of the hosts, `current`, `work` or `time` of the processes, `communication`; numbers without units, \
+            hosts and processes counted from 0. docs/guide/decide.md describes the keys."
+    )]
+    Decide(DecideArguments),
+    /// Make one self-contained HTML page of a run or of a sweep
+    #[command(after_help = "Examples:\n  \
+            migsim run --app lu --n 1000 --procs 25 --processes --out runs/a\n  \
+            migsim report runs/a\n  \
+            migsim report sweeps/lu -o lu.html\n  \
+            migsim report runs/a --figure gantt --format pdf --width 85mm -o gantt.pdf\n  \
+            migsim run --app lu --n 1000 --procs 25 --report lu-1000.html\n\n\
+            The timeline of processes needs `--processes` of `migsim run`.")]
+    Report(ReportArguments),
+    /// Search good settings of a policy with a budget of runs, and measure their gain on fresh seeds
+    Tune(Box<TuneArguments>),
+    /// Write one barrier of a run as a file for `decide`: loads, places, messages, speeds
+    Snapshot(Box<SnapshotArguments>),
+    /// Fit a message-passing library to measured times of single messages: overhead and bandwidth factor
+    #[command(after_help = "Examples:\n  \
+            migsim calibrate --platform mine.json --table pingpong.csv --out library.json\n  \
+            migsim run --platform mine.json --app lu --n 1000 --procs 25 --library library.json\n  \
+            migsim calibrate --platform mine.json --table osu.txt --between a-0,a-1 --out library.json\n\n\
+            The table is CSV with the columns from,to,bytes,time_s (one way), or the output of osu_latency or of IMB PingPong.")]
+    Calibrate(CalibrateArguments),
+    /// Record an MPI program as a trace: the computation and messages of its processes
+    #[command(after_help = "Examples:\n  \
+            migsim record --out app.trace -- mpirun -np 8 ./program\n  \
+            migsim run --platform ufrgs --app trace --trace app.trace\n\n\
+            It needs `mpicc`, which compiles the recorder on first use.")]
+    Record(RecordArguments),
+    /// Rank policies on one application, with confidence intervals, prices and the distance to a bound for all policies
+    Compare(Box<CompareArguments>),
+    /// Reproduce a paper: published beside simulated values, cell by cell
+    #[command(after_help = "Examples:\n  \
+            migsim reproduce\n  \
+            migsim reproduce lu --out results\n  \
+            migsim reproduce lu --figure times --format pdf --width 85mm --font-size 8pt\n  \
+            migsim reproduce one-reading\n  \
+            migsim reproduce audit --out results\n\n\
+            Exit code 1 if a cell is more than 2.5 % away without a recorded reason.")]
+    Reproduce(ReproduceArguments),
+    /// Traces: text files with the computation and messages of each process in each superstep
+    #[command(subcommand)]
+    Trace(TraceCommand),
+    /// Platforms: hosts, links and routes
+    #[command(subcommand)]
+    Platform(PlatformCommand),
+    /// Applications: the computation and messages of their processes
+    #[command(subcommand)]
+    Workload(WorkloadCommand),
+    /// List names: applications, experiments, libraries, loads, papers, policies, platforms, network models, triggers
+    List {
+        /// The kind of names
+        #[arg(value_enum)]
+        what: Listing,
+        #[command(flatten)]
+        form: FormArguments,
+    },
+    /// Print the JSON Schema of an input format; for traces, which are not JSON, the description
+    Schema {
+        /// The format
+        #[arg(value_enum)]
+        format: Format,
+    },
+    /// Print shell completions
+    #[command(
+        after_help = "Example:\n  migsim completions bash > ~/.local/share/bash-completion/completions/migsim"
+    )]
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, of `migsim` or of one of its commands
+    #[command(after_help = "Example:\n  migsim man run | man -l -")]
+    Man {
+        /// The command (none: `migsim` itself)
+        command: Option<String>,
+    },
+}

@@ -1,0 +1,51 @@
+//! The flags of the commands that do the runs of a plan: `sweep`, `tune` and `compare`.
+
+use clap::Args;
+
+use super::form::FormArguments;
+use super::settings::{SettingsArguments, parse_pair};
+use super::{OUTPUT, VARIED};
+use crate::cli::options::parse_counts;
+use crate::cli::threads;
+use crate::sweep::{Shard, Spec};
+
+/// An experiment and its varied parameters.
+#[derive(Debug, Args)]
+pub(in crate::cli) struct VariedArguments {
+    #[command(flatten)]
+    pub(in crate::cli) settings: SettingsArguments,
+
+    /// Vary any key of the experiment by its path, or one with a short name (the flags of applications and policies, policy, platform, ...)
+    #[arg(long, value_name = "KEY=VALUES", value_parser = parse_pair, help_heading = VARIED)]
+    pub(in crate::cli) vary: Vec<(String, String)>,
+    /// The seeds of each setting
+    #[arg(long, value_name = "VALUES", value_parser = parse_counts, conflicts_with = "seed", help_heading = VARIED)]
+    pub(in crate::cli) seeds: Option<Spec>,
+}
+
+/// The output and the threads of a command that does the runs of a plan.
+#[derive(Clone, Copy, Debug, Args)]
+pub(in crate::cli) struct PlanArguments {
+    #[command(flatten)]
+    pub(in crate::cli) form: FormArguments,
+    /// Print no progress, and no result unless `--json` or `--format` asks for one
+    #[arg(long, short, help_heading = OUTPUT)]
+    pub(in crate::cli) quiet: bool,
+    /// Threads: runs are done in parallel; at most 1024 [default: one per core]
+    #[arg(long, short = 'j', value_name = "N", value_parser = threads::parser(), help_heading = OUTPUT)]
+    pub(in crate::cli) threads: Option<usize>,
+}
+
+pub(super) fn parse_shard(text: &str) -> Result<Shard, String> {
+    let wrong = || format!("`{text}` is not a part of a plan; write 1/4, 2/4, ... for four parts");
+    let (part, of) = text.split_once('/').ok_or_else(wrong)?;
+    let number = |text: &str| text.trim().parse::<usize>().map_err(|_| wrong());
+    let (part, of) = (number(part)?, number(of)?);
+    if part == 0 || part > of {
+        return Err(wrong());
+    }
+    Ok(Shard {
+        index: part - 1,
+        of,
+    })
+}

@@ -1,0 +1,61 @@
+//! The flags of `migsim platform`.
+
+use std::path::PathBuf;
+
+use clap::{Subcommand, ValueEnum};
+
+use super::OUTPUT;
+use super::form::FormArguments;
+use super::settings::MemoryArguments;
+use crate::cli::complete;
+
+#[derive(Debug, Subcommand)]
+pub(in crate::cli) enum PlatformCommand {
+    /// Show a platform: clusters and hosts, routes between clusters, unused links, oddities
+    #[command(
+        after_help = "Examples:\n  migsim platform show ufrgs\n  migsim platform show platform.xml --svg platform.svg\n  migsim platform show ufrgs --format csv"
+    )]
+    Show {
+        /// The platform: a file (JSON or SimGrid XML) or a built-in name
+        #[arg(value_parser = complete::platforms(), hide_possible_values = true)]
+        platform: String,
+        /// The clusters of a platform of zones: zone (those that hold hosts), level=N (below the outermost), name, or a CSV file
+        /// (`host,cluster`)
+        #[arg(long, value_name = "zone|level=N|name|FILE")]
+        clusters: Option<String>,
+        /// Also draw the clusters (or the tree of zones) and their routes into this SVG file
+        #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
+        svg: Option<PathBuf>,
+        /// The largest number of rows of each table
+        #[arg(long, value_name = "N", default_value_t = 40, help_heading = OUTPUT)]
+        rows: usize,
+        #[command(flatten)]
+        form: FormArguments,
+        #[command(flatten)]
+        memory: MemoryArguments,
+    },
+    /// Write a platform in another format
+    #[command(
+        after_help = "Example:\n  migsim platform export ufrgs.json --format simgrid --out ufrgs.xml\n\n\
+            Profiles become files beside the platform."
+    )]
+    Export {
+        /// The platform: a file (JSON or SimGrid XML) or a built-in name
+        #[arg(value_parser = complete::platforms(), hide_possible_values = true)]
+        platform: String,
+        /// The format
+        #[arg(long, value_enum, default_value = "simgrid")]
+        format: PlatformFormat,
+        /// Write the platform into this file [default: standard output]
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+        #[command(flatten)]
+        memory: MemoryArguments,
+    },
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(in crate::cli) enum PlatformFormat {
+    /// SimGrid's XML, version 4.1, which 3.x and 4.x read
+    Simgrid,
+}

@@ -1,0 +1,32 @@
+//! The flags of `migsim report`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::FIGURE;
+use super::figure::{FIGURES, FigureArguments};
+use super::settings::MemoryArguments;
+use crate::cli::complete::one_of;
+use crate::figure;
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct ReportArguments {
+    /// The folder that `migsim run --out`, `sweep`, `tune --out` or `compare --out` has written
+    #[arg(value_name = "FOLDER")]
+    pub(in crate::cli) folder: PathBuf,
+    /// Write the page into this file [default: report.html in the folder]; with `--figure` the figure [default: NAME.FORMAT]
+    #[arg(long, short, value_name = "FILE")]
+    pub(in crate::cli) out: Option<PathBuf>,
+    /// Draw a figure for an article instead: gantt, makespan, placement or supersteps of a run, lines or heat of a sweep; all: each into the
+    /// folder `--out` [default: here]; list: print the figures that the folder has
+    #[arg(long, value_name = "NAME", help_heading = FIGURE)]
+    pub(in crate::cli) figure: Option<String>,
+    /// The format of the figure [default: that of the file `--out`, or svg]
+    #[arg(long, value_parser = one_of(&FIGURES), requires = "figure", help_heading = FIGURE)]
+    pub(in crate::cli) format: Option<figure::Format>,
+    #[command(flatten)]
+    pub(in crate::cli) style: FigureArguments,
+    #[command(flatten)]
+    pub(in crate::cli) memory: MemoryArguments,
+}

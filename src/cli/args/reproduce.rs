@@ -1,0 +1,88 @@
+//! The flags of `migsim reproduce`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::figure::FigureArguments;
+use super::form::FormArguments;
+use super::settings::MemoryArguments;
+use super::{FIGURE, OUTPUT};
+use crate::cli::complete::{self, one_of};
+use crate::cli::threads;
+use crate::figure;
+use crate::output::Form;
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct ReproduceArguments {
+    /// The paper (see `migsim list papers`); all; one-reading: the rules of each paper applied to every other; reality: programs measured on
+    /// MPI; audit: held-out predictions, sensitivity and ablation of all papers (takes minutes)
+    #[arg(default_value = "all", value_parser = complete::papers(), hide_possible_values = true)]
+    pub(in crate::cli) paper: String,
+    /// For one-reading: search the best single set of rules for all papers, one option at a time, starting from the rules of this paper (or
+    /// `default`); takes many minutes
+    #[arg(long, value_name = "PAPER", conflicts_with = "out")]
+    pub(in crate::cli) search: Option<String>,
+    /// Also write a Markdown page, a CSV table and figures per paper into this folder; with `--figure` only the figure [default: here]
+    #[arg(long, value_name = "DIR")]
+    pub(in crate::cli) out: Option<PathBuf>,
+    /// Print as aligned columns (in colour on a terminal), Markdown, CSV or JSON [default: table]; with `--figure` svg, pdf or png [default: svg]
+    #[arg(long, value_parser = one_of(&REPRODUCE), help_heading = OUTPUT)]
+    pub(in crate::cli) format: Option<ReproduceFormat>,
+    /// The same as `--format json`
+    #[arg(long, conflicts_with_all = ["format", "figure"], help_heading = OUTPUT)]
+    json: bool,
+    /// Draw a figure for an article instead, into the file PAPER-NAME.FORMAT: errors, gains, overheads, times or all; list: print them
+    #[arg(long, value_name = "NAME", conflicts_with = "search", help_heading = FIGURE)]
+    pub(in crate::cli) figure: Option<String>,
+    #[command(flatten)]
+    pub(in crate::cli) style: FigureArguments,
+    /// Print no progress, and no result unless `--json` or `--format` asks for one
+    #[arg(long, short)]
+    pub(in crate::cli) quiet: bool,
+    /// Threads: papers and their runs are simulated in parallel; at most 1024 [default: one per core]
+    #[arg(long, short = 'j', value_name = "N", value_parser = threads::parser(), help_heading = OUTPUT)]
+    pub(in crate::cli) threads: Option<usize>,
+    #[command(flatten)]
+    pub(in crate::cli) memory: MemoryArguments,
+}
+
+/// The form in which a reproduction is printed, or its figures are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::cli) enum ReproduceFormat {
+    Tables(Form),
+    Figures(figure::Format),
+}
+
+/// The forms of a reproduction, by name.
+const REPRODUCE: [(&str, ReproduceFormat); 7] = [
+    ("table", ReproduceFormat::Tables(Form::Table)),
+    ("markdown", ReproduceFormat::Tables(Form::Markdown)),
+    ("csv", ReproduceFormat::Tables(Form::Csv)),
+    ("json", ReproduceFormat::Tables(Form::Json)),
+    ("svg", ReproduceFormat::Figures(figure::Format::Svg)),
+    ("pdf", ReproduceFormat::Figures(figure::Format::Pdf)),
+    ("png", ReproduceFormat::Figures(figure::Format::Png)),
+];
+
+impl ReproduceArguments {
+    /// The form of tables.
+    pub(in crate::cli) fn form(&self) -> FormArguments {
+        let format = match self.format {
+            Some(ReproduceFormat::Tables(form)) => Some(form),
+            _ => None,
+        };
+        FormArguments {
+            format,
+            json: self.json,
+        }
+    }
+
+    /// The format of figures; none if it is one of tables or not given.
+    pub(in crate::cli) fn figure_format(&self) -> Option<figure::Format> {
+        match self.format {
+            Some(ReproduceFormat::Figures(format)) => Some(format),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! The flags of `migsim run`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::OUTPUT;
+use super::form::FormArguments;
+use super::settings::SettingsArguments;
+use crate::cli::threads;
+
+#[derive(Debug, Args)]
+#[command(
+    allow_negative_numbers = true,
+    after_help = "Examples:\n  \
+    The LU paper's main case, all scenarios:\n    \
+      migsim run --platform ufrgs.json --app lu --n 2000 --procs 50\n  \
+    The same with other parameters of the policy, results in a folder:\n    \
+      migsim run --app lu --n 1000 --procs 25 --alpha 8 --x 0.9 --out runs/lu-1000\n  \
+    Any key of the experiment by its path:\n    \
+      migsim run --app lu --set policy.migbsp.delta=0.3 --set costs.move.order=parallel\n  \
+    Other constants of the network:\n    \
+      migsim run --app lu --network cm02 --net tcp_gamma=20000 --net crosstraffic=true\n  \
+    A trace on a SimGrid platform:\n    \
+      migsim run --platform platform.xml --app trace --trace trace.txt --scenario i --out out\n  \
+    Under a background load, of the hosts and of the links between clusters:\n    \
+      migsim run --app sw --n 25 --load ar,mean=0.4 --load on-off,on=links\n  \
+    An HTML page beside the table:\n    \
+      migsim run --app lu --n 1000 --procs 25 --report lu.html\n  \
+    An experiment file; flags win over it:\n    \
+      migsim run experiment.json --n 500\n\n\
+    Settings come from the built-in experiment of the application (for `lu`: the values of the LU paper), then the experiment \
+    file, then the flags; later ones win. `--show` prints the result."
+)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each switch is a flag of its own"
+)]
+pub(in crate::cli) struct RunArguments {
+    #[command(flatten)]
+    pub(in crate::cli) settings: SettingsArguments,
+
+    /// Write the results into this folder
+    #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
+    pub(in crate::cli) out: Option<PathBuf>,
+    /// Replace a run of other settings in the folder
+    #[arg(long, help_heading = OUTPUT)]
+    pub(in crate::cli) force: bool,
+    /// Also write the activity of each process in each superstep (processes.csv) and the traffic of the links (links.csv)
+    #[arg(long, requires = "out", help_heading = OUTPUT)]
+    pub(in crate::cli) processes: bool,
+    /// Also make one HTML page [default of FILE: report.html, in the folder of `--out` if given]
+    #[arg(long, value_name = "FILE", num_args = 0..=1, value_parser = parse_page, help_heading = OUTPUT)]
+    #[expect(
+        clippy::option_option,
+        reason = "how clap tells a flag without its value"
+    )]
+    pub(in crate::cli) report: Option<Option<PathBuf>>,
+    /// Also write the timeline of each process for a viewer: perfetto (trace-iii.perfetto.json), paje (trace-iii.paje), or both with a
+    /// comma
+    #[arg(long, value_enum, value_name = "VIEWER", value_delimiter = ',', requires = "out", help_heading = OUTPUT)]
+    pub(in crate::cli) write_trace: Vec<Viewer>,
+    #[command(flatten)]
+    pub(in crate::cli) form: FormArguments,
+    /// Print no progress, and no result unless `--json` or `--format` asks for one
+    #[arg(long, short, help_heading = OUTPUT)]
+    pub(in crate::cli) quiet: bool,
+    /// Print the complete settings as an experiment file and run nothing
+    #[arg(long, help_heading = OUTPUT)]
+    pub(in crate::cli) show: bool,
+    /// Skip the best static start: scenario i from the start of each built-in mapping, on platforms that no paper used
+    #[arg(long, help_heading = OUTPUT)]
+    pub(in crate::cli) no_static_starts: bool,
+    /// Threads: scenarios run in parallel; at most 1024 [default: one per scenario]
+    #[arg(long, short = 'j', value_name = "N", value_parser = threads::parser(), help_heading = OUTPUT)]
+    pub(in crate::cli) threads: Option<usize>,
+}
+
+/// A viewer of traces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum Viewer {
+    /// Perfetto, and Chrome's trace viewer
+    Perfetto,
+    /// `ViTE` and the tools of Paje
+    Paje,
+}
+
+/// A page is named as one: what follows `--report` may be meant for an experiment.
+fn parse_page(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    let is_page = path
+        .extension()
+        .is_some_and(|end| end.eq_ignore_ascii_case("html") || end.eq_ignore_ascii_case("htm"));
+    if is_page {
+        Ok(path)
+    } else {
+        Err("the name of a page ends in .html; an experiment stands before `--report`".to_owned())
+    }
+}

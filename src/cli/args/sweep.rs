@@ -1,0 +1,103 @@
+//! The flags of `migsim sweep` and `migsim sweep merge`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::form::FormArguments;
+use super::plan::{PlanArguments, VariedArguments, parse_shard};
+use super::{OUTPUT, SLURM, SWEEP};
+use crate::sweep::Shard;
+
+#[derive(Debug, Args)]
+#[command(
+    allow_negative_numbers = true,
+    args_conflicts_with_subcommands = true,
+    after_help = "Examples:\n  \
+    Every combination of three parameters:\n    \
+      migsim sweep --app sw --n 25 --procs 25 --alpha 2,4,8,16 --d 0.1..0.9:0.1 --omega 1..5 --out sweeps/sw25\n  \
+    The number of runs and their time:\n    \
+      migsim sweep --app sw --n 25 --alpha 2,4,8,16 --dry-run\n  \
+    Any key of the experiment, 200 settings spread evenly:\n    \
+      migsim sweep --app lu --n 1000 --procs 25 --vary policy.migbsp.delta=0.0..1.0 --vary costs.move.order=serial,parallel --latin 200\n  \
+    Two halves on two machines, merged:\n    \
+      migsim sweep sweep.json --shard 1/2 --out half-1    (and 2/2, half-2)\n    \
+      migsim sweep merge half-1 half-2 --out whole\n\n\
+    Values are lists (2,4,8), ranges with both ends (1..5, 0.1..0.9:0.1, \"10..50:10 ms\") or both. Whole loads and applications are names with \
+    their parameters behind them (--load none,walk,step=0.1,on-off; --vary workload=lu,n=500,sw,n=25). A row equals the result of `migsim run` with the \
+    same flags and --set KEY=VALUE; a parameter that changes nothing is refused. The same command continues an interrupted sweep \
+    and keeps its rows. Exit code 1 if runs failed: their rows have the reason."
+)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each switch is a flag of its own"
+)]
+pub(in crate::cli) struct SweepArguments {
+    #[command(subcommand)]
+    pub(in crate::cli) command: Option<SweepCommand>,
+    #[command(flatten)]
+    pub(in crate::cli) varied: VariedArguments,
+
+    /// Take the values of all parameters in step instead of every combination
+    #[arg(long, group = "combination", help_heading = SWEEP)]
+    pub(in crate::cli) zip: bool,
+    /// Draw N different combinations
+    #[arg(long, value_name = "N", group = "combination", help_heading = SWEEP)]
+    pub(in crate::cli) random: Option<u64>,
+    /// Draw N combinations that spread the values of each parameter evenly (Latin hypercube)
+    #[arg(long, value_name = "N", group = "combination", help_heading = SWEEP)]
+    pub(in crate::cli) latin: Option<u64>,
+    /// Seed of `--random` and `--latin` [default: 1]
+    #[arg(long, value_name = "SEED", help_heading = SWEEP)]
+    pub(in crate::cli) draw_seed: Option<u64>,
+    /// Do only the I-th of N parts of the plan, for `migsim sweep merge`
+    #[arg(long, value_name = "I/N", value_parser = parse_shard, conflicts_with_all = ["json", "format"], help_heading = SWEEP)]
+    pub(in crate::cli) shard: Option<Shard>,
+
+    /// Run the parts of the plan as a job array of Slurm, wait for it and merge; the same command resubmits preempted and failed parts
+    #[arg(long, group = "on_slurm", requires = "shards", conflicts_with = "shard", help_heading = SLURM)]
+    pub(in crate::cli) slurm: bool,
+    /// Print the script of the job array and submit nothing
+    #[arg(long, group = "on_slurm", requires = "shards", conflicts_with = "shard", help_heading = SLURM)]
+    pub(in crate::cli) slurm_dry_run: bool,
+    /// The number of parts, each a task of the array
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000), requires = "on_slurm", help_heading = SLURM)]
+    pub(in crate::cli) shards: Option<u32>,
+    /// An option of sbatch, such as partition=short or time=00:30:00
+    #[arg(long = "sbatch-option", value_name = "OPTION", allow_hyphen_values = true, requires = "shards", help_heading = SLURM)]
+    pub(in crate::cli) sbatch_options: Vec<String>,
+
+    /// Keep the results in this folder [default: sweeps/ and the name of the application]
+    #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
+    pub(in crate::cli) out: Option<PathBuf>,
+    /// Print the number of runs and an estimate of their time, and run nothing
+    #[arg(long, conflicts_with_all = ["json", "format"], help_heading = OUTPUT)]
+    pub(in crate::cli) dry_run: bool,
+    /// Print the sweep as a sweep file and run nothing
+    #[arg(long, conflicts_with_all = ["dry_run", "json", "format"], help_heading = OUTPUT)]
+    pub(in crate::cli) show: bool,
+    #[command(flatten)]
+    pub(in crate::cli) output: PlanArguments,
+}
+
+#[derive(Debug, Subcommand)]
+pub(in crate::cli) enum SweepCommand {
+    /// Join the folders of the parts of a sweep (`--shard`); their order does not matter
+    #[command(after_help = "Example:\n  migsim sweep merge shards/* --out whole")]
+    Merge(MergeArguments),
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct MergeArguments {
+    /// The folders
+    #[arg(required = true, value_name = "DIR")]
+    pub(in crate::cli) folders: Vec<PathBuf>,
+    /// Keep the whole in this folder
+    #[arg(long, value_name = "DIR")]
+    pub(in crate::cli) out: PathBuf,
+    #[command(flatten)]
+    pub(in crate::cli) form: FormArguments,
+    /// Print only errors, and the result if `--format csv` or `--json` asks for it
+    #[arg(long, short)]
+    pub(in crate::cli) quiet: bool,
+}

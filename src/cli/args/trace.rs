@@ -1,0 +1,48 @@
+//! The flags of `migsim trace`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::OUTPUT;
+use super::settings::SettingsArguments;
+
+#[derive(Debug, Subcommand)]
+pub(in crate::cli) enum TraceCommand {
+    /// Write the application of an experiment as a trace, which `--app trace` runs, or as data for vt and LBAF
+    #[command(
+        allow_negative_numbers = true,
+        after_help = "Examples:\n  \
+            migsim trace export --platform ufrgs.json --app lu --n 500 --procs 25 --out lu.trace\n  \
+            head -3 lu.trace                     lines 1 to 3 have the command that repeats the run\n\n\
+            The trace has the work, the messages, the memory, the hosts and the runtime. The trace contains no costs and no policy. \
+            `migsim schema trace` describes the format.\n\n\
+            As data of vt, one file per rank, for LBAF:\n  \
+            migsim trace export --app lu --n 500 --procs 25 --format vt --out lb/lu\n\n\
+            The same with the places that a policy decided, for vt's offline balancer:\n  \
+            migsim trace export --app vt --data nolb/data --platform ufrgs --policy greedy-refine --format vt --moves --out lb/moved"
+    )]
+    Export(Box<TraceExportArguments>),
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct TraceExportArguments {
+    #[command(flatten)]
+    pub(in crate::cli) settings: SettingsArguments,
+    /// Write the trace into this file [default: standard output]; with `--format vt` the begin of the names: `lb/lu` is lb/lu.0.json, ...
+    #[arg(long, value_name = "FILE|PREFIX", help_heading = OUTPUT)]
+    pub(in crate::cli) out: Option<PathBuf>,
+    /// The format: trace, or vt (a JSON file per rank, as DARMA/vt writes and LBAF reads)
+    #[arg(long, value_enum, default_value = "trace", help_heading = OUTPUT)]
+    pub(in crate::cli) format: TraceFormat,
+    /// With `--format vt`: run scenario iii and write each process where the policy put it, as vt's offline balancer reads it
+    #[arg(long, help_heading = OUTPUT)]
+    pub(in crate::cli) moves: bool,
+}
+
+/// The format of an exported application.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum TraceFormat {
+    Trace,
+    Vt,
+}

@@ -1,0 +1,55 @@
+//! The flags of `migsim tune`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::plan::{PlanArguments, VariedArguments};
+use super::{OUTPUT, SEARCH};
+use crate::cli::options::parse_counts;
+use crate::sweep::Spec;
+
+#[derive(Debug, Args)]
+#[command(
+    allow_negative_numbers = true,
+    after_help = "Examples:\n  \
+    α, D, ω and x over their usual ranges:\n    \
+      migsim tune --platform ufrgs --app lu --n 1000 --procs 25\n  \
+    Under a background load, 8 seeds for the search and 20 others to compare with the defaults:\n    \
+      migsim tune --app sw --n 25 --load walk --seeds 1..8 --fresh 101..120 --budget 2000\n  \
+    Other keys, or other ranges:\n    \
+      migsim tune --app lu --n 1000 --procs 25 --alpha 2,4,8,16 --vary policy.migbsp.delta=0.0..1.0:0.1\n\n\
+    Only flags with several values vary. Without such a flag, the options of the policy with a usual range vary, except those given one value. \
+    The search is successive halving over seeds (Jamieson and Talwalkar 2016) and then compass search (Kolda, Lewis and Torczon 2003)."
+)]
+pub(in crate::cli) struct TuneArguments {
+    #[command(flatten)]
+    pub(in crate::cli) varied: VariedArguments,
+
+    /// The measure to optimise
+    #[arg(long, value_enum, default_value = "makespan", help_heading = SEARCH)]
+    pub(in crate::cli) goal: GoalChoice,
+    /// The number of runs of the search; the comparison on fresh seeds is not counted
+    #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = SEARCH)]
+    pub(in crate::cli) budget: u32,
+    /// The seeds on which the best setting is compared with the defaults [default: the 20 after those of the search]
+    #[arg(long, value_name = "VALUES", value_parser = parse_counts, help_heading = SEARCH)]
+    pub(in crate::cli) fresh: Option<Spec>,
+    /// Seed of the search
+    #[arg(long, value_name = "SEED", default_value_t = 1, help_heading = SEARCH)]
+    pub(in crate::cli) draw_seed: u64,
+
+    /// Keep all runs in this folder (runs.csv, tune.json, index.html); the same command continues there
+    #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
+    pub(in crate::cli) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(in crate::cli) output: PlanArguments,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum GoalChoice {
+    /// The least makespan of scenario iii
+    Makespan,
+    /// The largest gain of scenario iii over i, for parameters that change the work itself
+    Gain,
+}

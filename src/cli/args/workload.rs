@@ -1,0 +1,33 @@
+//! The flags of `migsim workload`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
+
+use super::OUTPUT;
+use super::form::FormArguments;
+use super::settings::SettingsArguments;
+
+#[derive(Debug, Subcommand)]
+pub(in crate::cli) enum WorkloadCommand {
+    /// Show the application of an experiment: work, imbalance, messages and h-relation over its supersteps
+    #[command(
+        allow_negative_numbers = true,
+        after_help = "Examples:\n  migsim workload show --app lu --n 2000 --procs 50\n  migsim workload show --app sw --n 25 --svg sw.svg\n  migsim workload show experiment.json --format json"
+    )]
+    Show(Box<WorkloadShowArguments>),
+}
+
+#[derive(Debug, Args)]
+pub(in crate::cli) struct WorkloadShowArguments {
+    #[command(flatten)]
+    pub(in crate::cli) settings: SettingsArguments,
+    /// Also draw the application into this SVG file
+    #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
+    pub(in crate::cli) svg: Option<PathBuf>,
+    /// The largest number of rows, each a superstep or a range of supersteps
+    #[arg(long, value_name = "N", default_value_t = 12, help_heading = OUTPUT)]
+    pub(in crate::cli) rows: usize,
+    #[command(flatten)]
+    pub(in crate::cli) form: FormArguments,
+}
