@@ -44,7 +44,7 @@ mod same_machine; // a platform and its export: the same tables, times and decis
 mod security; // nasty names through every writer, folders of somebody else
 mod seeds; // one seed for application, load and policy, the same in every command
 mod sentences; // sentences follow from numbers: each number is a JSON value, named quantities are recomputed
-mod sizes; // functions fit on a screen: at most one in a hundred is longer than 60 lines
+mod sizes; // functions fit on a screen, files and their test modules stay short
 mod slow; // the slow twin of the engine
 mod snapshot; // a barrier as a file: strategies decide about it as they did in the run
 mod source; // Rust source as tokens, for the two that read it
