@@ -38,7 +38,7 @@ mod reality; // programs measured on MPI: the committed page is current, errors 
 mod reference; // a second simulator, from documents alone: drawn replays; no time depends on an order
 mod report; // the page: whole, the same bytes, nothing fetched, damaged folders refused
 mod reproduce; // the papers: committed results are current, facts are complete
-mod rivals;
+mod rivals; // the study of rivals: its cases, its page, no choice after the results
 mod runtime; // supersteps, barriers, calls and migrations worked out by hand
 mod same_machine; // a platform and its export: the same tables, times and decisions
 mod security; // nasty names through every writer, folders of somebody else
