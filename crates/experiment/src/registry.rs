@@ -44,7 +44,7 @@
 //!                          ├─> explain, report ──> sentences and columns of the policy
 //!                          └─> list, schema
 //! ```
-//! [`Experiment::load`](crate::Experiment::load) and [`cli::main`](crate::cli::main) take [`Registry::standard`].
+//! [`Experiment::load`](crate::Experiment::load) and the command take [`Registry::standard`].
 
 use std::sync::Arc;
 
