@@ -240,3 +240,87 @@ fn sentences_are_counted_without_code_links_and_tables() {
     let data = format!("{short} 12.5 100x100");
     assert_eq!(long_sentences(&data, words_but_data).len(), 0);
 }
+
+/// The pages that also speak of other programs, or of SimGrid's files, in the words of those.
+const FOREIGN: [(&str, &str); 12] = [
+    ("docs/guide/cluster.md", "task"),
+    ("docs/guide/data.md", "iteration"),
+    ("docs/guide/data.md", "site"),
+    ("docs/guide/data.md", "task"),
+    ("docs/guide/decide.md", "processor"),
+    ("docs/guide/platform.md", "node"),
+    ("docs/guide/platform.md", "site"),
+    ("docs/guide/record.md", "processor"),
+    ("docs/guide/trace.md", "site"),
+    ("docs/reference/settings.md", "processor"),
+    ("docs/reference/settings.md", "task"),
+    ("docs/understand/engine.md", "time step"),
+];
+
+/// The words that the glossary excludes, each with its term.
+fn synonyms(glossary: &str) -> Vec<(String, String)> {
+    let rows = glossary.lines().filter(|line| line.starts_with("| "));
+    let cells = rows.map(|row| row.split('|').map(str::trim).collect::<Vec<_>>());
+    let words = cells.skip(1).flat_map(|cells| {
+        let pair = |word: &str| (word.to_owned(), cells[1].to_owned());
+        let words = cells[cells.len() - 2].split(", ");
+        words
+            .filter(|word| !word.is_empty())
+            .map(pair)
+            .collect::<Vec<_>>()
+    });
+    words.collect()
+}
+
+/// Whether a text has a word, or its plural.
+fn has_word(text: &str, word: &str) -> bool {
+    let is_end = |rest: &str| !rest.starts_with(|letter: char| letter.is_alphanumeric());
+    text.match_indices(word).any(|(start, found)| {
+        let rest = &text[start + found.len()..];
+        let is_start = !text[..start].ends_with(|letter: char| letter.is_alphanumeric());
+        is_start && (is_end(rest) || rest.strip_prefix('s').is_some_and(is_end))
+    })
+}
+
+#[test]
+fn the_book_keeps_to_the_terms_of_the_glossary() {
+    let glossary = fs::read_to_string("docs/glossary.md").expect("the glossary");
+    let synonyms = synonyms(&glossary);
+    assert!(synonyms.len() >= 15, "{synonyms:?}");
+    let mut book = pages("docs");
+    let foreign = [
+        "docs/glossary.md",
+        "docs/policies",
+        "docs/triggers",
+        "docs/notebooks",
+    ];
+    book.retain(|page| !foreign.iter().any(|own| page.starts_with(own)));
+    book.push(PathBuf::from("README.md"));
+    let mut wrong = Vec::new();
+    let mut exceptions = FOREIGN.to_vec();
+    for page in book {
+        let text = fs::read_to_string(&page).expect("a page of the book");
+        let text = sentences_of(&text).join("\n").to_lowercase();
+        for (word, term) in &synonyms {
+            let page = page.to_str().expect("a plain name");
+            let is_foreign = FOREIGN.contains(&(page, word));
+            if has_word(&text, word) && is_foreign {
+                exceptions.retain(|exception| *exception != (page, word));
+            } else if has_word(&text, word) {
+                wrong.push(format!("{page}: `{word}` for `{term}`"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(exceptions.is_empty(), "not needed: {exceptions:?}");
+}
+
+#[test]
+fn a_word_is_found_alone_and_as_a_plural() {
+    for text in ["node", "all nodes.", "(node)"] {
+        assert!(has_word(text, "node"), "{text}");
+    }
+    for text in ["nodejs", "anode", "nodal"] {
+        assert!(!has_word(text, "node"), "{text}");
+    }
+}

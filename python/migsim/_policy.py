@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class PlatformView(TypedDict):
-    """The machine: what it is nominally."""
+    """The platform: what it is nominally."""
 
     #: Speed of a core of each host [instr/s], shape (hosts,).
     speed: NDArray[np.float64]
@@ -91,7 +91,7 @@ class View(Protocol):
 
     @property
     def platform(self) -> PlatformView:
-        """The machine."""
+        """The platform."""
 
     @property
     def random(self) -> np.random.Generator:

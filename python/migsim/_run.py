@@ -140,7 +140,7 @@ class Run:
 
     @property
     def static_starts(self) -> dict[str, float]:
-        """The makespan of scenario i from the start of each built-in mapping [s]; empty on the machines of the papers."""
+        """The makespan of scenario i from the start of each built-in mapping [s]; empty on the platforms of the papers."""
         return {one["rule"]: one["makespan_s"] for one in self.summary.get("static_starts", [])}
 
     @property

@@ -373,7 +373,7 @@ fn table(comparison: &Comparison) -> Table {
 struct Shown {
     /// The regret of triggers.
     calls: bool,
-    /// Moves straight back; on the machines of the papers JSON alone has them.
+    /// Moves straight back; on the platforms of the papers JSON alone has them.
     returns: bool,
 }
 

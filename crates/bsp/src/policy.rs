@@ -59,7 +59,7 @@ pub trait Policy: fmt::Debug + Send {
 /// All that a policy may see at the barrier of a superstep.
 #[derive(Clone, Copy, Debug)]
 pub struct View<'a> {
-    /// The machine, with its nominal speeds.
+    /// The platform, with its nominal speeds.
     pub platform: &'a Platform,
     /// The superstep that has just ended, counted from 0.
     pub superstep: usize,

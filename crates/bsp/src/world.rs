@@ -16,7 +16,7 @@ use migsim_platform::Platform;
 /// Everything that defines a run, except the policy.
 #[derive(Debug)]
 pub struct Setup<'a> {
-    /// The machine.
+    /// The platform.
     pub platform: &'a Platform,
     /// The constants of the network model.
     pub network: NetworkModel,

@@ -1,4 +1,4 @@
-//! The built-in settings below the given ones: those of a paper on the machines of its fit, elsewhere neutral ones.
+//! The built-in settings below the given ones: those of a paper on the platforms of its fit, elsewhere neutral ones.
 //!
 //! An experiment of a paper holds constants that make up for what its paper does not say of the machine: messages of 0 B, a price for each
 //! call, a barrier that serves one process after the other. Its key `calibrated_for` names the platforms that they were fitted to.

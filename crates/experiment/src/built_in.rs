@@ -57,7 +57,7 @@ static PLATFORMS: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
     platforms
 });
 
-/// Whether a built-in platform is the machine of a paper.
+/// Whether a built-in platform is the platform of a paper.
 pub(super) fn is_of_a_paper(platform: &str) -> bool {
     PLATFORMS.contains(platform)
 }

@@ -122,7 +122,7 @@ pub struct ExperimentConfig {
     pub load: Option<LoadKey>,
     /// The application (`app`) and its keys.
     pub workload: Map<String, Value>,
-    /// The first host of each process: by a rule, from a list of hosts, or from a table. Default: `contiguous` on the machines of the papers,
+    /// The first host of each process: by a rule, from a list of hosts, or from a table. Default: `contiguous` on the platforms of the papers,
     /// `fast-first` on others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mapping: Option<MappingKey>,

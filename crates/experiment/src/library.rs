@@ -36,7 +36,7 @@ pub const LIBRARIES: [Library; 3] = [
     },
     Library {
         name: "open-mpi",
-        summary: "Open MPI 4.1 over TCP with its defaults; its overhead is that of one machine",
+        summary: "Open MPI 4.1 over TCP with its defaults; its overhead is that of one host",
         source: "results/reality.md",
         text: include_str!("libraries/open-mpi.json"),
     },

@@ -48,7 +48,7 @@ pub struct Input {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Experiment {
-    /// The machine, with the load that others put on it, and its file.
+    /// The platform, with the load that others put on it, and its file.
     pub platform: Arc<LoadedPlatform>,
     /// The application.
     pub workload: Box<dyn Workload>,

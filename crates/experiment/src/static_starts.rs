@@ -1,10 +1,10 @@
 //! Static starts: scenario i from the start that each built-in rule makes, as a measure of gains.
 //!
 //! The gain of scenario iii compares with scenario i from the same start. If that start leaves fast cores idle, moves repair it and the gain
-//! is large, though a better start would have cost nothing. On machines of no paper a run therefore also simulates scenario i from every
+//! is large, though a better start would have cost nothing. On platforms of no paper a run therefore also simulates scenario i from every
 //! rule of [`Rule::ALL`], with the same workload, load and seed. The start there, unless a mapping is given, is [`Rule::USUAL`].
 //!
-//! Not simulated: starts on the machines of the papers, whose start is part of their experiment; starts of a workload that prescribes moves;
+//! Not simulated: starts on the platforms of the papers, whose start is part of their experiment; starts of a workload that prescribes moves;
 //! starts that do not fit into the memory of their hosts or cannot run.
 
 use rayon::prelude::*;
@@ -52,7 +52,7 @@ impl Experiment {
         is_of_a_paper(&self.platform)
     }
 
-    /// The starts that are compared with that of this experiment; none on the machines of the papers.
+    /// The starts that are compared with that of this experiment; none on the platforms of the papers.
     ///
     /// # Errors
     /// A rule cannot place the processes, which making the experiment has tried.

@@ -109,7 +109,7 @@ pub struct Place {
 }
 
 impl Machine {
-    /// The machine of an experiment.
+    /// The platform of an experiment.
     pub fn of(experiment: &Experiment) -> Self {
         let platform = &experiment.platform.platform;
         let clusters = (0..platform.clusters.len()).map(ClusterId::from_index);

@@ -55,7 +55,7 @@ pub fn table(experiment: &Experiment, results: &Results) -> Sheet {
     sheet
 }
 
-/// Adds the best static start and the straight returns below the scenarios; nothing on the machines of the papers.
+/// Adds the best static start and the straight returns below the scenarios; nothing on the platforms of the papers.
 fn remarks(experiment: &Experiment, results: &Results, sheet: &mut Sheet) {
     if experiment.is_on_machine_of_paper() {
         return;

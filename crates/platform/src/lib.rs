@@ -1,4 +1,4 @@
-//! The simulated machine: clusters, hosts, links, routes, and the initial mapping of processes.
+//! The simulated platform: clusters, hosts, links, routes, and the initial mapping of processes.
 //!
 //! ```text
 //!  Labtec-0 --link--+                             +--link-- ICE-0
@@ -76,7 +76,7 @@ pub use zones::{Inside, WrittenRoute, ZoneOutline};
 /// A platform together with what is known about its file.
 #[derive(Clone, Debug)]
 pub struct LoadedPlatform {
-    /// The machine.
+    /// The platform.
     pub platform: Platform,
     /// What the file says about it.
     pub description: Option<String>,

@@ -1,4 +1,4 @@
-//! The machine: clusters of hosts, links, and the route between any two hosts.
+//! The platform: clusters of hosts, links, and the route between any two hosts.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

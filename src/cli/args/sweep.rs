@@ -20,7 +20,7 @@ use crate::sweep::Shard;
       migsim sweep --app sw --n 25 --alpha 2,4,8,16 --dry-run\n  \
     Any key of the experiment, 200 settings spread evenly:\n    \
       migsim sweep --app lu --n 1000 --procs 25 --vary policy.migbsp.delta=0.0..1.0 --vary costs.move.order=serial,parallel --latin 200\n  \
-    Two halves on two machines, merged:\n    \
+    Two halves on two hosts, merged:\n    \
       migsim sweep sweep.json --shard 1/2 --out half-1    (and 2/2, half-2)\n    \
       migsim sweep merge half-1 half-2 --out whole\n\n\
     Values are lists (2,4,8), ranges with both ends (1..5, 0.1..0.9:0.1, \"10..50:10 ms\") or both. Whole loads and applications are names with \

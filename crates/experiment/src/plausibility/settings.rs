@@ -28,7 +28,7 @@ pub(crate) struct Given<'a> {
     pub(crate) workload: &'a dyn Workload,
     /// Whether files say what its processes do.
     pub(crate) is_read: bool,
-    /// The machine.
+    /// The platform.
     pub(crate) platform: &'a Platform,
     /// The scenarios that are run.
     pub(crate) scenarios: &'a [Scenario],

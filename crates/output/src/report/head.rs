@@ -80,7 +80,7 @@ pub(super) fn scenarios(report: &Report) -> String {
     html
 }
 
-/// The static starts and the straight returns, as the page shows them below the scenarios; empty on the machines of the papers.
+/// The static starts and the straight returns, as the page shows them below the scenarios; empty on the platforms of the papers.
 pub(super) fn remarks(report: &Report) -> String {
     let run = &report.run;
     let mut html = String::new();

@@ -31,7 +31,7 @@ impl TraceFormat {
 /// The subject of a trace.
 #[derive(Clone, Copy, Debug)]
 pub struct Traced<'a> {
-    /// The machine.
+    /// The platform.
     pub platform: &'a Platform,
     /// The first host of each process.
     pub placement: &'a [HostId],

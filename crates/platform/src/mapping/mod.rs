@@ -6,7 +6,7 @@
 //! | `round-robin` | in cluster p mod clusters, on the next host there |
 //! | `by-core` | on the next core: all cores of a host, then those of the next one |
 //! | `by-speed` | hosts get shares of the processes in proportion to speed x cores |
-//! | `fast-first` | where it computes fastest, beside the processes before it: the default on machines of no paper |
+//! | `fast-first` | where it computes fastest, beside the processes before it: the default on platforms of no paper |
 //! | `by-core:epyc,old-3` | a rule for these hosts alone |
 //! | `ICE,Labtec-0..Labtec-4` | one process on each host of the list (the Lattice Boltzmann paper writes them out) |
 //! | `places.csv` | as a table says: [`mod@file`] |
@@ -75,7 +75,7 @@ impl Rule {
         Self::FastFirst,
     ];
 
-    /// The start on machines of no paper: of all rules the one with the shortest scenario i on drawn machines (`tests/starts.rs`).
+    /// The start on platforms of no paper: of all rules the one with the shortest scenario i on drawn platforms (`tests/starts.rs`).
     pub const USUAL: Self = Self::FastFirst;
 
     /// Its name.
