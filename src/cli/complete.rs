@@ -19,6 +19,9 @@ pub(super) const AUDIT: &str = "audit";
 /// The study of measured programs.
 pub(super) const REALITY: &str = "reality";
 
+/// The applications of the papers on Grid'5000.
+pub(super) const GRID: &str = "grid5000";
+
 /// The study of rivals.
 pub(super) const RIVALS: &str = "rivals";
 
@@ -83,7 +86,7 @@ pub(super) fn libraries() -> Offering<StringValueParser> {
 
 pub(super) fn papers() -> Offering<StringValueParser> {
     let names = paper::PAPERS.iter().map(|paper| paper.name);
-    texts(names.chain(["all", READINGS, AUDIT, RIVALS, REALITY]))
+    texts(names.chain(["all", READINGS, AUDIT, RIVALS, REALITY, GRID]))
 }
 
 fn platform_names() -> Vec<&'static str> {

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::args::{Listing, ReproduceArguments};
-use super::complete::{AUDIT, READINGS, REALITY, RIVALS};
+use super::complete::{AUDIT, GRID, READINGS, REALITY, RIVALS};
 use super::figures::{is_list, print_list, write_figures};
 use super::list::list;
 use super::memory_limit::limits;
@@ -37,7 +37,7 @@ pub(super) fn reproduce(
         return list(&Registry::standard(), papers, Form::Table, out).map(|()| true);
     }
     check_figure(arguments)?;
-    if ![READINGS, AUDIT, RIVALS, REALITY, "all"].contains(&arguments.paper.as_str()) {
+    if ![READINGS, AUDIT, RIVALS, REALITY, GRID, "all"].contains(&arguments.paper.as_str()) {
         paper::find(&arguments.paper).map_err(|error| error.placed("<PAPER>"))?;
     }
     check_memory(arguments)?;
@@ -60,6 +60,11 @@ pub(super) fn reproduce(
     }
     if arguments.paper == RIVALS {
         return rivals(arguments, &threads, (out, errors));
+    }
+    if arguments.paper == GRID {
+        let runs = watched(arguments, &threads, paper::grid5000)?;
+        let texts = (paper::grid5000_page(&runs), paper::grid5000_csv(&runs));
+        return deliver(arguments, GRID, &texts, &[], (out, errors));
     }
     let reproduction = watched(arguments, &threads, |progress| {
         paper::reproduce(&arguments.paper, progress)
@@ -218,7 +223,7 @@ fn check_figure(arguments: &ReproduceArguments) -> Result<(), Error> {
                 .source("--format")
                 .hint("formats of figures: pdf, png, svg")
         }
-        Some(_) if [READINGS, AUDIT].contains(&arguments.paper.as_str()) => {
+        Some(_) if [READINGS, AUDIT, GRID].contains(&arguments.paper.as_str()) => {
             let problem = Problem::new(format!("`{}` has no figures", arguments.paper));
             problem.source("--figure").hint("name a paper or `all`")
         }

@@ -26,6 +26,7 @@ mod comparisons;
 mod decisions;
 mod facts;
 mod figures;
+mod grid5000;
 mod lbm;
 mod lu;
 mod markdown;
@@ -60,6 +61,7 @@ pub use facts::{
     Facts, Figure, Fitted, Measure, Schedule, Searched, expand,
 };
 pub use figures::{figure_list, figures_named};
+pub use grid5000::{GridRun, grid5000, grid5000_csv, grid5000_page};
 pub use one_reading::{Difference, Reading, differences, one_reading, rule_sets};
 pub use page::Page;
 pub use pages::{one_reading_page, pages};

@@ -16,7 +16,7 @@ use crate::output::Form;
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ReproduceArguments {
     /// The paper (see `migsim list papers`); all; one-reading: the rules of each paper applied to every other; reality: programs measured on
-    /// MPI; audit: held-out predictions, sensitivity and ablation of all papers (takes minutes)
+    /// MPI; grid5000: the applications of the papers on Grid'5000; audit: held-out predictions, sensitivity and ablation of all papers (takes minutes)
     #[arg(default_value = "all", value_parser = complete::papers(), hide_possible_values = true)]
     pub(in crate::cli) paper: String,
     /// For one-reading: search the best single set of rules for all papers, one option at a time, starting from the rules of this paper (or

@@ -1,0 +1,280 @@
+//! MigBSP on Grid'5000: the future work that two of the papers name, with the applications of all of them.
+//!
+//! ```text
+//! cases x starts ─> scenarios i, ii, iii under neutral settings ─> grid5000.md, grid5000.csv
+//! ```
+//! Nothing here is fitted and nothing was published: each number is a prediction. A gain stands beside scenario i of the same start and
+//! beside the best start of the case, since a poor start makes any gain look large. Source: da Rosa Righi et al., the conclusions of the
+//! papers on LU and on Lattice Boltzmann.
+
+use rayon::prelude::*;
+use serde_json::{Value, json};
+
+use super::markdown::{put, table};
+use migsim_base::error::Error;
+use migsim_bsp::Scenario;
+use migsim_experiment::{Experiment, Flag, Layers, Limits, Progress};
+use migsim_platform::Rule;
+
+/// The platform.
+const PLATFORM: &str = "grid5000";
+
+/// An application: name, order and processes.
+type Case = (&'static str, Option<u64>, Option<u64>);
+
+/// The applications, in sizes of the papers.
+const CASES: [Case; 9] = [
+    ("lu", Some(500), Some(25)),
+    ("lu", Some(1000), Some(50)),
+    ("lu", Some(2000), Some(50)),
+    ("lu", Some(2000), Some(200)),
+    ("sw", Some(50), None),
+    ("sw", Some(100), None),
+    ("sw", Some(200), None),
+    ("sw", Some(400), None),
+    ("lbm", None, None),
+];
+
+/// The other reading of the viability test: t2 counts the messages of a process at its destination.
+const WITH_MESSAGES: &str = "uncontended";
+
+/// A case from one start.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GridRun {
+    /// The application with its size.
+    pub case: String,
+    /// The rules that place the processes so.
+    pub starts: Vec<&'static str>,
+    /// Makespans of scenarios i, ii and iii \[s\].
+    pub makespans_s: [f64; 3],
+    /// Calls of scenario iii.
+    pub calls: usize,
+    /// Migrations of scenario iii.
+    pub moves: usize,
+    /// The makespan of scenario iii if the viability test counts messages at the destination \[s\].
+    pub with_messages_s: f64,
+    /// Its migrations.
+    pub moves_with_messages: usize,
+}
+
+/// Simulates all cases from all starts.
+///
+/// # Errors
+/// A run cannot be done.
+pub fn grid5000(progress: &Progress) -> Result<Vec<GridRun>, Error> {
+    let mut different: Vec<(&Case, Vec<Rule>)> = Vec::new();
+    for case in &CASES {
+        let mut placements = Vec::new();
+        let first = different.len();
+        for rule in Rule::ALL {
+            let placement = experiment(case, rule, None)?.placement;
+            let known = placements.iter().position(|one| *one == placement);
+            if let Some(known) = known {
+                different[first + known].1.push(rule);
+            } else {
+                placements.push(placement);
+                different.push((case, vec![rule]));
+            }
+        }
+    }
+    different
+        .par_iter()
+        .map(|(case, rules)| simulate(case, rules, progress))
+        .collect()
+}
+
+/// The experiment of a case from one start, with a value for `policy.migbsp.viability_communication` if it has one.
+fn experiment(
+    (app, order, processes): &Case,
+    rule: Rule,
+    viability: Option<&str>,
+) -> Result<Experiment, Error> {
+    let flag = |key: &str, value: Value| Flag {
+        key: key.into(),
+        flag: format!("the study of Grid'5000: {key}"),
+        value,
+    };
+    let mut flags = vec![
+        flag("platform", json!(PLATFORM)),
+        flag("mapping", json!(rule.name())),
+        flag("workload.app", json!(app)),
+    ];
+    flags.extend(order.map(|n| flag("workload.n", json!(n))));
+    flags.extend(processes.map(|procs| flag("workload.procs", json!(procs))));
+    let key = "policy.migbsp.viability_communication";
+    flags.extend(viability.map(|value| flag(key, json!(value))));
+    let mut layers = Layers::default();
+    layers.push_flags(flags);
+    Experiment::load(&layers, Limits::default())
+}
+
+fn simulate(case: &Case, rules: &[Rule], progress: &Progress) -> Result<GridRun, Error> {
+    let (app, order, processes) = *case;
+    let results = experiment(case, rules[0], None)?.run(progress)?;
+    let run = |scenario| results.get(scenario).expect("all scenarios run");
+    let makespan = |scenario| run(scenario).outcome.makespan.get();
+    let outcome = &run(Scenario::Iii).outcome;
+    let other = experiment(case, rules[0], Some(WITH_MESSAGES))?;
+    let other = other
+        .run_scenario(Scenario::Iii, progress, &mut (), None)?
+        .outcome;
+    Ok(GridRun {
+        case: title(app, order, processes),
+        starts: rules.iter().map(|rule| rule.name()).collect(),
+        makespans_s: [Scenario::I, Scenario::Ii, Scenario::Iii].map(makespan),
+        calls: outcome.calls.len(),
+        moves: outcome.migrations.len(),
+        with_messages_s: other.makespan.get(),
+        moves_with_messages: other.migrations.len(),
+    })
+}
+
+/// The case, for people.
+fn title(app: &str, order: Option<u64>, processes: Option<u64>) -> String {
+    let name = match app {
+        "lu" => "LU",
+        "lbm" => "Lattice Boltzmann",
+        _ => "Smith-Waterman",
+    };
+    let order = order.map(|n| format!(" {n}x{n}")).unwrap_or_default();
+    let processes = processes.map(|procs| format!(", {procs} processes"));
+    format!("{name}{order}{}", processes.unwrap_or_default())
+}
+
+/// `100 (b - a) / a`.
+fn change(a: f64, b: f64) -> f64 {
+    100.0 * (b - a) / a
+}
+
+/// The least scenario i of the case of a run \[s\].
+fn best_start_s(run: &GridRun, all: &[GridRun]) -> f64 {
+    let same = all.iter().filter(|other| other.case == run.case);
+    same.map(|other| other.makespans_s[0])
+        .fold(f64::INFINITY, f64::min)
+}
+
+/// The page.
+pub fn grid5000_page(all: &[GridRun]) -> String {
+    let mut text = String::from(
+        "# MigBSP on Grid'5000\n\n\
+         Written by `migsim reproduce grid5000 --out results`. The papers on LU and on Lattice Boltzmann name runs on Grid'5000 as future work. \
+         These are such runs, on the platform `grid5000`: 1528 hosts in 25 clusters at 9 sites, about 2010. Settings are the neutral ones, which \
+         fit no paper; nothing was published to compare with. Each application starts from each rule of `--mapping`; rules that place alike \
+         share a row.\n\n\
+         The papers leave open whether the viability test t1 > t2 counts the messages of a process at its destination. The neutral settings \
+         leave them out. The last columns count them (`policy.migbsp.viability_communication=uncontended`).\n",
+    );
+    let number = all.len();
+    let count =
+        |is_meant: &dyn Fn(&GridRun) -> bool| all.iter().filter(|run| is_meant(run)).count();
+    let best = |run: &GridRun| best_start_s(run, all);
+    table(
+        &mut text,
+        &format!("scenario iii, of {number} runs | messages left out | messages counted"),
+        [
+            format!(
+                "faster than scenario i from the same start | {} | {}",
+                count(&|run| run.makespans_s[2] < run.makespans_s[0]),
+                count(&|run| run.with_messages_s < run.makespans_s[0])
+            ),
+            format!(
+                "slower by more than 5 % | {} | {}",
+                count(&|run| run.makespans_s[2] > 1.05 * run.makespans_s[0]),
+                count(&|run| run.with_messages_s > 1.05 * run.makespans_s[0])
+            ),
+            format!(
+                "faster than the best start of the case without migration | {} | {}",
+                count(&|run| run.makespans_s[2] < best(run)),
+                count(&|run| run.with_messages_s < best(run))
+            ),
+        ],
+    );
+    text += "\n";
+    let ratio = |run: &&GridRun| run.makespans_s[2] / run.makespans_s[0];
+    let by_ratio = |a: &&GridRun, b: &&GridRun| ratio(a).total_cmp(&ratio(b));
+    let extremes = [all.iter().min_by(by_ratio), all.iter().max_by(by_ratio)];
+    for (word, run) in ["largest gain", "largest loss"].iter().zip(extremes) {
+        let Some(run) = run else { continue };
+        put!(
+            text,
+            "- The {word}: {} from `{}` takes {:.2} s with migration and {:.2} s without.\n",
+            run.case,
+            run.starts[0],
+            run.makespans_s[2],
+            run.makespans_s[0]
+        );
+    }
+    text += "\nA gain against a start that leaves fast hosts idle says that the start was poor. `over the best start` is free of that: it compares \
+             with the best scenario i of the case.\n";
+    let columns = "case | start | i \\[s\\] | ii: overhead | iii \\[s\\] | over i | over the best start | calls | moves | \
+                   iii, messages counted \\[s\\] | over i, messages counted | moves, messages counted";
+    table(&mut text, columns, all.iter().map(|run| row(run, all)));
+    text
+}
+
+fn row(run: &GridRun, all: &[GridRun]) -> String {
+    let [i, ii, iii] = run.makespans_s;
+    format!(
+        "{} | {} | {i:.2} | {:+.1} % | {iii:.2} | {:+.1} % | {:+.1} % | {} | {} | {:.2} | {:+.1} % | {}",
+        run.case,
+        run.starts.join(", "),
+        change(i, ii),
+        change(i, iii),
+        change(best_start_s(run, all), iii),
+        run.calls,
+        run.moves,
+        run.with_messages_s,
+        change(i, run.with_messages_s),
+        run.moves_with_messages
+    )
+}
+
+/// All numbers of the page.
+pub fn grid5000_csv(all: &[GridRun]) -> String {
+    let mut text = String::from(
+        "case,starts,makespan_i_s,makespan_ii_s,makespan_iii_s,calls,moves,makespan_iii_with_messages_s,moves_with_messages\n",
+    );
+    for run in all {
+        let [i, ii, iii] = run.makespans_s;
+        put!(
+            text,
+            "\"{}\",{},{i},{ii},{iii},{},{},{},{}\n",
+            run.case,
+            run.starts.join(" "),
+            run.calls,
+            run.moves,
+            run.with_messages_s,
+            run.moves_with_messages
+        );
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_stands_beside_the_best_start_of_its_case() {
+        let run = |start, makespans_s| GridRun {
+            case: "LU".into(),
+            starts: vec![start],
+            makespans_s,
+            calls: 4,
+            moves: 2,
+            with_messages_s: 9.0,
+            moves_with_messages: 1,
+        };
+        let all = [run("a", [20.0, 22.0, 10.0]), run("b", [8.0, 8.0, 8.0])];
+        assert_eq!(
+            row(&all[0], &all),
+            "LU | a | 20.00 | +10.0 % | 10.00 | -50.0 % | +25.0 % | 4 | 2 | 9.00 | -55.0 % | 1"
+        );
+        let page = grid5000_page(&all);
+        assert!(page.contains("| faster than scenario i from the same start | 1 | 1 |"));
+        assert!(page.contains("| slower by more than 5 % | 0 | 1 |"));
+        assert!(
+            page.contains("| faster than the best start of the case without migration | 0 | 0 |")
+        );
+    }
+}
