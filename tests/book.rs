@@ -272,7 +272,12 @@ fn values_of_the_book() -> Vec<(String, String)> {
 }
 
 /// The keys whose value is given in this test, or is written by migsim itself.
-const GIVEN: [&str; 3] = ["platform", "extends", "policy.replay.file"];
+const GIVEN: [&str; 4] = [
+    "platform",
+    "extends",
+    "policy.exec.command",
+    "policy.replay.file",
+];
 
 #[test]
 fn values_in_the_book_are_those_in_effect_on_a_platform_of_ones_own() {
@@ -292,9 +297,14 @@ fn values_in_the_book_are_those_in_effect_on_a_platform_of_ones_own() {
         let mut parts = key.split('.');
         let settings = match (parts.next().unwrap(), parts.next()) {
             ("workload", _) => continue, // an application of its own each
-            ("policy", Some(policy)) => &*of_policies
-                .entry(policy)
-                .or_insert_with(|| shown(&[&start[1..], &["--policy", policy]].concat())),
+            ("policy", Some(policy)) => &*of_policies.entry(policy).or_insert_with(|| {
+                let name = if policy == "exec" {
+                    "exec:true"
+                } else {
+                    policy
+                };
+                shown(&[&start[1..], &["--policy", name]].concat())
+            }),
             _ => own,
         };
         if GIVEN.contains(&&**key) {

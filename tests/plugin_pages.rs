@@ -50,6 +50,7 @@ fn price(name: &str) -> String {
         return match name {
             "migbsp" | "migbsp-2007" => "Processes report to the managers of their clusters. Managers exchange the reports, decide, and answer.".into(),
             "never" => "It asks for no call.".into(),
+            "exec" => "Each host sends 24 B and 16 B a process to one host, which answers 8 B a process. Operations are those that the answer or the option `operations` names, 10 instructions each. It gets the messages between processes.".into(),
             _ => "A call is paid as one of MigBSP.".into(),
         };
     };
@@ -158,12 +159,12 @@ fn every_policy_has_its_page() {
         let name = entry.name;
         let module = name.replace('-', "_");
         let file = match name {
-            "migbsp" | "migbsp-2007" => format!("crates/policies/src/{module}/mod.rs"),
+            "exec" | "migbsp" | "migbsp-2007" => format!("crates/policies/src/{module}/mod.rs"),
             "never" => "crates/bsp/src/never.rs".to_owned(),
             "replay" => "crates/policies/src/replay.rs".to_owned(),
             _ => format!("crates/policies/src/strategy/{module}.rs"),
         };
-        let trigger = if entry.is_strategy() {
+        let trigger = if entry.needs_trigger() {
             "It decides what moves where. A [trigger](../guide/compare.md) says when, `boulmier` if none is named. In a run the load of a process is its mean work in a superstep since the last call."
         } else {
             "It says itself when it is called. Another trigger may do so instead (`--trigger`)."

@@ -10,6 +10,7 @@ mod corpus; // what fuzzing has found, once more
 mod data; // data of DARMA/vt and tables as applications: run, explained, exported, read again
 mod dependencies; // licences and sources of all packages
 mod determinism; // golden hashes; threads, folders, languages, orders of keys
+mod exec; // the policy exec: a program in another language, its faults, and files that may not start one
 mod explain; // run folders: read again or refused, and explained
 mod figures; // figures for articles: every format and size, legible, whole, the font embedded
 mod folders; // run folders: one run each, nothing stale, nothing of others, no other settings

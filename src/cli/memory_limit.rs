@@ -31,6 +31,7 @@ pub(super) fn limits(
         threads: count(threads),
         purpose,
         may_include_outside: arguments.include_outside,
+        may_start_programs: arguments.allow_exec,
     }
 }
 

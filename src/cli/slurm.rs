@@ -45,7 +45,10 @@ impl Job<'_> {
         let program = std::env::current_exe().map_err(|error| {
             Problem::new(format!("the path of the program is unknown: {error}"))
         })?;
-        Array::new(&program, &folder, self.parts, tasks, self.options)
+        let mut array = Array::new(&program, &folder, self.parts, tasks, self.options)?;
+        let sweep = serde_json::to_value(self.sweep.to_file()?).expect("a sweep is JSON");
+        array.may_start = crate::policy::may_name_program(&sweep);
+        Ok(array)
     }
 
     fn absolute(&self) -> Result<PathBuf, Error> {
@@ -208,6 +211,8 @@ pub(super) struct Array {
     tasks: Vec<usize>,
     /// More options of `sbatch`, as `--name=value`.
     options: Vec<String>,
+    /// Whether the sweep starts a program as its policy.
+    may_start: bool,
 }
 
 /// The name of the sweep file that the tasks read.
@@ -252,6 +257,7 @@ impl Array {
             parts,
             tasks,
             options,
+            may_start: false,
         })
     }
 
@@ -287,13 +293,14 @@ impl Array {
              # A part of a sweep of migsim. Submitted with:\n\
              # sbatch {} {}\n\
              set -euo pipefail\n\
-             exec {} sweep {} --shard \"$SLURM_ARRAY_TASK_ID/{}\" --out {}\"$SLURM_ARRAY_TASK_ID\" --threads \"${{SLURM_CPUS_PER_TASK:-1}}\" --quiet\n",
+             exec {} sweep {} --shard \"$SLURM_ARRAY_TASK_ID/{}\" --out {}\"$SLURM_ARRAY_TASK_ID\" --threads \"${{SLURM_CPUS_PER_TASK:-1}}\" --quiet{}\n",
             command.join(" "),
             quoted(&self.folder.join(SCRIPT)),
             quoted(&self.program),
             quoted(&self.folder.join(SWEEP)),
             self.parts,
             quoted(&self.folder.join("shards/part-")),
+            if self.may_start { " --allow-exec" } else { "" },
         )
     }
 }

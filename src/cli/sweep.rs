@@ -233,7 +233,7 @@ pub(super) fn varied(registry: &Registry, arguments: &VariedArguments) -> Result
             sweep: empty(registry),
             is_sweep_file: false,
         },
-        Some(path) => read_file(registry, path)?,
+        Some(path) => read_file(registry, path, arguments.settings.memory.allow_exec)?,
     };
     let mut parameters = flag_parameters(registry, arguments)?;
     let is_given = |name: &str| parameters.iter().any(|one| one.name == name);
@@ -361,9 +361,14 @@ fn list_of_names(spec: &Spec) -> Spec {
 }
 
 /// A sweep file, or an experiment of which nothing varies yet.
-fn read_file(registry: &Registry, path: &Path) -> Result<Varied, Error> {
+fn read_file(registry: &Registry, path: &Path, may_start: bool) -> Result<Varied, Error> {
     let document = read_experiment(registry, path)?;
     let is_sweep_file = document.value["schema"] == SWEEP_FILE;
+    if is_sweep_file && !may_start && crate::policy::may_name_program(&document.value) {
+        let problem = Problem::new("a sweep file may not start the program of a policy");
+        let hint = "look at the program, then allow it with `--allow-exec`";
+        return Err(problem.source(&document.source).hint(hint).into());
+    }
     let mut sweep = if is_sweep_file {
         Sweep::of_file(registry, &document)?
     } else {

@@ -13,6 +13,7 @@ const SOURCE: &str = "fuzzed.json";
 
 /// No experiment may need more memory than this \[B\].
 const LIMITS: Limits = Limits {
+    may_start_programs: false,
     may_include_outside: false,
     memory: Some(5e7),
     threads: 1,

@@ -88,6 +88,8 @@ pub struct Limits {
     pub purpose: Purpose,
     /// Whether a platform of `SimGrid` may include files from outside its folder.
     pub may_include_outside: bool,
+    /// Whether files may name programs to start.
+    pub may_start_programs: bool,
 }
 
 /// The purpose for which an experiment is read.

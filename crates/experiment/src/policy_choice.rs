@@ -3,6 +3,7 @@
 //! ```text
 //! policy.name            greedy, or with parts: greedy/charm-8/every=50 (an edition, a trigger)
 //! policy.greedy          the options of that policy
+//! policy.name            exec:./mylb: the policy `exec` with this command
 //! policy.trigger         every, every=50, every,supersteps=50, or { "name": "every", "every": { "supersteps": 50 } }
 //! ```
 //! The options of a trigger stand under `policy.trigger.<its name>`, wherever it is named; what stands behind its name wins.
@@ -50,9 +51,11 @@ impl PolicyChoice {
                 return Err(problem.key("policy.name").into());
             }
         };
+        let (mut options, mut trigger) = (Map::new(), None);
+        let command = name.strip_prefix(policy::EXEC_PREFIX);
+        let name = command.map_or(name, |_| policy::EXEC);
         let mut parts = name.split('/').map(str::trim);
         let entry = *registry.policies().find(parts.next().unwrap_or_default())?;
-        let (mut options, mut trigger) = (Map::new(), None);
         for part in parts {
             let first = part.split(['=', ',']).next().unwrap_or(part).trim();
             if let Some(Value::Object(own)) = entry.variant(part) {
@@ -66,7 +69,10 @@ impl PolicyChoice {
                 return Err(problem.known("editions and triggers", known).into());
             }
         }
-        let options = above(options, keys.get(entry.name));
+        let mut options = above(options, keys.get(entry.name));
+        if let Some(command) = command {
+            options["command"] = command.trim().into();
+        }
         let trigger = TriggerChoice::of(registry, &entry, trigger, keys.get("trigger"))?;
         let choice = Self {
             entry,
@@ -135,6 +141,10 @@ impl PolicyChoice {
 /// The policy and its trigger, from the key `policy` of complete settings: `greedy/menon`, or `migbsp` where the policy says itself when.
 pub fn policy_label(policy: &Value) -> String {
     let name = policy["name"].as_str().unwrap_or("?");
+    let command = policy[name]["command"].as_str();
+    let command = command.filter(|_| name == policy::EXEC);
+    let named = command.map(|command| format!("{}{command}", policy::EXEC_PREFIX));
+    let name = named.as_deref().unwrap_or(name);
     match policy["trigger"]["name"].as_str() {
         Some(trigger) => format!("{name}/{trigger}"),
         None => name.to_owned(),
@@ -169,7 +179,7 @@ impl TriggerChoice {
             (Some(text), _) => (text, "policy.name"),
             (None, Some(Value::String(text))) => (text.as_str(), "policy.trigger"),
             (None, Some(Value::Object(options))) => (name_in(options), "policy.trigger.name"),
-            (None, None) if policy.is_strategy() => (trigger::USUAL, "policy.trigger"),
+            (None, None) if policy.needs_trigger() => (trigger::USUAL, "policy.trigger"),
             (None, None) => return Ok(None),
             (None, Some(_)) => {
                 let problem = Problem::new("the trigger is neither a name nor an object");

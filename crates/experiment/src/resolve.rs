@@ -222,6 +222,32 @@ impl Experiment {
     }
 }
 
+/// The program of the policy `exec` if a file names it and files may not: whoever runs a file of somebody else starts nothing unawares.
+fn program_of_file(
+    layers: &Layers,
+    policy: Option<&PolicyChoice>,
+    limits: Limits,
+) -> Option<Problem> {
+    let policy = policy.filter(|policy| policy.entry.name == policy::EXEC);
+    let command = policy?.options["command"].as_str()?;
+    let name = layers.get("policy.name");
+    let is_in_name = name.is_some_and(|name| {
+        let text = name.as_str().unwrap_or_default();
+        text.starts_with(policy::EXEC_PREFIX)
+    });
+    let key = if is_in_name {
+        "policy.name"
+    } else {
+        "policy.exec.command"
+    };
+    let (_, is_file) = layers.source(key)?;
+    (is_file && !limits.may_start_programs).then(|| {
+        let message = format!("a file may not start the program `{command}`");
+        let hint = "look at the program, then allow it with `--allow-exec`";
+        Problem::new(message).key(key).hint(hint)
+    })
+}
+
 /// Settings, and all that they name, read and checked.
 struct Parts<'r> {
     config: ExperimentConfig,
@@ -265,6 +291,7 @@ impl<'r> Parts<'r> {
         }
         let network = keep(network(&config.network), &mut problems);
         let policy = keep(PolicyChoice::of(registry, &config.policy), &mut problems);
+        problems.extend(program_of_file(&whole.layers, policy.as_ref(), limits));
         let loads = Loads::read(registry.loads(), config.load.as_ref());
         let loads = keep(loads, &mut problems);
         let shares_seed = seed::share(whole, &config, app, &mut keys);

@@ -44,32 +44,48 @@ impl Policy for Balancer {
     }
 
     fn decide(&mut self, view: &View<'_>, random: &mut Stream) -> Result<Decision, Error> {
-        let cores = Cores::of(view.platform);
-        let routes = Routes {
-            platform: view.platform,
-            cores: &cores,
-        };
-        let movable = movable(view);
-        if movable.is_empty() {
-            return Ok(Decision::default());
-        }
-        if self.window.is_empty() {
-            self.window.note(view, self.strategy.needs_communication());
-        }
-        let window = std::mem::take(&mut self.window);
-        let instance = instance(view, &cores, &routes, &window);
-        let assignment = self.strategy.assign(&instance, random)?;
-        let mut hosts = view.placement.to_vec();
-        for (&process, &pe) in movable.iter().zip(&assignment.hosts) {
-            hosts[process] = cores.host[pe];
-        }
-        let kept = fit(&mut hosts, view);
-        Ok(decision(view, &instance, &assignment, &hosts, kept))
+        let strategy = &mut self.strategy;
+        let needs_communication = strategy.needs_communication();
+        let assign = |instance: &Instance<'_>| strategy.assign(instance, random);
+        decide_by(view, &mut self.window, needs_communication, assign)
     }
 
     fn uses_seed(&self) -> bool {
         self.strategy.uses_seed()
     }
+}
+
+/// The decision that follows from an assignment of the processes that may migrate. The window starts anew.
+///
+/// # Errors
+/// Those of `assign`.
+pub(super) fn decide_by(
+    view: &View<'_>,
+    window: &mut Window,
+    needs_communication: bool,
+    assign: impl FnOnce(&Instance<'_>) -> Result<Assignment, Error>,
+) -> Result<Decision, Error> {
+    let cores = Cores::of(view.platform);
+    let routes = Routes {
+        platform: view.platform,
+        cores: &cores,
+    };
+    let movable = movable(view);
+    if movable.is_empty() {
+        return Ok(Decision::default());
+    }
+    if window.is_empty() {
+        window.note(view, needs_communication);
+    }
+    let window = std::mem::take(window);
+    let instance = instance(view, &cores, &routes, &window);
+    let assignment = assign(&instance)?;
+    let mut hosts = view.placement.to_vec();
+    for (&process, &pe) in movable.iter().zip(&assignment.hosts) {
+        hosts[process] = cores.host[pe];
+    }
+    let kept = fit(&mut hosts, view);
+    Ok(decision(view, &instance, &assignment, &hosts, kept))
 }
 
 /// The cores of all hosts, in their order.

@@ -32,6 +32,9 @@ pub trait PolicyOptions: Serialize + DeserializeOwned + JsonSchema {
     /// Whether its moves all lead to another cluster, so that nothing can move on a platform of one cluster.
     const MOVES_BETWEEN_CLUSTERS: bool = false;
 
+    /// Whether it only decides, so that it needs a trigger.
+    const NEEDS_TRIGGER: bool = false;
+
     /// The readings of its source on which results depend, a few words each; they stand below the table of a run.
     fn readings(&self) -> Vec<String> {
         Vec::new()
@@ -63,6 +66,7 @@ pub struct Kind {
     narrator: &'static dyn Narrator,
     shares: &'static [&'static str],
     moves_between_clusters: bool,
+    needs_trigger: bool,
 }
 
 /// The way to read its options.
@@ -93,6 +97,7 @@ pub fn made_by(
         narrator: &Plain,
         shares: &[],
         moves_between_clusters: false,
+        needs_trigger: false,
     };
     Entry::new::<Map<String, Value>>([name, summary, source], kind)
 }
@@ -113,6 +118,7 @@ pub fn row<T: PolicyOptions>(
         narrator: T::narrator(),
         shares: T::SHARES,
         moves_between_clusters: T::MOVES_BETWEEN_CLUSTERS,
+        needs_trigger: T::NEEDS_TRIGGER,
     };
     let mut entry = Entry::new::<T>([name, summary, source], kind);
     (entry.flags, entry.files) = (T::FLAGS, T::FILES);
@@ -127,6 +133,7 @@ pub fn of_strategy(entry: &strategy::Entry) -> Entry {
         narrator: &BalancerNarrator,
         shares: &[],
         moves_between_clusters: false,
+        needs_trigger: true,
     })
 }
 
@@ -173,6 +180,11 @@ impl Kind {
     }
 
     /// Whether it only decides, so that it needs a trigger.
+    pub fn needs_trigger(&self) -> bool {
+        self.needs_trigger
+    }
+
+    /// Whether it is one of the strategies, which `migsim decide` asks.
     pub fn is_strategy(&self) -> bool {
         matches!(self.make, Make::Strategy(_))
     }

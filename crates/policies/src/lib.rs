@@ -20,6 +20,7 @@
 mod balancer;
 pub mod decide;
 mod entry;
+mod exec;
 pub mod explain;
 pub mod migbsp;
 pub mod migbsp_2007;
@@ -33,6 +34,7 @@ mod window;
 
 pub use entry::{Entry, Kind, PolicyOptions, Table};
 pub use entry::{made_by, of_strategy, row};
+pub use exec::{EXEC, ExecOptions, PREFIX as EXEC_PREFIX, may_name_program};
 pub use migbsp::{MigBsp, MigBspConfig};
 pub use migbsp_2007::{MigBsp2007, MigBsp2007Config};
 pub use migsim_bsp::refill;

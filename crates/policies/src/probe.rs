@@ -65,8 +65,7 @@ impl Policy for Probe {
             self.window = Window::default();
             return self.policy.decide(view, random);
         }
-        let mut value = with_instance(view, &self.window, |instance, _| json_of(instance));
-        add_names(&mut value, view);
+        let mut value = with_instance(view, &self.window, |instance, _| barrier(instance, view));
         if let Some(name) = &self.kept {
             let decision = self.policy.decide(view, random)?;
             let cores = with_instance(view, &self.window, |instance, cores| {
@@ -83,8 +82,11 @@ impl Policy for Probe {
     }
 }
 
-/// Adds the names and cores of hosts, and the numbers of processes, from 1, if some may not migrate and are left out.
-fn add_names(value: &mut Value, view: &View<'_>) {
+/// The barrier as `migsim snapshot` writes it and `migsim decide` reads it: the instance, and the names and cores of hosts. If some processes may
+/// not migrate they are left out, and it has the numbers of the others, from 1.
+pub(super) fn barrier(instance: &Instance<'_>, view: &View<'_>) -> Value {
+    let mut value = json_of(instance);
+    value["superstep"] = json!(view.superstep + 1);
     let hosts = view.platform.hosts.iter();
     let hosts = hosts.map(|host| json!({ "name": host.name, "cores": host.cores }));
     value["hosts"] = hosts.collect();
@@ -92,6 +94,7 @@ fn add_names(value: &mut Value, view: &View<'_>) {
     if movable.len() < view.processes() {
         value["processes"] = movable.iter().map(|process| json!(process + 1)).collect();
     }
+    value
 }
 
 /// The core of each process that may migrate after a decision: each that moves gets the core of its new host with the least load then.

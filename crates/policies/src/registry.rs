@@ -2,7 +2,7 @@
 
 use super::entry::{Table, of_strategy, row};
 use super::strategy;
-use super::{MigBsp2007Config, MigBspConfig, Never, ReplayConfig};
+use super::{EXEC, ExecOptions, MigBsp2007Config, MigBspConfig, Never, ReplayConfig};
 
 /// The policy of an experiment that names none.
 pub const USUAL: &str = "migbsp";
@@ -27,6 +27,11 @@ pub fn standard() -> Table {
         row::<ReplayConfig>(
             "replay",
             "forced decisions: moves what a list says, to judge timing apart from policy",
+            "-",
+        ),
+        row::<ExecOptions>(
+            EXEC,
+            "a program of yours in any language, which reads barriers and writes assignments as lines of JSON",
             "-",
         ),
     ];

@@ -85,6 +85,9 @@ pub fn policy_of(layers: &Layers) -> String {
 
 /// The policy of a name with parts: `greedy` of `greedy/charm-8/menon`.
 pub fn without_parts(name: &str) -> &str {
+    if name.starts_with(policy::EXEC_PREFIX) {
+        return policy::EXEC;
+    }
     name.split('/').next().unwrap_or(name)
 }
 

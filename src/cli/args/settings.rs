@@ -108,6 +108,10 @@ pub(in crate::cli) struct MemoryArguments {
     /// Allow `<include>` in SimGrid platforms to read files outside the folder of the platform
     #[arg(long, help_heading = OUTPUT)]
     pub(in crate::cli) include_outside: bool,
+
+    /// Allow experiments and sweep files to name a program that is started as the policy (`exec`)
+    #[arg(long, help_heading = OUTPUT)]
+    pub(in crate::cli) allow_exec: bool,
 }
 
 pub(super) fn parse_pair(text: &str) -> Result<(String, String), String> {

@@ -37,6 +37,9 @@ pub(super) struct Raw {
     processes: Vec<u64>,
     #[serde(default)]
     decisions: Vec<Decided>,
+    /// The superstep that ended at the barrier, from 1; for people and programs.
+    #[serde(default, rename = "superstep")]
+    _superstep: Option<u64>,
 }
 
 /// A host of a platform: its name, and how many of the barrier's hosts are its cores.

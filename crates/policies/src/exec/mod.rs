@@ -1,0 +1,287 @@
+//! A program as a policy, in any language: it reads a barrier as a line of JSON and answers with the host of each process.
+//!
+//! ```text
+//! to the program      {"superstep": 8, "speeds": [1e9, ...], "current": [0, 0, 1, ...], "work": [...], ...}
+//! from the program    {"assignment": [0, 1, 1, ...]}
+//! ```
+//! The first line is what `migsim snapshot` writes: each core is a host of its own, with a number from 0, and `current` has that of each
+//! process. The answer is one line with the new number of each process. It may have `operations`, the elementary operations of the
+//! decision, and `words`, a remark that `migsim explain` shows. A [trigger](super::trigger) says when the program is asked.
+//!
+//! The program is started at the first call of a run and answers all calls of that run, so that it may keep a state. At the end of the run its
+//! input is closed. A program whose answers depend on nothing but its input makes a run that can be repeated. The price of its decisions
+//! is declared: the time that it takes never enters a run.
+//!
+//! `--policy 'exec:python3 mylb.py'` stands for the name `exec` and the option `command`. A file that names a program does not start
+//! it, unless the command line allows that (`--allow-exec`).
+
+mod program;
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use self::program::Program;
+use super::balancer::decide_by;
+use super::probe::barrier;
+use super::strategy::{Assignment, Instance};
+use super::window::Window;
+use super::{Decision, Policy, PolicyOptions, View};
+use migsim_base::error::{Error, Problem};
+use migsim_base::random::Stream;
+use migsim_base::units::Seconds;
+
+/// The name of the policy.
+pub const EXEC: &str = "exec";
+
+/// The start of a name that is followed by a command: `exec:./mylb`.
+pub const PREFIX: &str = "exec:";
+
+/// The most characters of an answer that an error quotes.
+const QUOTED: usize = 200;
+
+/// Whether settings in JSON may name a program: a text with `exec`, or a key. Some that name none are taken for such that do.
+pub fn may_name_program(settings: &Value) -> bool {
+    match settings {
+        Value::String(text) => text.contains(EXEC),
+        Value::Array(list) => list.iter().any(may_name_program),
+        Value::Object(keys) => keys
+            .iter()
+            .any(|(key, value)| key.contains(EXEC) || may_name_program(value)),
+        _ => false,
+    }
+}
+
+/// The options of the policy.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ExecOptions {
+    /// The program and its arguments, divided by spaces.
+    pub command: String,
+    /// The elementary operations of a decision, 10 instructions each, unless the answer has `operations`. The time that the program takes is not
+    /// counted.
+    pub operations: u64,
+    /// The longest time to wait for an answer.
+    pub timeout: Seconds,
+}
+
+impl Default for ExecOptions {
+    fn default() -> Self {
+        Self {
+            command: String::new(),
+            operations: 0,
+            timeout: Seconds::of(60.0),
+        }
+    }
+}
+
+impl PolicyOptions for ExecOptions {
+    const NEEDS_TRIGGER: bool = true;
+
+    fn policy(self) -> Result<Box<dyn Policy>, Error> {
+        let mut problems = Vec::new();
+        if self.command.trim().is_empty() {
+            let problem = Problem::new("no program is named").key("command");
+            problems.push(problem.hint("write `--policy exec:./mylb`"));
+        }
+        if self.timeout.get() <= 0.0 {
+            let problem = Problem::new("the longest time to wait is not positive");
+            problems.push(problem.key("timeout"));
+        }
+        if !problems.is_empty() {
+            return Err(Error::Input(problems));
+        }
+        Ok(Box::new(Exec {
+            options: self,
+            program: None,
+            window: Window::default(),
+        }))
+    }
+}
+
+/// The policy.
+#[derive(Debug)]
+struct Exec {
+    options: ExecOptions,
+    /// The program, once it has been asked.
+    program: Option<Program>,
+    window: Window,
+}
+
+/// The answer of the program.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Answer {
+    assignment: Vec<u64>,
+    #[serde(default)]
+    operations: Option<u64>,
+    #[serde(default)]
+    words: Option<String>,
+}
+
+impl Policy for Exec {
+    fn is_call_due(&mut self, view: &View<'_>) -> bool {
+        self.window.note(view, true);
+        false
+    }
+
+    fn decide(&mut self, view: &View<'_>, _: &mut Stream) -> Result<Decision, Error> {
+        let (options, program) = (&self.options, &mut self.program);
+        let assign = |instance: &Instance<'_>| {
+            let asked = barrier(instance, view).to_string();
+            let answered = ask(options, program, asked);
+            let assigned =
+                answered.and_then(|answer| assignment(&answer, instance, options.operations));
+            assigned.map_err(|problem| {
+                let command = &options.command;
+                let place = format!("{command}, call after superstep {}", view.superstep + 1);
+                Error::Run(problem.source(place))
+            })
+        };
+        decide_by(view, &mut self.window, true, assign)
+    }
+
+    fn uses_seed(&self) -> bool {
+        false
+    }
+}
+
+/// Starts the program if it does not run, and asks it.
+fn ask(
+    options: &ExecOptions,
+    program: &mut Option<Program>,
+    asked: String,
+) -> Result<String, Problem> {
+    let program = match program {
+        Some(program) => program,
+        None => program.insert(Program::start(&options.command)?),
+    };
+    program.ask(asked, Duration::from_secs_f64(options.timeout.get()))
+}
+
+/// The assignment of an answer, checked.
+fn assignment(
+    answer: &str,
+    instance: &Instance<'_>,
+    operations: u64,
+) -> Result<Assignment, Problem> {
+    let read: Answer = serde_json::from_str(answer).map_err(|error| {
+        let quoted: String = answer.chars().take(QUOTED).collect();
+        let message = format!("the policy answered `{quoted}`: {error}");
+        Problem::new(message).hint("an answer is one line: {\"assignment\": [0, 1, ...]}")
+    })?;
+    let (processes, hosts) = (instance.processes(), instance.hosts());
+    let found = read.assignment.len();
+    if found != processes {
+        let message = format!("the policy assigned {found} processes of {processes}");
+        return Err(Problem::new(message).hint("`assignment` has a host for each of `current`"));
+    }
+    let host = |(process, &number): (usize, &u64)| {
+        let host = usize::try_from(number).ok().filter(|host| *host < hosts);
+        host.ok_or_else(|| {
+            let message = format!("the policy answered `assignment[{process}]` = {number}");
+            Problem::new(message).hint(format!("hosts are 0 to {}", hosts.saturating_sub(1)))
+        })
+    };
+    let places = read.assignment.iter().enumerate().map(host);
+    let places = places.collect::<Result<_, _>>()?;
+    let mut assignment = Assignment::central(places, read.operations.unwrap_or(operations));
+    assignment.words.extend(read.words);
+    Ok(assignment)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Measures;
+    use crate::testing::view;
+    use migsim_base::random::Purpose;
+    use migsim_base::units::{HostId, Instructions};
+
+    /// The decisions of some calls in a row of a shell script, or its error.
+    fn decided(script: &str, calls: usize) -> Result<Vec<Vec<u32>>, String> {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("policy.sh");
+        std::fs::write(&file, script).unwrap();
+        let options = ExecOptions {
+            command: format!("sh {}", file.display()),
+            timeout: Seconds::of(5.0),
+            ..ExecOptions::default()
+        };
+        let platform = migsim_platform::open("lbm").unwrap().platform;
+        let placement = [HostId(0), HostId(0), HostId(1)];
+        let mut measures = Measures::default();
+        measures.clear(placement.len());
+        measures.work.fill(Instructions::of(1e9));
+        let view = view(&platform, &placement, &measures);
+        let mut policy = options.policy().unwrap();
+        let mut random = Stream::new(1, Purpose::Policy);
+        let mut all = Vec::new();
+        for _ in 0..calls {
+            assert!(!policy.is_call_due(&view));
+            let decision = policy.decide(&view, &mut random);
+            let decision = decision.map_err(|error| error.to_string())?;
+            let moves = decision.migrations.iter();
+            all.push(moves.flat_map(|one| [one.process.0, one.to.0]).collect());
+        }
+        Ok(all)
+    }
+
+    #[test]
+    fn one_program_answers_all_calls_and_may_keep_a_state() {
+        let script =
+            "n=0\nwhile read line; do n=$((n+1)); echo '{\"assignment\": [0, '$n', 1]}'; done";
+        assert_eq!(decided(script, 2), Ok(vec![vec![1, 1], vec![1, 2]]));
+    }
+
+    #[test]
+    fn a_program_sees_the_barrier_that_a_snapshot_has() {
+        let script = "read line\ncase \"$line\" in *'\"superstep\":1'*) ;; *) echo bad >&2; exit 3;; esac\necho '{\"assignment\": [0, 0, 1]}'";
+        assert_eq!(decided(script, 1), Ok(vec![vec![]]));
+    }
+
+    #[test]
+    fn each_fault_of_a_program_names_the_call_and_its_words() {
+        for (script, words) in [
+            ("echo lost >&2; exit 3", ["exit status: 3", "lost"]),
+            ("read l; echo hello", ["answered `hello`", "one line"]),
+            (
+                "read l; echo '{\"assignment\": [0]}'",
+                ["assigned 1 processes of 3", "each of `current`"],
+            ),
+            (
+                "read l; echo '{\"assignment\": [0, 0, 99]}'",
+                ["`assignment[2]` = 99", "hosts are 0 to"],
+            ),
+            (
+                "read l; echo '{\"assignment\": [0, 0, 1], \"price\": 3}'",
+                ["unknown field `price`", "one line"],
+            ),
+        ] {
+            let error = decided(script, 1).unwrap_err();
+            assert!(error.contains("call after superstep 1"), "{error}");
+            assert!(words.iter().all(|part| error.contains(part)), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_line_that_nobody_asked_for_is_refused() {
+        let script = "read l; echo '{\"assignment\": [0, 0, 1]}'; echo more; read l; echo '{\"assignment\": [0, 0, 1]}'";
+        // The second line comes at any time before the second call, or in place of its answer.
+        let error = decided(script, 2).unwrap_err();
+        assert!(error.contains("more"), "{error}");
+    }
+
+    #[test]
+    fn a_program_that_cannot_be_started_is_named() {
+        let options = ExecOptions {
+            command: "./no-such-program".into(),
+            ..ExecOptions::default()
+        };
+        let error = Program::start(&options.command).unwrap_err().to_string();
+        assert!(error.contains("no-such-program"), "{error}");
+        assert!(ExecOptions::default().policy().is_err());
+    }
+}

@@ -1,0 +1,183 @@
+//! A started program that answers lines with lines.
+//!
+//! Three threads stand between the run and the program: one writes its input, one reads its answers, one keeps the end of what it says on
+//! its error output. So a program that reads nothing, says nothing or says too much blocks no run for longer than the time limit.
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use migsim_base::error::Problem;
+
+/// Maximum size of an answer \[B\].
+const MOST_ANSWER: u64 = 64 << 20;
+
+/// Maximum size of the last words of a program in an error \[B\].
+const MOST_WORDS: usize = 400;
+
+/// How long a program may take to end once its input is closed, and the pause between two looks at it.
+const FAREWELL: (u32, Duration) = (100, Duration::from_millis(5));
+
+/// A started program.
+#[derive(Debug)]
+pub(super) struct Program {
+    child: Child,
+    /// The lines for its input; none once it is closed.
+    input: Option<SyncSender<String>>,
+    /// Its lines; an empty one is the end.
+    answers: Receiver<io::Result<String>>,
+    words: Arc<Mutex<Vec<u8>>>,
+    /// The thread that keeps the words.
+    listener: Option<JoinHandle<()>>,
+}
+
+impl Program {
+    /// Starts the program of a command.
+    ///
+    /// # Errors
+    /// There is no such program, or it may not be started.
+    pub(super) fn start(command: &str) -> Result<Self, Problem> {
+        let cannot = |error: io::Error| {
+            let message = format!("cannot start the policy `{command}`: {error}");
+            Problem::new(message).hint("name an executable file by its path: `exec:./mylb`")
+        };
+        let mut parts = command.split_whitespace();
+        let mut child = Command::new(parts.next().unwrap_or_default())
+            .args(parts)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .map_err(cannot)?;
+        let (input, lines) = sync_channel::<String>(1);
+        if let Some(mut stdin) = child.stdin.take() {
+            thread::spawn(move || {
+                // A program that is gone is noticed where its answer is missed.
+                let mut write = |line: String| stdin.write_all(line.as_bytes()).is_ok();
+                while lines.recv().is_ok_and(&mut write) {}
+            });
+        }
+        let (said, answers) = sync_channel(1);
+        if let Some(stdout) = child.stdout.take() {
+            thread::spawn(move || {
+                let mut stdout = BufReader::new(stdout);
+                loop {
+                    let line = line_of(&mut stdout);
+                    let is_end = !matches!(&line, Ok(line) if !line.is_empty());
+                    if said.send(line).is_err() || is_end {
+                        return;
+                    }
+                }
+            });
+        }
+        let words = Arc::default();
+        let listener = child.stderr.take().map(|stderr| {
+            let kept = Arc::clone(&words);
+            thread::spawn(move || keep_words(stderr, &kept))
+        });
+        Ok(Self {
+            child,
+            input: Some(input),
+            answers,
+            words,
+            listener,
+        })
+    }
+
+    /// Asks, and waits for the answer.
+    ///
+    /// # Errors
+    /// The program answers too late, too long or not at all, or has said something that nobody asked for.
+    pub(super) fn ask(&mut self, mut line: String, limit: Duration) -> Result<String, Problem> {
+        if let Ok(Ok(early)) = self.answers.try_recv()
+            && !early.is_empty()
+        {
+            let message = format!("the policy printed a line too many: `{}`", short(&early));
+            return Err(self.problem(&message));
+        }
+        line.push('\n');
+        if let Some(input) = &self.input {
+            // The thread that writes is gone only if the program is.
+            let _ = input.try_send(line);
+        }
+        match self.answers.recv_timeout(limit) {
+            Ok(Ok(answer)) if !answer.is_empty() => Ok(answer.trim_end().to_owned()),
+            Ok(Err(error)) => Err(self.problem(&format!("the policy's answer {error}"))),
+            Err(RecvTimeoutError::Timeout) => {
+                let message = format!("the policy gave no answer within {} s", limit.as_secs_f64());
+                let problem = self.problem(&message);
+                Err(problem.hint("`policy.exec.timeout` is the longest time to wait"))
+            }
+            Ok(Ok(_)) | Err(RecvTimeoutError::Disconnected) => {
+                let status = self.end();
+                let message = format!("the policy ended before it answered ({status})");
+                Err(self.problem(&message))
+            }
+        }
+    }
+
+    /// A problem, with the last words of the program.
+    fn problem(&self, message: &str) -> Problem {
+        let words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
+        let words = String::from_utf8_lossy(&words).trim().to_owned();
+        if words.is_empty() {
+            return Problem::new(message);
+        }
+        Problem::new(format!("{message}; its last words: {words}"))
+    }
+
+    /// Closes its input, waits for it for a moment, and stops it if it goes on.
+    fn end(&mut self) -> String {
+        self.input = None;
+        let (looks, pause) = FAREWELL;
+        for _ in 0..looks {
+            let is_heard = self.listener.as_ref().is_none_or(JoinHandle::is_finished);
+            match self.child.try_wait() {
+                Ok(Some(status)) if is_heard => return status.to_string(),
+                _ => thread::sleep(pause),
+            }
+        }
+        if let Ok(Some(status)) = self.child.try_wait() {
+            return status.to_string(); // a program that it started goes on
+        }
+        // It may have ended by now, which is as well.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        "it closed its output and was stopped".into()
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// The start of a text.
+fn short(text: &str) -> String {
+    text.trim_end().chars().take(MOST_WORDS).collect()
+}
+
+/// The next line of an output; an empty one at its end.
+fn line_of(output: &mut impl BufRead) -> io::Result<String> {
+    let mut line = Vec::new();
+    output.take(MOST_ANSWER).read_until(b'\n', &mut line)?;
+    if line.len() as u64 == MOST_ANSWER {
+        return Err(io::Error::other(format!("is longer than {MOST_ANSWER} B")));
+    }
+    String::from_utf8(line).map_err(|_| io::Error::other("is not UTF-8"))
+}
+
+/// Keeps the end of what a program says on its error output.
+fn keep_words(mut output: impl Read, kept: &Mutex<Vec<u8>>) {
+    let mut buffer = [0; 4096];
+    while let Ok(count @ 1..) = output.read(&mut buffer) {
+        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.extend_from_slice(&buffer[..count]);
+        let surplus = kept.len().saturating_sub(MOST_WORDS);
+        kept.drain(..surplus);
+    }
+}

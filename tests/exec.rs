@@ -1,0 +1,116 @@
+//! The policy `exec`: a program in another language is a policy, whatever it does nothing is lost, and no file starts one unasked.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::support::migsim;
+
+/// What a command printed to its output and its errors, and its exit code.
+fn printed(arguments: &[&str]) -> (String, String, i32) {
+    let output = migsim(arguments);
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    (
+        text(output.stdout),
+        text(output.stderr),
+        output.status.code().unwrap(),
+    )
+}
+
+const RIVAL: &str = "exec:python3 examples/exec-policy/rival.py";
+const CASE: [&str; 7] = ["run", "--platform", "lbm", "--app", "lu", "--n", "200"];
+
+#[test]
+fn a_rival_in_python_runs_and_repeats_exactly() {
+    let scenarios = |extra: &[&str]| {
+        let arguments = [&CASE[..], &["--policy", RIVAL, "--json"], extra].concat();
+        let (out, errors, code) = printed(&arguments);
+        assert_eq!(code, 0, "{errors}");
+        let value: Value = serde_json::from_str(&out).unwrap();
+        value["scenarios"].clone()
+    };
+    let first = scenarios(&[]);
+    assert!(
+        first == scenarios(&["--threads", "1"]),
+        "the same decisions"
+    );
+    assert!(first[2]["moved"].as_u64().unwrap() > 0, "its moves happen");
+    let [i, iii] = [0, 2].map(|at| first[at]["makespan_s"].as_f64().unwrap());
+    assert!(iii < i, "{iii} s after {i} s");
+}
+
+#[test]
+fn rivals_of_a_list_stand_beside_built_in_policies() {
+    let policies = format!("never,{RIVAL},greedy");
+    let arguments = [
+        "compare",
+        "--platform",
+        "lbm",
+        "--app",
+        "lu",
+        "--n",
+        "200",
+        "--policies",
+        &policies,
+    ];
+    let (out, errors, code) = printed(&arguments);
+    assert_eq!(code, 0, "{errors}");
+    assert!(out.contains("rival.py"), "{out}");
+}
+
+#[test]
+fn a_program_that_fails_ends_the_run_with_its_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("bad.sh");
+    fs::write(&file, "read line; echo 'I am lost' >&2; exit 7\n").unwrap();
+    let policy = format!("exec:sh {}", file.display());
+    let (_, errors, code) = printed(&[&CASE[..], &["--policy", &policy]].concat());
+    assert_ne!(code, 0);
+    for words in ["I am lost", "exit status: 7", "call after superstep"] {
+        assert!(errors.contains(words), "{errors}");
+    }
+    fs::write(&file, "sleep 30\n").unwrap();
+    let slow = ["--policy", &policy, "--set", "policy.exec.timeout=0.2 s"];
+    let (_, errors, code) = printed(&[&CASE[..], &slow].concat());
+    assert_ne!(code, 0);
+    assert!(errors.contains("no answer within 0.2 s"), "{errors}");
+}
+
+#[test]
+fn no_file_starts_a_program_unasked() {
+    let folder = tempfile::tempdir().unwrap();
+    let mark = folder.path().join("started");
+    let command = format!("touch {}", mark.display());
+    let experiment = folder.path().join("experiment.json");
+    let of_name = format!(
+        r#"{{"workload": {{"app": "lu", "n": 200}}, "policy": {{"name": "exec:{command}"}}}}"#
+    );
+    let of_option = format!(
+        r#"{{"workload": {{"app": "lu", "n": 200}}, "policy": {{"name": "exec", "exec": {{"command": "{command}"}}}}}}"#
+    );
+    let file = experiment.to_str().unwrap();
+    for text in [of_name, of_option] {
+        fs::write(&experiment, text).unwrap();
+        for command in ["run", "sweep"] {
+            let (_, errors, code) = printed(&[command, file]);
+            assert!(
+                code == 2 && errors.contains("--allow-exec"),
+                "{code} {errors}"
+            );
+        }
+    }
+    let sweep = r#"{"schema": "migsim-sweep-1", "experiment": {"workload": {"app": "lu", "n": 200}}, "vary": {"policy": "never,exec:COMMAND"}}"#;
+    let sweep = sweep.replace("COMMAND", &command);
+    fs::write(&experiment, sweep).unwrap();
+    let (_, errors, code) = printed(&["sweep", file]);
+    assert!(
+        code == 2 && errors.contains("--allow-exec"),
+        "{code} {errors}"
+    );
+    assert!(!Path::new(&mark).exists(), "nothing was started");
+    let (_, errors, _) = printed(&["sweep", file, "--allow-exec"]);
+    assert!(mark.exists(), "{errors}");
+}
