@@ -89,6 +89,7 @@ pub use factors::{SizeFactor, SizeFactors, Weights};
 pub use log::EventLog;
 pub use maxmin::SharingProblem;
 pub use model::{NetworkModel, PRESETS, Preset};
+pub use profile::CapacityChanges;
 
 pub use queue::{EventQueue, Key};
 pub use simulation::{Availability, Simulation};

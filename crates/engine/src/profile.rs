@@ -7,6 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use super::clock::Clock;
 use migsim_base::units::{HostId, LinkId, to_u32};
 use migsim_platform::{Host, Link, Platform, ProfileSteps, StepsAhead};
 
@@ -200,10 +201,41 @@ impl Changes {
                     .push(Varying::new(Target::Latency(id), course));
             }
         }
-        for place in 0..to_u32(changes.varying.len()) {
-            changes.rouse(place);
-        }
+        changes.rouse_all();
         changes
+    }
+
+    /// The changes of the bandwidths of these links from now on; none if one of them has no profile.
+    fn of_links(&self, links: &[LinkId]) -> Option<Self> {
+        let varying = |link: &LinkId| {
+            let varying = self.varying.get(self.of_link[link.index()] as usize)?;
+            let Course::Profile(steps) = &varying.course else {
+                return None;
+            };
+            Some(Varying {
+                course: Course::Profile(steps.clone()),
+                is_awake: false,
+                follower: NONE,
+                ..*varying
+            })
+        };
+        let mut changes = Self {
+            varying: links.iter().map(varying).collect::<Option<_>>()?,
+            of_host: Vec::new(),
+            of_link: Vec::new(),
+            next: BinaryHeap::new(),
+            current: NONE,
+            last: NONE,
+            awake: 0,
+        };
+        changes.rouse_all();
+        Some(changes)
+    }
+
+    fn rouse_all(&mut self) {
+        for place in 0..to_u32(self.varying.len()) {
+            self.rouse(place);
+        }
     }
 
     /// Whether nothing varies.
@@ -425,6 +457,52 @@ fn can_follow(varying: &[Varying], last: u32, place: u32) -> bool {
     let date = varying[place as usize].date;
     let has_date = |before: &Varying| before.is_awake && before.date.to_bits() == date.to_bits();
     last < place && varying.get(last as usize).is_some_and(has_date)
+}
+
+/// The changes of the bandwidths of some links, all of which are known beforehand.
+#[derive(Debug)]
+pub struct CapacityChanges {
+    changes: Changes,
+    clock: Clock,
+    /// How many are taken at most.
+    left: usize,
+}
+
+/// Maximum number of changes of bandwidth that are taken in one superstep that is evaluated directly.
+const MOST_TAKEN: usize = 1_000_000;
+
+impl CapacityChanges {
+    /// The changes of these links after the time of `clock`; none if a link follows a load, or its profile is not the only one.
+    pub(crate) fn new(changes: &Changes, links: &[LinkId], clock: Clock) -> Option<Self> {
+        changes.of_links(links).map(|changes| Self {
+            changes,
+            clock,
+            left: MOST_TAKEN,
+        })
+    }
+
+    /// The local time of the next change \[s\]; infinite after the last one.
+    pub(crate) fn next_time(&self) -> f64 {
+        if self.left == 0 {
+            return f64::INFINITY;
+        }
+        self.clock.to_local(self.changes.next_date())
+    }
+
+    /// Takes the changes up to a local time \[s\]: links and their bandwidths from then on \[B/s\].
+    pub(crate) fn take_until(&mut self, until: f64) -> impl Iterator<Item = (u32, f64)> {
+        std::iter::from_fn(move || {
+            if self.next_time() > until {
+                return None;
+            }
+            self.left -= 1;
+            let change = self.changes.pop(|_| true)?;
+            let Target::Bandwidth(link) = change.target else {
+                return None;
+            };
+            Some((link.0, change.value))
+        })
+    }
 }
 
 /// More changes than anybody can wait for.

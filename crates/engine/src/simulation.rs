@@ -12,7 +12,7 @@ use super::clock::{Clock, same_until};
 use super::cpu::Cpus;
 use super::event::{Event, EventList};
 use super::model::NetworkModel;
-use super::profile::{Change, Changes, Target};
+use super::profile::{CapacityChanges, Change, Changes, Target};
 use super::transport::{Message, Transport, network_of, too_many_packets};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, HostId, Instructions, LinkId, Seconds, Time};
@@ -23,7 +23,9 @@ use migsim_platform::{Platform, Route};
 pub struct Steady {
     /// The capacity of hosts \[s\].
     pub hosts: f64,
-    /// The capacity of links \[s\].
+    /// The latency of links \[s\].
+    pub latencies: f64,
+    /// The bandwidth and the latency of links \[s\].
     pub links: f64,
 }
 
@@ -123,12 +125,13 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         if self.changes.is_empty() {
             return Ok(Steady {
                 hosts: f64::INFINITY,
+                latencies: f64::INFINITY,
                 links: f64::INFINITY,
             });
         }
         debug_assert!(self.is_idle(), "hosts that compute do not sleep");
         self.changes.let_sleep();
-        let latencies = self.changes.next_date();
+        let latencies = self.clock.to_local(self.changes.next_date());
         let mut until = f64::INFINITY;
         for &host in hosts {
             self.refresh(host)?;
@@ -136,7 +139,8 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         }
         Ok(Steady {
             hosts: self.clock.to_local(until),
-            links: self.clock.to_local(latencies),
+            latencies,
+            links: latencies,
         })
     }
 
@@ -212,6 +216,16 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         self.links_keep = anywhere;
         let until = if links.is_some() { until } else { anywhere };
         Ok(self.clock.to_local(until))
+    }
+
+    /// Returns the changes of the bandwidths of `links` that follow those of [`Self::bandwidths_steady_until`]. Returns none if they are not
+    /// all known, or if a change of bandwidth does more to a flow than change its fair share.
+    pub fn bandwidth_changes(&self, links: &[LinkId]) -> Option<CapacityChanges> {
+        let model = &self.network.state().model;
+        if !model.sharing || model.weight_s > 0.0 {
+            return None;
+        }
+        CapacityChanges::new(&self.changes, links, self.clock)
     }
 
     /// How many changes of capacity have been applied: as long as they are as many, nothing has changed.

@@ -31,7 +31,9 @@ use crate::event::Token;
 use crate::{Measures, refill};
 use crate::{Message, Plan};
 use migsim_base::units::{BytesPerSecond, HostId, LinkId, ProcessId, Seconds, greater, to_u32};
-use migsim_engine::{FlowBatch, NetworkModel, PathId, PathTable, Simulation, Start, Steady};
+use migsim_engine::{
+    CapacityChanges, FlowBatch, NetworkModel, PathId, PathTable, Simulation, Start, Steady,
+};
 use migsim_platform::{Link, Platform};
 
 /// The state kept from superstep to superstep: the paths, memoized rates, and reused arrays.
@@ -58,6 +60,8 @@ pub(crate) struct Direct {
     cluster: Vec<u32>,
     /// The co-located processes of each host that has several.
     colocated: Groups,
+    /// The processes that have their host to themselves.
+    alone: Vec<u32>,
     computed: Vec<f64>,
     /// Per process: when it reaches the barrier.
     arrival: Vec<f64>,
@@ -83,7 +87,7 @@ const NONE: u32 = u32::MAX;
 /// The connections of more processes are looked for by their hosts.
 const MOST_CONNECTED: usize = 256;
 /// A change of capacity this near after a date (as a factor) may happen at that date.
-const JUST_AFTER: f64 = 1.0 + 1e-12;
+pub(super) const JUST_AFTER: f64 = 1.0 + 1e-12;
 
 impl Direct {
     pub(crate) fn new(
@@ -121,6 +125,7 @@ impl Direct {
             speed: Vec::new(),
             cluster: Vec::new(),
             colocated: Groups::default(),
+            alone: Vec::new(),
             computed: Vec::new(),
             arrival: Vec::new(),
             path: Vec::new(),
@@ -179,7 +184,7 @@ impl Direct {
             return None;
         }
         self.compute(input);
-        let Steady { hosts, links } = input.steady;
+        let Steady { hosts, links, .. } = input.steady;
         let is_before = |until: f64| move |end: &f64| end * JUST_AFTER < until; // no host stands still, either
         let all_before = |ends: &[f64], until: f64| ends.iter().all(is_before(until));
         let is_known = all_before(&self.computed, links.min(hosts))
@@ -207,9 +212,10 @@ impl Direct {
         if !is_known {
             return None;
         }
-        self.computation_ends(input)?;
-        let links = input.steady.links;
-        self.exchange(input);
+        if !input.is_computed {
+            self.computation_ends(input)?;
+        }
+        let steady = self.exchange(input);
         self.arrive(input.plan);
         let Self { paths, arrival, .. } = self;
         let places = (input.platform, input.placement);
@@ -221,7 +227,7 @@ impl Direct {
             is_alone.then(|| delay + amount / way.rate_alone)
         })?;
         // Whoever ends when a capacity changes ends before it, but what follows is slower.
-        (duration * JUST_AFTER < links).then(|| SuperstepResult {
+        (duration * JUST_AFTER < steady).then(|| SuperstepResult {
             duration,
             flows: flows + input.plan.messages.len() as u64,
         })
@@ -340,27 +346,25 @@ impl Direct {
 
     /// The end of each computation while the speeds of hosts change; whether all changes until then are known beforehand.
     fn compute_through_changes(&mut self, input: &SuperstepInput<'_>) -> bool {
-        let processes = 0..to_u32(input.placement.len());
-        let executions = processes.map(|process| execution(input, process));
-        self.executions.clear();
-        self.executions
-            .extend(executions.filter(|one| one.work > 0.0));
-        self.executions
-            .sort_unstable_by(|a, b| a.host.cmp(&b.host).then(a.by_begin(b)));
-        let mut by_host = self.executions.chunk_by(|a, b| a.host == b.host);
+        let mut by_host = self.colocated.iter().chain(self.alone.chunks(1));
         by_host.all(|group| {
-            let host = group[0].host;
+            let host = input.placement[group[0] as usize];
+            let executions = group.iter().map(|&process| execution(input, process));
+            self.executions.clear();
+            self.executions
+                .extend(executions.filter(|one| one.work > 0.0));
+            self.executions.sort_unstable_by(Execution::by_begin);
             let (changes, known) = input.engine.known_changes(host);
             let changes = std::iter::once((0.0, input.engine.available(host))).chain(changes);
             let host = &input.platform.hosts[host.index()];
             let has_ended = share_changing_host(
-                (group, &mut self.running),
+                (&self.executions, &mut self.running),
                 host,
                 changes,
                 &mut self.computed,
             );
             let is_known = |one: &Execution| self.computed[one.process as usize] < known;
-            has_ended && group.iter().all(is_known)
+            has_ended && self.executions.iter().all(is_known)
         })
     }
 
@@ -382,29 +386,56 @@ impl Direct {
             .collect();
         by_host.sort_unstable();
         self.colocated.clear();
+        self.alone.clear();
         for group in by_host.chunk_by(|a, b| a.0 == b.0) {
+            let processes = group.iter().map(|(_, process)| *process);
             if group.len() > 1 {
-                self.colocated
-                    .push(group.iter().map(|(_, process)| *process));
+                self.colocated.push(processes);
+            } else {
+                self.alone.extend(processes);
             }
         }
     }
 
-    /// The start and the delivery of each message.
-    fn exchange(&mut self, input: &SuperstepInput<'_>) {
-        let plan = input.plan;
+    /// Computes the start and the delivery of each message; returns up to which time they hold \[s\]. Links may change while messages that were
+    /// sent together are in progress, all of which are sent before the first change: the bound of a flow is that of its start.
+    fn exchange(&mut self, input: &SuperstepInput<'_>) -> f64 {
+        let count = input.plan.messages.len();
+        let Steady {
+            links, latencies, ..
+        } = input.steady;
         // What starts at no date that a number can hold is never delivered.
-        refill(&mut self.delivered, plan.messages.len(), f64::INFINITY);
-        match self.config.sends {
-            Sends::Concurrent => self.send_concurrently(input),
-            Sends::Sequential => {
-                refill(&mut self.started, plan.messages.len(), 0.0);
-                self.send_sequentially(input);
-            }
+        refill(&mut self.delivered, count, f64::INFINITY);
+        if self.config.sends == Sends::Sequential {
+            refill(&mut self.started, count, 0.0);
+            self.send_sequentially(input);
+            return links;
         }
+        let may_change = !input.varying.is_empty();
+        if !may_change || !self.outlasts(links, input.plan) {
+            self.send_concurrently(input, None);
+            let is_before = |end: &f64| end * JUST_AFTER < links;
+            if !may_change || self.delivered.iter().all(is_before) {
+                return links;
+            }
+            refill(&mut self.delivered, count, f64::INFINITY);
+        }
+        let Some(changes) = input.engine.bandwidth_changes(input.varying) else {
+            return links;
+        };
+        self.send_concurrently(input, Some(changes));
+        latencies
     }
 
-    fn send_concurrently(&mut self, input: &SuperstepInput<'_>) {
+    /// Whether a message is in progress at a time \[s\] even if it has its route to itself.
+    fn outlasts(&self, time: f64, plan: &Plan) -> bool {
+        plan.messages.iter().zip(&self.path).any(|(message, path)| {
+            let sent = self.computed[message.from.index()];
+            sent + message.size.get() / self.paths.get(*path).rate_alone >= time
+        })
+    }
+
+    fn send_concurrently(&mut self, input: &SuperstepInput<'_>, changes: Option<CapacityChanges>) {
         let Self {
             config,
             paths,
@@ -430,9 +461,11 @@ impl Direct {
                 Launched::Flies(start) => batch.starts.push(start),
             }
         }
-        batch.solve(input.platform, paths, |message, date| {
-            delivered[message as usize] = date;
-        });
+        let ended = |message: u32, date| delivered[message as usize] = date;
+        match changes {
+            Some(changes) => batch.solve_through((input.platform, changes), paths, ended),
+            None => batch.solve(input.platform, paths, ended),
+        }
     }
 
     fn send_sequentially(&mut self, input: &SuperstepInput<'_>) {

@@ -4,7 +4,7 @@ use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 use super::input::SuperstepInput;
-use migsim_base::units::{HostId, to_u32};
+use migsim_base::units::to_u32;
 use migsim_engine::SAME_DATE;
 use migsim_platform::Host;
 
@@ -14,7 +14,6 @@ const MOST_CHANGES: usize = 1_000_000;
 /// What a process computes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Execution {
-    pub(super) host: HostId,
     /// \[s\]
     pub(super) begin: f64,
     /// In cycles.
@@ -33,7 +32,6 @@ impl Execution {
 pub(super) fn execution(input: &SuperstepInput<'_>, process: u32) -> Execution {
     let at = process as usize;
     Execution {
-        host: input.placement[at],
         begin: input.begins.get(at).copied().unwrap_or(0.0),
         work: input.plan.work[at].get() * input.cycles_per_instruction,
         process,

@@ -2,7 +2,7 @@
 
 use crate::Plan;
 use crate::event::Token;
-use migsim_base::units::HostId;
+use migsim_base::units::{HostId, LinkId};
 use migsim_engine::{Simulation, Steady};
 use migsim_platform::Platform;
 
@@ -19,4 +19,8 @@ pub(crate) struct SuperstepInput<'s> {
     pub engine: &'s Simulation<'s, Token>,
     /// Until when these stay, from the start of the superstep on.
     pub steady: Steady,
+    /// The links on the routes of the messages whose bandwidth varies; empty if no message may be in progress when it changes.
+    pub varying: &'s [LinkId],
+    /// Whether the ends of the computations are known already.
+    pub is_computed: bool,
 }

@@ -11,7 +11,7 @@ mod memo;
 mod result;
 mod slow_start;
 
-use direct::{Direct, is_constant};
+use direct::{Direct, JUST_AFTER, is_constant};
 use input::SuperstepInput;
 pub(super) use memo::{CallMessage, are_equal};
 use memo::{Entry, Previous, SharedMemo};
@@ -111,7 +111,9 @@ impl<'a> Shortcuts<'a> {
     ) -> Result<bool, Error> {
         let start = world.engine.now();
         let mut steady = world.engine.steady_until(&world.placement)?;
-        if world.engine.has_varying_bandwidths() {
+        let mut varying = &[][..];
+        let is_computed = world.engine.has_varying_bandwidths();
+        if is_computed {
             let input = input_of(world, begins, steady);
             let Some((first, last)) = self.direct.computation_ends(&input) else {
                 return Ok(false);
@@ -120,13 +122,18 @@ impl<'a> Shortcuts<'a> {
             let engine = &mut world.engine;
             let bandwidths = engine.bandwidths_steady_until(links, first * LESS, last)?;
             steady.links = steady.links.min(bandwidths);
-            if last >= steady.links {
+            if last * JUST_AFTER >= steady.links {
                 return Ok(false);
             }
+            varying = links.unwrap_or_default();
         }
         let shared = self.shared.as_mut();
         let entry = shared.and_then(|shared| shared.recall(world.superstep, &world.placement));
-        let input = input_of(world, begins, steady);
+        let input = SuperstepInput {
+            varying,
+            is_computed,
+            ..input_of(world, begins, steady)
+        };
         let recalled = entry.as_ref().map(|entry| entry.result);
         let result = recalled.or_else(|| self.direct.evaluate(&input, barrier));
         let Some(result) = result.filter(|result| world.engine.pass(result.duration, result.flows))
@@ -256,6 +263,8 @@ fn input_of<'w>(world: &'w World<'_>, begins: &'w [f64], steady: Steady) -> Supe
         begins,
         engine: &world.engine,
         steady,
+        varying: &[],
+        is_computed: false,
     }
 }
 

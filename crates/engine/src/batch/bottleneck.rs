@@ -8,6 +8,7 @@ use super::flow::{ChainedStarts, PendingStarts, Start};
 use super::path_table::{PathId, PathTable};
 use crate::checks::Fault;
 use crate::clock::{SAME_DATE, same_until};
+use crate::profile::CapacityChanges;
 use crate::service::BottleneckedFlows;
 use migsim_base::units::to_u32;
 use migsim_platform::Platform;
@@ -56,17 +57,19 @@ impl BottleneckBatch {
         meetings >= CROWD * uses
     }
 
-    /// Solves the flows of `starts`, in any order. Calls `ended(name, time)` for each end, which may return another start, at that time or later.
+    /// Solves the flows of `starts`, in any order, while capacities change as `changes` lists. Calls `ended(name, time)` for each end, which
+    /// may return another start, at that time or later.
     pub(super) fn solve(
         &mut self,
-        platform: &Platform,
+        (platform, mut changes): (&Platform, Option<CapacityChanges>),
         paths: &PathTable,
         starts: &mut [Start],
         mut ended: impl FnMut(u32, f64) -> Option<Start>,
     ) {
         if !self.flows.has_links() {
             let capacities = platform.links.iter().map(|link| link.bandwidth.get());
-            self.flows = BottleneckedFlows::new(capacities, false, paths.bandwidth_factor());
+            self.flows =
+                BottleneckedFlows::new(capacities, changes.is_some(), paths.bandwidth_factor());
         }
         self.group.resize(paths.len(), NOT_IN_USE);
         starts.sort_unstable_by_key(Start::order);
@@ -78,16 +81,24 @@ impl BottleneckBatch {
         loop {
             let next_start = pending.next_date();
             let next_end = self.flows.next();
-            if next_end.min(next_start) == f64::INFINITY {
+            let change = changes
+                .as_ref()
+                .filter(|_| next_start < f64::INFINITY || !self.flows.is_empty());
+            let next = change.map_or(next_start, |change| next_start.min(change.next_time()));
+            if next_end.min(next) == f64::INFINITY {
                 break;
             }
-            // The starts of a date come after its ends.
-            let now = if next_end <= same_until(next_start) {
+            // The changes and starts of a time come after its ends.
+            let now = if next_end <= same_until(next) {
                 self.end(next_end, &mut ended, &mut pending);
                 next_end
             } else {
-                next_start
+                next
             };
+            let due = changes.iter_mut();
+            for (link, capacity) in due.flat_map(|changes| changes.take_until(same_until(now))) {
+                self.flows.set_capacity(link, capacity);
+            }
             while let Some(start) = pending.take(now) {
                 self.start(&start, now, paths);
             }
@@ -159,9 +170,10 @@ mod tests {
 
     use super::super::incremental::IncrementalBatch;
     use super::*;
-    use crate::NetworkModel;
     use crate::testing::line;
-    use migsim_base::units::{BytesPerSecond, HostId, Seconds};
+    use crate::{NetworkModel, Simulation};
+    use migsim_base::units::{BytesPerSecond, HostId, LinkId, Seconds};
+    use migsim_platform::Profile;
 
     /// The ends of flows `(start, from, to, bytes)`; each is followed by one of half its bytes on the way back.
     fn ends(
@@ -205,7 +217,7 @@ mod tests {
             })
         };
         if is_crowd {
-            BottleneckBatch::default().solve(platform, &paths, &mut starts, ended);
+            BottleneckBatch::default().solve((platform, None), &paths, &mut starts, ended);
         } else {
             IncrementalBatch::default().solve(platform, &paths, &mut starts, ended);
         }
@@ -234,6 +246,37 @@ mod tests {
         let model = NetworkModel::preset(preset).unwrap();
         let ends = |is_crowd| ends(flows, &platform, model, is_crowd);
         ends(true).into_iter().zip(ends(false)).collect()
+    }
+
+    #[test]
+    fn flows_go_on_at_the_capacity_of_each_time() {
+        let ends = |steps: &[(f64, f64)], sizes: &[f64]| {
+            let mut platform = line(&[1e9; 2], 1e3, 0.0);
+            platform.links[0].bandwidth_profile = Some(Profile::new(steps.to_vec(), None).unwrap());
+            let model = NetworkModel::default();
+            let simulation = Simulation::<u32>::new(&platform, model);
+            let changes = simulation.bandwidth_changes(&[LinkId(0)]);
+            let mut paths = PathTable::new(&platform, model);
+            let path = paths.find(&platform, HostId(0), HostId(1)).unwrap();
+            let flows = (0..).zip(sizes).map(|(name, &bytes)| Start {
+                date: 0.0,
+                path,
+                bytes,
+                name,
+            });
+            let mut starts: Vec<Start> = flows.collect();
+            let mut ends = vec![f64::NAN; sizes.len()];
+            let input = (&platform, changes);
+            BottleneckBatch::default().solve(input, &paths, &mut starts, |name, time| {
+                ends[name as usize] = time;
+                None
+            });
+            ends
+        };
+        // 500 B/s each for 1 s, 250 for 1.6 s; then 500 for 0.4 s and 1 000 for 0.7 s.
+        let steps = [(1.0, 500.0), (3.0, 1e3)];
+        assert_eq!(ends(&steps, &[1800.0, 900.0]), [3.7, 2.6]);
+        assert_eq!(ends(&[(1.0, 0.0)], &[1500.0]), [f64::INFINITY]);
     }
 
     #[test]

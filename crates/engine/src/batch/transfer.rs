@@ -21,6 +21,8 @@ use super::incremental::IncrementalBatch;
 use super::memoized::MemoizedBatch;
 use super::path_table::{PathId, PathTable};
 use super::together::CommonEnd;
+use crate::checks::Fault;
+use crate::profile::CapacityChanges;
 use migsim_platform::Platform;
 
 /// Up to this many flows are memoized, whatever they are.
@@ -140,6 +142,8 @@ pub struct FlowBatch {
     contention: Contention,
     common_end: CommonEnd,
     recurrence: Recurrence,
+    /// The first internal error while capacities changed.
+    fault: Option<Fault>,
 }
 
 impl FlowBatch {
@@ -158,6 +162,7 @@ impl FlowBatch {
             contention,
             common_end,
             recurrence,
+            fault: _,
         } = self;
         let mut only_ended = |name: u32, date: f64| {
             ended(name, date);
@@ -187,11 +192,30 @@ impl FlowBatch {
             } else if !end_together(group, paths)
                 && bottleneck.is_crowd(group.iter().map(|start| start.path), platform, paths)
             {
-                bottleneck.solve(platform, paths, group, &mut only_ended);
+                bottleneck.solve((platform, None), paths, group, &mut only_ended);
             } else {
                 incremental.solve(platform, paths, group, &mut only_ended);
             }
         }
+    }
+
+    /// Solves flows whose starts are all known while the capacities of links change. Calls `ended(name, time)` for each end; the time is
+    /// infinite if the flow does not end before the last change.
+    pub fn solve_through(
+        &mut self,
+        (platform, changes): (&Platform, CapacityChanges),
+        paths: &PathTable,
+        mut ended: impl FnMut(u32, f64),
+    ) {
+        // Its links end with other capacities: it is not reused.
+        let mut bottleneck = BottleneckBatch::default();
+        let starts = &mut self.starts;
+        bottleneck.solve((platform, Some(changes)), paths, starts, |name, time| {
+            ended(name, time);
+            None
+        });
+        starts.clear();
+        self.fault = self.fault.or(bottleneck.fault());
     }
 
     /// Solves these flows (path, size \[B\]), some of which start when others end: `ended(name, time)` is called for each end and may return
@@ -208,7 +232,8 @@ impl FlowBatch {
         if self.recurrence.is_given(flows, paths) {
             self.memoized.solve(platform, paths, starts, ended);
         } else if self.bottleneck.is_crowd(crowd, platform, paths) {
-            self.bottleneck.solve(platform, paths, starts, ended);
+            self.bottleneck
+                .solve((platform, None), paths, starts, ended);
         } else {
             self.incremental.solve(platform, paths, starts, ended);
         }
@@ -218,7 +243,7 @@ impl FlowBatch {
     /// The first internal error since the last [`Self::forget`], in words.
     pub fn fault(&self, platform: &Platform) -> Option<String> {
         let fault = self.incremental.fault().or(self.memoized.fault());
-        let fault = fault.or(self.bottleneck.fault());
+        let fault = fault.or(self.bottleneck.fault()).or(self.fault);
         fault.map(|fault| fault.to_words(platform))
     }
 

@@ -94,7 +94,7 @@ fn a_flow_that_starts_a_little_after_an_end_does_not_start_with_it() {
             "incremental" => {
                 IncrementalBatch::default().solve(&platform, &paths, starts, ended);
             }
-            _ => BottleneckBatch::default().solve(&platform, &paths, starts, ended),
+            _ => BottleneckBatch::default().solve((&platform, None), &paths, starts, ended),
         }
         // The sum of 400 roundings.
         let apart = (end - expected).abs();
@@ -147,7 +147,7 @@ fn ends_after(
             match solver {
                 0 => memoized.solve(&platform, &paths, &mut starts, ended),
                 1 => incremental.solve(&platform, &paths, &mut starts, ended),
-                _ => bottleneck.solve(&platform, &paths, &mut starts, ended),
+                _ => bottleneck.solve((&platform, None), &paths, &mut starts, ended),
             }
         }
     }
