@@ -1,5 +1,7 @@
 //! The command line with the flags and names of a registry: [`Arguments`] defines the common part, plug-ins add the rest.
 
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -81,6 +83,8 @@ struct Flags<'r> {
     workloads: Vec<&'static OptionFlag>,
     policies: Vec<&'static OptionFlag>,
     registry: &'r Registry,
+    /// The defaults of the policies' flags by name, which help shows; found once for all commands.
+    defaults: OnceCell<BTreeMap<&'static str, Option<String>>>,
 }
 
 impl<'r> Flags<'r> {
@@ -89,6 +93,7 @@ impl<'r> Flags<'r> {
             workloads: registry.workload_flags(),
             policies: registry.policy_flags(),
             registry,
+            defaults: OnceCell::new(),
         }
     }
 
@@ -163,17 +168,28 @@ impl<'r> Flags<'r> {
     }
 
     /// The value of a policy's flag if it is not given: on a platform that no paper used, and the papers' if that is another one.
-    fn defaults(&self, flag: &OptionFlag) -> Option<String> {
-        let mut policies = self.registry.policies().iter();
-        let entry = policies.find(|entry| entry.flag(flag.name).is_some())?;
-        let own = in_effect(entry).ok()?.remove(flag.key)?;
-        let own = (!own.is_null()).then(|| shown(&own))?;
-        let usual = shown(&entry.resolve(&json!({})).ok()?[flag.key]);
-        Some(if own == usual {
-            own
-        } else {
-            format!("{own} on a platform of your own, {usual} in the papers")
-        })
+    fn defaults(&self, flag: &OptionFlag) -> Option<&String> {
+        let all = self.defaults.get_or_init(|| {
+            let mut all = BTreeMap::new();
+            let policies = self.registry.policies().iter();
+            for entry in policies.filter(|entry| !entry.flags.is_empty()) {
+                let own = in_effect(entry).unwrap_or_default();
+                let usual = entry.resolve(&json!({})).unwrap_or_default();
+                for flag in entry.flags {
+                    let own = own.get(flag.key).filter(|own| !own.is_null()).map(shown);
+                    all.entry(flag.name).or_insert(own.map(|own| {
+                        let usual = shown(&usual[flag.key]);
+                        if own == usual {
+                            own
+                        } else {
+                            format!("{own} on a platform of your own, {usual} in the papers")
+                        }
+                    }));
+                }
+            }
+            all
+        });
+        all.get(flag.name)?.as_ref()
     }
 
     /// A flag that names plug-ins offers their names to shells.
