@@ -205,7 +205,7 @@ impl Changes {
         changes
     }
 
-    /// The changes of the bandwidths of these links from now on; none if one of them has no profile.
+    /// Lists the changes of the bandwidths of these links from now on. Returns none if a link follows a load.
     fn of_links(&self, links: &[LinkId]) -> Option<Self> {
         let varying = |link: &LinkId| {
             let varying = self.varying.get(self.of_link[link.index()] as usize)?;
@@ -464,7 +464,7 @@ fn can_follow(varying: &[Varying], last: u32, place: u32) -> bool {
 pub struct CapacityChanges {
     changes: Changes,
     clock: Clock,
-    /// How many are taken at most.
+    /// Maximum number of changes that are still taken.
     left: usize,
 }
 
@@ -472,7 +472,7 @@ pub struct CapacityChanges {
 const MOST_TAKEN: usize = 1_000_000;
 
 impl CapacityChanges {
-    /// The changes of these links after the time of `clock`; none if a link follows a load, or its profile is not the only one.
+    /// Lists the changes of these links from now on, which is the time of `clock`. Returns none if a link follows a load.
     pub(crate) fn new(changes: &Changes, links: &[LinkId], clock: Clock) -> Option<Self> {
         changes.of_links(links).map(|changes| Self {
             changes,

@@ -9,10 +9,10 @@
 //! arrival(p)   = the latest of computed(p), its sequential sends, and the messages for it
 //! duration     = what the barrier makes of the arrivals ([`Barrier::predict`])
 //! ```
-//! It holds when all processes begin together, nothing else is in progress, and no capacity changes before the end. Where capacities vary,
-//! supersteps between two changes are evaluated this way. Speeds of hosts may change while processes compute, as far as the changes are known
-//! beforehand: those of profiles, and the steps of a load that are drawn already. The choice depends on the platform, the options, the plan
-//! and the time.
+//! It holds when all processes begin together and nothing else is in progress. Speeds of hosts may change while processes compute, as far as
+//! the changes are known beforehand: those of profiles, and the steps of a load that are drawn already. No link may change before all messages
+//! are sent. Afterwards bandwidths may change by profiles, if sends are concurrent and the barrier uses no links; everything else has to end
+//! before the first change. The choice depends on the platform, the options, the plan and the time.
 //!
 //! Cost: 5 ns a process, 10 ns a message, and the batch.
 //!
@@ -397,8 +397,8 @@ impl Direct {
         }
     }
 
-    /// Computes the start and the delivery of each message; returns up to which time they hold \[s\]. Links may change while messages that were
-    /// sent together are in progress, all of which are sent before the first change: the bound of a flow is that of its start.
+    /// Computes the start and the delivery of each message; returns the time up to which these hold \[s\]. All messages are sent before the first
+    /// change of a link: the bound of a flow is that of its start.
     fn exchange(&mut self, input: &SuperstepInput<'_>) -> f64 {
         let count = input.plan.messages.len();
         let Steady {
@@ -427,7 +427,7 @@ impl Direct {
         latencies
     }
 
-    /// Whether a message is in progress at a time \[s\] even if it has its route to itself.
+    /// Whether a message is in progress at a time \[s\], even if no other message shares its route.
     fn outlasts(&self, time: f64, plan: &Plan) -> bool {
         plan.messages.iter().zip(&self.path).any(|(message, path)| {
             let sent = self.computed[message.from.index()];

@@ -7,6 +7,7 @@
 //!                   crowds: many flows on each link                         ──> bottleneck (maxmin::bottleneck, service)
 //!                   everything else                                         ──> incremental (maxmin::incremental, completion)
 //! ```
+//! If links change by profiles meanwhile, all flows go to the bottleneck solver ([`FlowBatch::solve_through`]).
 //! [`FlowBatch`] chooses between the four, and `path_table` has the constants of each route. The choice depends on the flows alone, never on
 //! what was simulated before. Completion times of all agree to 1e-13, not to the bit. The slow twin is [`super::Simulation`].
 //!
