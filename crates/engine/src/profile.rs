@@ -170,15 +170,8 @@ impl Varying {
 impl Changes {
     /// The changes of `platform` from the start of the run on; all are awake.
     pub(crate) fn new(platform: &Platform) -> Self {
-        let mut changes = Self {
-            varying: Vec::new(),
-            of_host: vec![NONE; platform.hosts.len()],
-            of_link: Vec::new(),
-            next: BinaryHeap::new(),
-            current: NONE,
-            last: NONE,
-            awake: 0,
-        };
+        let mut changes = Self::of(Vec::new());
+        changes.of_host.resize(platform.hosts.len(), NONE);
         for (index, host) in platform.hosts.iter().enumerate() {
             if let Some(course) = Course::of_host(host) {
                 changes.of_host[index] = to_u32(changes.varying.len());
@@ -219,17 +212,22 @@ impl Changes {
                 ..*varying
             })
         };
-        let mut changes = Self {
-            varying: links.iter().map(varying).collect::<Option<_>>()?,
+        let mut changes = Self::of(links.iter().map(varying).collect::<Option<_>>()?);
+        changes.rouse_all();
+        Some(changes)
+    }
+
+    /// These capacities, all asleep.
+    fn of(varying: Vec<Varying>) -> Self {
+        Self {
+            varying,
             of_host: Vec::new(),
             of_link: Vec::new(),
             next: BinaryHeap::new(),
             current: NONE,
             last: NONE,
             awake: 0,
-        };
-        changes.rouse_all();
-        Some(changes)
+        }
     }
 
     fn rouse_all(&mut self) {
