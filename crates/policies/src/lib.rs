@@ -17,6 +17,7 @@
 //! # Ok::<(), migsim_base::error::Error>(())
 //! ```
 
+pub mod authors_2015;
 mod balancer;
 pub mod decide;
 mod entry;
@@ -32,6 +33,7 @@ pub mod trigger;
 mod triggered;
 mod window;
 
+pub use authors_2015::{Authors2015, Authors2015Config};
 pub use entry::{Entry, Kind, PolicyOptions, Table};
 pub use entry::{made_by, of_strategy, row};
 pub use exec::{EXEC, ExecOptions, PREFIX as EXEC_PREFIX, may_name_program};

@@ -2,7 +2,9 @@
 
 use super::entry::{Table, of_strategy, row};
 use super::strategy;
-use super::{EXEC, ExecOptions, MigBsp2007Config, MigBspConfig, Never, ReplayConfig};
+use super::{
+    Authors2015Config, EXEC, ExecOptions, MigBsp2007Config, MigBspConfig, Never, ReplayConfig,
+};
 
 /// The policy of an experiment that names none.
 pub const USUAL: &str = "migbsp";
@@ -23,6 +25,11 @@ pub fn standard() -> Table {
             "migbsp-2007",
             "MigBSP, first generation: potential of migration from normalised metrics, above a fixed threshold",
             "da Rosa Righi et al., On the Dynamic Load-Rebalancing of BSP Application Using Process Migration, WSPPD 2007",
+        ),
+        row::<Authors2015Config>(
+            "authors-2015",
+            "MigBSP as the authors' own program of 2015 decides, with its slips: an edition to judge by, not to adopt",
+            "simulation program of MigBSP's authors, migcubemighull/heuristics, 2015",
         ),
         row::<ReplayConfig>(
             "replay",

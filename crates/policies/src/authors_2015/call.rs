@@ -1,0 +1,196 @@
+//! A call as a pure function: from the reports of the processes to potentials, order, candidates and moves.
+
+use super::destination::{Move, destinations};
+use super::heuristic::{Heuristic, chosen};
+use super::potential::{Report, Set, Terms, occupancy, set_indices, terms};
+use super::ranking::{Wish, exchange_sort, wishes};
+
+/// A rescheduling call.
+#[derive(Clone, Copy, Debug)]
+pub struct Call<'a> {
+    /// The Sets, at least one.
+    pub sets: &'a [Set],
+    /// The report of each process.
+    pub reports: &'a [Report],
+    /// The heuristic that makes candidates.
+    pub heuristic: Heuristic,
+    /// x of the heuristic percentage.
+    pub x: f64,
+    /// The processes that earlier calls made candidates; their marks are never cleared.
+    pub marked: &'a [bool],
+    /// The processes that must stay where they are; empty: all may move.
+    pub pinned: &'a [bool],
+    /// Whether moves happen (scenario iii); otherwise they are decided only (scenario ii).
+    pub moves_happen: bool,
+}
+
+/// The outcome of a call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    /// ISet(j).
+    pub indices: Vec<f64>,
+    /// The terms of PM(i,j): for each process those of each Set.
+    pub terms: Vec<Vec<Terms>>,
+    /// The processes by falling PM, each with the Set that it prefers.
+    pub order: Vec<Wish>,
+    /// Whether each process is a candidate, of this call or an earlier one.
+    pub candidates: Vec<bool>,
+    /// The moves, in the order in which managers decide them.
+    pub moves: Vec<Move>,
+}
+
+impl Call<'_> {
+    /// Decides the call.
+    pub fn decide(&self) -> Answer {
+        let occupancy = occupancy(self.sets, self.reports);
+        let indices = set_indices(self.sets, &occupancy);
+        let of_report = |report: &Report| terms(report, self.sets, &indices);
+        let terms: Vec<Vec<Terms>> = self.reports.iter().map(of_report).collect();
+        let wishes = wishes(&terms);
+        let mut order = wishes.clone();
+        exchange_sort(&mut order);
+        let mut candidates = self.marked.to_vec();
+        for process in chosen(self.heuristic, self.x, &order, &terms) {
+            candidates[process] = true;
+        }
+        let is_pinned = |process: usize| self.pinned.get(process).copied().unwrap_or(false);
+        let movers = candidates.iter().enumerate();
+        let movers = movers.map(|(process, is_candidate)| *is_candidate && !is_pinned(process));
+        let movers: Vec<bool> = movers.collect();
+        let moves = destinations(self.reports, &wishes, &movers, occupancy, self.moves_happen);
+        Answer {
+            indices,
+            terms,
+            order,
+            candidates,
+            moves,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use migsim_base::units::{Bytes, InstructionsPerSecond, Seconds};
+
+    /// Two Sets of two hosts, the second twice as fast.
+    fn sets() -> [Set; 2] {
+        [1e9, 2e9].map(|power| Set {
+            hosts: 2,
+            power: InstructionsPerSecond::of(power),
+            own_latency: Seconds::of(1e-6),
+        })
+    }
+
+    /// A process on a host of the first Set that received 1 MB in each of many supersteps, but for the first one.
+    fn report(process: usize, host: usize, computation: f64) -> Report {
+        Report {
+            set: 0,
+            host,
+            computation_pattern: 1.0,
+            computation: Seconds::of(computation),
+            communication_patterns: vec![1.0; 2],
+            communication: vec![Seconds::of(0.25), Seconds::default()],
+            bytes: Bytes::of(if process == 0 { 0.0 } else { 1e6 }),
+        }
+    }
+
+    fn decide(marked: [bool; 3], pinned: &[bool], moves_happen: bool) -> Answer {
+        let reports = [report(0, 0, 0.5), report(1, 0, 1.0), report(2, 1, 1.0)];
+        let call = Call {
+            sets: &sets(),
+            reports: &reports,
+            heuristic: Heuristic::One,
+            x: 0.0,
+            marked: &marked,
+            pinned,
+            moves_happen,
+        };
+        call.decide()
+    }
+
+    #[test]
+    fn a_small_call_is_as_worked_by_hand() {
+        let answer = decide([false; 3], &[], true);
+        // Power: 1/3 + 1/2 against 2/1 + 2/1, so that ISet is 5/24 and 1.
+        let expected = (1.0 / 3.0 + 0.5) / 4.0;
+        assert!((answer.indices[0] - expected).abs() < 1e-15);
+        assert_eq!(answer.indices[1], 1.0);
+        // p0 for Set 1: 0.5. p1 and p2: 1. At home: p0 0.5 · 5/24 + 0.25 = 0.354, p1 and p2 5/24 + 0.25 - 1 s of Mem.
+        let potentials = |process: usize| answer.terms[process].iter().map(Terms::potential);
+        let found: Vec<f64> = (0..3).flat_map(potentials).collect();
+        let at_home = [0.5 * expected + 0.25, expected + 0.25 - 1.0];
+        for (found, by_hand) in
+            (found.iter()).zip([at_home[0], 0.5, at_home[1], 1.0, at_home[1], 1.0])
+        {
+            assert!((found - by_hand).abs() < 1e-15, "{found} {by_hand}");
+        }
+        // The exchange sort puts p1 before p2: i = 1 exchanges p1 and p0, i = 2 exchanges p0, which is second now, and p2.
+        let order: Vec<usize> = answer.order.iter().map(|wish| wish.process).collect();
+        assert_eq!(order, [1, 2, 0]);
+        assert_eq!(answer.candidates, [false, true, false]);
+        let moved = |process, host| Move {
+            process,
+            set: 1,
+            host,
+        };
+        assert_eq!(answer.moves, [moved(1, 0)]);
+        // A mark of an earlier call stays: p0 moves, too, before p1 by its number.
+        let answer = decide([true, false, false], &[], true);
+        assert_eq!(answer.moves, [moved(0, 0), moved(1, 1)]);
+        // A pinned process stays a candidate and does not move.
+        let answer = decide([true, false, false], &[true], true);
+        assert_eq!(answer.candidates, [true, true, false]);
+        assert_eq!(answer.moves, [moved(1, 0)]);
+    }
+
+    #[test]
+    fn a_move_counts_twice_on_its_host_if_moves_happen() {
+        let marked = [true; 3];
+        let hosts = |reports: &[Report], moves_happen| {
+            let call = Call {
+                sets: &sets(),
+                reports,
+                heuristic: Heuristic::One,
+                x: 0.0,
+                marked: &marked[..reports.len()],
+                pinned: &[],
+                moves_happen,
+            };
+            let moves = call.decide().moves;
+            moves.iter().map(|one| one.host).collect::<Vec<usize>>()
+        };
+        // The second host of Set 1 has a process that received nothing, so that it stays: 0 and 1 processes.
+        let mut reports = [report(1, 0, 1.0), report(2, 0, 1.0), report(0, 1, 1.0)];
+        reports[2].set = 1;
+        // Counted once: 1 and 1 after the first move, and the first of equal hosts. Counted twice: 2 and 1.
+        assert_eq!(hosts(&reports, false), [0, 0]);
+        assert_eq!(hosts(&reports, true), [0, 1]);
+    }
+
+    #[test]
+    fn a_process_that_leaves_makes_room_for_those_decided_later() {
+        // p0 goes from Set 1 to Set 0, which decides first; p1 from Set 0 to Set 1, where the first host is empty then.
+        let mut reports = [report(1, 0, 0.1), report(2, 0, 1.0), report(0, 1, 0.1)];
+        reports[0].set = 1;
+        reports[0].communication = vec![Seconds::of(0.25); 2];
+        let call = Call {
+            sets: &sets(),
+            reports: &reports,
+            heuristic: Heuristic::Percentage,
+            x: 0.0,
+            marked: &[false; 3],
+            pinned: &[false, false, true],
+            moves_happen: true,
+        };
+        let moves = call.decide().moves;
+        let places = moves.iter().map(|one| (one.process, one.set, one.host));
+        // Both hosts of Set 0 have one process, and p0 takes the first.
+        assert_eq!(places.collect::<Vec<_>>(), [(0, 0, 0), (1, 1, 0)]);
+        let decided = Call {
+            moves_happen: false,
+            ..call
+        };
+        assert_eq!(decided.decide().moves[1].host, 1);
+    }
+}

@@ -1,0 +1,169 @@
+//! The options of the edition: what the program takes as parameters, and what its deployments say of the Sets.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::heuristic::Heuristic;
+use super::potential::Set;
+use crate::View;
+use migsim_base::error::{Error, Problem};
+use migsim_base::units::{InstructionsPerSecond, Seconds};
+
+/// A Set, as a deployment of the program declares it to its manager.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DeclaredSet {
+    /// The name of its cluster.
+    pub cluster: String,
+    /// The number of hosts that the manager knows, the first ones of the cluster; at least 1.
+    pub hosts: u32,
+    /// The power that the manager believes each of them to have.
+    pub power: InstructionsPerSecond,
+}
+
+/// All options of the edition `authors-2015`; their defaults are the values of the recorded runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Authors2015Config {
+    /// The heuristic that makes candidates.
+    pub heuristic: Heuristic,
+    /// α: supersteps between calls, at least 1. It never changes: the published program computes a new value and does not use it.
+    pub alpha: u32,
+    /// x of the heuristic percentage: PM must be above x times the largest; in [0, 1].
+    pub x: f64,
+    /// D: share of the mean within which a time counts as balanced, from 0 to 10. It only enters the record of a call.
+    pub d: f64,
+    /// δ and β: margin within which a measured value supports its pattern, in [0, 1].
+    pub pattern_margin: f64,
+    /// The latency from a manager to itself, by which Mem punishes staying. All other latencies are multiplied by 0 bytes.
+    pub own_latency: Seconds,
+    /// The Sets in the order of their numbers. Empty: each cluster, with all its hosts and the speed of its first host.
+    pub sets: Vec<DeclaredSet>,
+}
+
+impl Default for Authors2015Config {
+    fn default() -> Self {
+        Self {
+            heuristic: Heuristic::MigCube,
+            alpha: 8,
+            x: 0.2,
+            d: 0.2,
+            pattern_margin: 0.3,
+            own_latency: Seconds::of(1e-6),
+            sets: Vec::new(),
+        }
+    }
+}
+
+impl Authors2015Config {
+    /// All values that are out of range, each with its key in the options.
+    pub fn problems(&self) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        let mut check = |key: String, is_right: bool, value: String, range: &str| {
+            if !is_right {
+                let message = format!("`{key}` is {value}; it must be {range}");
+                problems.push(Problem::new(message).key(key));
+            }
+        };
+        let shares = [
+            ("x", self.x, 1.0),
+            ("pattern_margin", self.pattern_margin, 1.0),
+            ("d", self.d, 10.0),
+        ];
+        for (key, value, most) in shares {
+            let is_right = (0.0..=most).contains(&value);
+            let range = format!("from 0 to {most}");
+            check(key.to_owned(), is_right, value.to_string(), &range);
+        }
+        let counts = self.sets.iter().enumerate();
+        let counts = counts.map(|(at, set)| (format!("sets[{at}].hosts"), set.hosts));
+        for (key, count) in counts.chain([("alpha".to_owned(), self.alpha)]) {
+            check(key, count >= 1, count.to_string(), "at least 1");
+        }
+        problems
+    }
+}
+
+/// The Sets of a run, with the clusters to which they belong.
+#[derive(Clone, Debug)]
+pub(super) struct Deployment {
+    pub(super) sets: Vec<Set>,
+    /// The index of the cluster of each Set.
+    clusters: Vec<usize>,
+}
+
+impl Deployment {
+    /// Finds the Sets on the platform of a run.
+    ///
+    /// # Errors
+    /// A declared Set has no cluster or more hosts than its cluster, or two Sets have the same.
+    pub(super) fn new(config: &Authors2015Config, view: &View<'_>) -> Result<Self, Error> {
+        let platform = view.platform;
+        let (mut sets, mut clusters) = (Vec::new(), Vec::new());
+        let mut add = |cluster: usize, hosts: usize, power: InstructionsPerSecond| {
+            clusters.push(cluster);
+            sets.push(Set {
+                hosts,
+                power,
+                own_latency: config.own_latency,
+            });
+        };
+        if config.sets.is_empty() {
+            for (index, cluster) in platform.clusters.iter().enumerate() {
+                let first = platform.hosts[cluster.hosts.start as usize].speed;
+                add(index, cluster.hosts.len(), first);
+            }
+        }
+        for (at, declared) in config.sets.iter().enumerate() {
+            let key = |key: &str| format!("policy.authors-2015.sets[{at}].{key}");
+            let name = &declared.cluster;
+            let is_named = |cluster: &migsim_platform::Cluster| cluster.name == *name;
+            let Some(cluster) = platform.clusters.iter().position(is_named) else {
+                let names = platform.clusters.iter().map(|one| one.name.as_str());
+                let problem = Problem::unknown("cluster", name).known("clusters", names);
+                return Err(problem.key(key("cluster")).into());
+            };
+            let (hosts, all) = (
+                declared.hosts as usize,
+                platform.clusters[cluster].hosts.len(),
+            );
+            if config.sets[..at].iter().any(|set| set.cluster == *name) {
+                let message = format!("cluster `{name}` is a Set twice");
+                return Err(Problem::new(message).key(key("cluster")).into());
+            }
+            if hosts > all {
+                let message = format!("cluster `{name}` has {all} hosts, and {hosts} are declared");
+                let problem = Problem::new(message).key(key("hosts"));
+                return Err(problem.hint(format!("declare at most {all}")).into());
+            }
+            add(cluster, hosts, declared.power);
+        }
+        Ok(Self { sets, clusters })
+    }
+
+    /// The Set and the place in it of each process.
+    ///
+    /// # Errors
+    /// A process is in a cluster that is no Set.
+    pub(super) fn places(&self, view: &View<'_>) -> Result<Vec<(usize, usize)>, Error> {
+        let place = |process: usize| {
+            let cluster = view.cluster_of(process).index();
+            let set = self.clusters.iter().position(|&one| one == cluster);
+            let cluster = &view.platform.clusters[cluster];
+            let first = cluster.hosts.start as usize;
+            let host = view.placement[process].index() - first;
+            set.map(|set| (set, host)).ok_or_else(|| {
+                let (number, name) = (process + 1, &cluster.name);
+                let message = format!("process p{number} is in cluster `{name}`, which is no Set");
+                let problem = Problem::new(message).key("policy.authors-2015.sets");
+                problem.hint(format!("add a Set for `{name}`")).into()
+            })
+        };
+        (0..view.processes()).map(place).collect()
+    }
+
+    /// The index of the cluster of a Set.
+    pub(super) fn cluster(&self, set: usize) -> usize {
+        self.clusters[set]
+    }
+}

@@ -1,0 +1,50 @@
+//! Destinations: each manager takes the candidates that prefer its Set, by rising number, and gives each the host with the fewest processes.
+
+use super::potential::Report;
+use super::ranking::Wish;
+
+/// A move that the managers decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Move {
+    /// The process, counted from 0.
+    pub process: usize,
+    /// The index of its new Set.
+    pub set: usize,
+    /// The index of its new host in that Set.
+    pub host: usize,
+}
+
+/// Gives a host to each process in `movers` that prefers another Set than its own; Set 0 decides first.
+///
+/// `occupancy` has the processes on each declared host. If moves happen, a process that moves leaves its host at once and counts twice on the
+/// new one, as a process that is there and as one that was sent there (a slip); otherwise it counts once more, on the new host alone. No
+/// host is ever full.
+pub(super) fn destinations(
+    reports: &[Report],
+    wishes: &[Wish],
+    movers: &[bool],
+    mut occupancy: Vec<Vec<usize>>,
+    moves_happen: bool,
+) -> Vec<Move> {
+    let mut moves = Vec::new();
+    for set in 0..occupancy.len() {
+        for wish in wishes {
+            let process = wish.process;
+            let report = &reports[process];
+            if !movers[process] || wish.set != Some(set) || report.set == set {
+                continue;
+            }
+            let hosts = occupancy[set].iter().enumerate();
+            // The first of equal hosts.
+            let Some((host, _)) = hosts.min_by_key(|&(_, &processes)| processes) else {
+                continue;
+            };
+            occupancy[set][host] += if moves_happen { 2 } else { 1 };
+            if moves_happen && let Some(left) = occupancy[report.set].get_mut(report.host) {
+                *left -= 1;
+            }
+            moves.push(Move { process, set, host });
+        }
+    }
+    moves
+}

@@ -1,0 +1,208 @@
+//! The heuristics: which processes become candidates at a call, from their order and the terms of PM.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::potential::Terms;
+use super::ranking::Wish;
+
+/// The heuristic that makes candidates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Heuristic {
+    /// The first process of the order.
+    One,
+    /// Every process whose PM is above x times that of the first.
+    Percentage,
+    /// Every process in a cube around the first one, in the space of (Comp, Comm, Mem).
+    MigCube,
+    /// Every process near a line in all three planes of the space of (Comp, Comm, Mem).
+    MigHull,
+}
+
+/// A point in the space of (Comp, Comm, Mem).
+type Point = [f64; 3];
+
+/// Finds the processes that a heuristic chooses. `order` is the sorted one; `terms` has those of each process for each Set.
+pub(super) fn chosen(
+    heuristic: Heuristic,
+    x: f64,
+    order: &[Wish],
+    terms: &[Vec<Terms>],
+) -> Vec<usize> {
+    let Some(first) = order.first() else {
+        return Vec::new();
+    };
+    let is_chosen: Vec<bool> = match heuristic {
+        Heuristic::One => (0..order.len()).map(|position| position == 0).collect(),
+        Heuristic::Percentage => {
+            let limit = x * first.potential;
+            order.iter().map(|wish| wish.potential > limit).collect()
+        }
+        Heuristic::MigCube => in_cube(&points(order, terms, last_set)),
+        Heuristic::MigHull => near_line(order, &points(order, terms, largest_terms)),
+    };
+    let chosen = order.iter().zip(is_chosen);
+    let chosen = chosen.filter_map(|(wish, is_chosen)| is_chosen.then_some(wish.process));
+    chosen.collect()
+}
+
+/// The points of the processes, in their order.
+fn points(order: &[Wish], terms: &[Vec<Terms>], point: fn(&[Terms]) -> Point) -> Vec<Point> {
+    let of_wish = |wish: &Wish| point(&terms[wish.process]);
+    order.iter().map(of_wish).collect()
+}
+
+/// The point of `MigCube`: the terms for the last Set, whichever Set the process prefers (a slip).
+fn last_set(terms: &[Terms]) -> Point {
+    terms.last().map_or([0.0; 3], |terms| terms.metrics)
+}
+
+/// The point of `MigHull`: the largest of each term over the Sets, at least 0.
+fn largest_terms(terms: &[Terms]) -> Point {
+    [0, 1, 2].map(|axis| {
+        let values = terms.iter().map(|terms| terms.metrics[axis]);
+        values.fold(0.0, f64::max)
+    })
+}
+
+/// Finds the points in the cube around the first one, edges included. Half an edge is the mean distance of the other points to the first.
+fn in_cube(points: &[Point]) -> Vec<bool> {
+    let first = points[0];
+    let away = |point: &Point| [0, 1, 2].map(|axis: usize| point[axis] - first[axis]);
+    let others = points.len().saturating_sub(1);
+    let distances = points[1..].iter().map(|point| {
+        let [x, y, z] = away(point);
+        (x * x + y * y + z * z).sqrt()
+    });
+    let half_edge = if others == 0 {
+        0.0
+    } else {
+        distances.sum::<f64>() / others as f64
+    };
+    let is_inside = |point: &Point| {
+        (0..3).all(|axis| {
+            let range = first[axis] - half_edge..=first[axis] + half_edge;
+            range.contains(&point[axis])
+        })
+    };
+    points.iter().map(is_inside).collect()
+}
+
+/// Finds the points that are near the line of `MigHull` in all three planes.
+///
+/// The ends of the line are a slip: the numbers of the first two processes of the order (from 0) are taken as positions in the order. A point
+/// is near the line in a plane if its cross product with the line, or with the reversed line, is in `[0, limit)`.
+fn near_line(order: &[Wish], points: &[Point]) -> Vec<bool> {
+    let Some(second) = order.get(1) else {
+        return vec![true; points.len()];
+    };
+    let ends = [points[order[0].process], points[second.process]];
+    let planes = [[0, 1], [0, 2], [1, 2]].into_iter().zip(limits(points));
+    let planes: Vec<([usize; 2], f64)> = planes.collect();
+    let is_near = |point: &Point| {
+        planes.iter().all(|&(plane, limit)| {
+            let on_plane = |point: &Point| plane.map(|axis: usize| point[axis]);
+            let [start, end, point] = [&ends[0], &ends[1], point].map(on_plane);
+            let near = 0.0..limit;
+            near.contains(&cross(start, end, point)) || near.contains(&cross(end, start, point))
+        })
+    };
+    points.iter().map(is_near).collect()
+}
+
+/// The limits of the planes xy, xz and yz: standard deviations \[s\], against which cross products \[s²\] are compared (a slip).
+///
+/// Each plane should have the larger of its two deviations; all three are written into the limit of the first plane (a slip).
+fn limits(points: &[Point]) -> [f64; 3] {
+    let [x, y, z] = deviations(points);
+    let mut xy = x;
+    for (larger, smaller) in [(y, x), (z, x), (z, y)] {
+        if larger > smaller {
+            xy = larger;
+        }
+    }
+    [xy, x, y]
+}
+
+/// The standard deviations of the coordinates, with division by the number of points.
+fn deviations(points: &[Point]) -> [f64; 3] {
+    let count = points.len() as f64;
+    [0, 1, 2].map(|axis| {
+        let mean = points.iter().map(|point| point[axis]).sum::<f64>() / count;
+        let squares = points.iter().map(|point| (point[axis] - mean).powi(2));
+        (squares.sum::<f64>() / count).sqrt()
+    })
+}
+
+/// The cross product of the line from `start` to `end` and that from `start` to `point`.
+fn cross(start: [f64; 2], end: [f64; 2], point: [f64; 2]) -> f64 {
+    (end[0] - start[0]) * (point[1] - start[1]) - (end[1] - start[1]) * (point[0] - start[0])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Processes with these points for their only Set, in this order.
+    fn case(points: &[Point]) -> (Vec<Wish>, Vec<Vec<Terms>>) {
+        let terms = points.iter().map(|&metrics| vec![Terms { metrics }]);
+        let terms: Vec<Vec<Terms>> = terms.collect();
+        let wish = |(process, terms): (usize, &Vec<Terms>)| Wish {
+            process,
+            set: Some(0),
+            potential: terms[0].potential(),
+        };
+        (terms.iter().enumerate().map(wish).collect(), terms)
+    }
+
+    #[test]
+    fn the_percentage_is_of_the_first_potential_and_strict() {
+        let (order, terms) = case(&[[2.0, 0.0, 0.0], [1.5, 0.0, 0.0], [1.0, 0.0, 0.0]]);
+        assert_eq!(chosen(Heuristic::Percentage, 0.5, &order, &terms), [0, 1]);
+        assert_eq!(chosen(Heuristic::One, 0.5, &order, &terms), [0]);
+    }
+
+    #[test]
+    fn the_cube_includes_its_edges() {
+        // Distances 1, 2 and 3 from the first: half an edge is 2.
+        let (order, terms) = case(&[
+            [5.0, 0.0, 0.0],
+            [4.0, 0.0, 0.0],
+            [3.0, 0.0, 0.0],
+            [2.0, 0.0, 0.0],
+        ]);
+        assert_eq!(chosen(Heuristic::MigCube, 0.0, &order, &terms), [0, 1, 2]);
+    }
+
+    #[test]
+    fn the_cube_is_that_of_the_last_set() {
+        let (order, mut terms) = case(&[[5.0, 0.0, 0.0], [4.0, 0.0, 0.0], [1.0, 0.0, 0.0]]);
+        // In the second Set, p2 is where p0 is and p1 is 4 away: half an edge is 2.
+        for (terms, computation) in terms.iter_mut().zip([9.0, 5.0, 9.0]) {
+            let metrics = [computation, 0.0, 0.0];
+            terms.push(Terms { metrics });
+        }
+        assert_eq!(chosen(Heuristic::MigCube, 0.0, &order, &terms), [0, 2]);
+    }
+
+    #[test]
+    fn two_of_the_three_larger_deviations_end_in_the_first_limit() {
+        // Deviations 1, 2 and 3: the first limit is 1, then 2, then 3, then 3 again.
+        let points = [[1.0, 2.0, 3.0], [3.0, 6.0, 9.0]];
+        assert_eq!(limits(&points), [3.0, 1.0, 2.0]);
+        // 3, 1 and 2: first 3, and 2 since z is above y.
+        let points = [[3.0, 1.0, 2.0], [9.0, 3.0, 6.0]];
+        assert_eq!(limits(&points), [2.0, 3.0, 1.0]);
+    }
+
+    #[test]
+    fn the_ends_of_the_line_are_positions_with_the_numbers_of_processes() {
+        let points = [[4.0, 0.0, 0.0], [3.0, 9.0, 0.0], [1.0, 0.0, 0.0]];
+        let (mut order, terms) = case(&points);
+        // Order p2, p0, p1: numbers 2 and 0, so that the line goes from the third of the order, p1, to the first, p2.
+        order.rotate_right(1);
+        // Plane xy, from (3, 9) to (1, 0): p0 at (4, 0) has -2 · -9 + 9 · 1 = 27, and the reversed line has -27; the limit is s_y = 4.2.
+        assert_eq!(chosen(Heuristic::MigHull, 0.0, &order, &terms), [2, 1]);
+    }
+}

@@ -1,0 +1,221 @@
+//! The measures of the supersteps since the last call: aged values, patterns, and times that stay behind.
+//!
+//! ```text
+//! aged(x)   = sum of x_k / 2^(n-k+1) over the n supersteps of the interval: from zero, the last weighs a half
+//! pattern   = 1 at first; +1/n for each x_k whose margin has the aged value, else -1/n; at most 1; below 0 it becomes 0.0005
+//! ```
+//! Both start again at each call. A pattern judges the final aged value against each measured value: bytes and instructions.
+//!
+//! Bytes and times are booked on the Set in which the process is. The time of a Set that a process has left is never cleared (a slip): its
+//! last value enters each superstep of all later intervals, while its bytes are 0.
+
+use crate::View;
+use migsim_base::units::{Bytes, Seconds};
+
+/// The least pattern.
+const LEAST_PATTERN: f64 = 0.0005;
+
+/// What one process did in the interval.
+#[derive(Clone, Debug, Default)]
+struct Process {
+    /// Of each superstep: the patterns judge all of them at the call.
+    instructions: Vec<f64>,
+    bytes: Vec<f64>,
+    /// Aged time of computation \[s\].
+    computation: f64,
+    /// Aged time of communication on each Set \[s\].
+    communication: Vec<f64>,
+    /// The last time of communication on each Set, over all calls \[s\].
+    last: Vec<f64>,
+}
+
+/// The supersteps since the last call.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Interval {
+    processes: Vec<Process>,
+    /// Processes whose time lies outside mean · (1 ± D), for each superstep.
+    outside: Vec<usize>,
+}
+
+/// What a process reports of the interval.
+#[derive(Clone, Debug)]
+pub(super) struct Aged {
+    pub(super) computation_pattern: f64,
+    pub(super) computation: Seconds,
+    /// For its own Set; 1 for all others, which have no bytes.
+    pub(super) communication_pattern: f64,
+    pub(super) communication: Vec<Seconds>,
+    pub(super) bytes: Bytes,
+}
+
+impl Interval {
+    /// Books the measures of a superstep; `set_of` is the Set of each process.
+    pub(super) fn observe(&mut self, view: &View<'_>, d: f64, sets: usize, set_of: &[usize]) {
+        let received = received(view);
+        self.processes
+            .resize_with(view.processes(), Process::default);
+        let mut times = Vec::with_capacity(view.processes());
+        for (process, state) in self.processes.iter_mut().enumerate() {
+            let computation = view.measures.compute[process].get();
+            let communication = if received[process].is_some() {
+                view.measures.communication[process].get()
+            } else {
+                0.0
+            };
+            times.push(Seconds::of(computation + communication));
+            state.computation = age(state.computation, computation);
+            state.instructions.push(view.measures.work[process].get());
+            state.bytes.push(received[process].map_or(0.0, Bytes::get));
+            state.last.resize(sets, 0.0);
+            state.communication.resize(sets, 0.0);
+            state.last[set_of[process]] = communication;
+            for (aged, last) in state.communication.iter_mut().zip(&state.last) {
+                *aged = age(*aged, *last);
+            }
+        }
+        self.outside.push(outside(&times, d));
+    }
+
+    /// The number of processes outside mean · (1 ± D), for each superstep.
+    pub(super) fn outside(&self) -> &[usize] {
+        &self.outside
+    }
+
+    /// What a process reports.
+    pub(super) fn aged(&self, process: usize, margin: f64) -> Aged {
+        let state = &self.processes[process];
+        let communication = state.communication.iter().copied();
+        Aged {
+            computation_pattern: pattern(&state.instructions, margin),
+            computation: Seconds::of(state.computation),
+            communication_pattern: pattern(&state.bytes, margin),
+            communication: communication.map(Seconds::of).collect(),
+            bytes: Bytes::of(aged(&state.bytes)),
+        }
+    }
+
+    /// Starts the interval after a call; the last times of communication stay.
+    pub(super) fn restart(&mut self) {
+        self.outside.clear();
+        for state in &mut self.processes {
+            state.instructions.clear();
+            state.bytes.clear();
+            state.computation = 0.0;
+            state.communication.fill(0.0);
+        }
+    }
+}
+
+/// The bytes that each process received in a superstep; none if it received no message.
+fn received(view: &View<'_>) -> Vec<Option<Bytes>> {
+    let mut received = vec![None; view.processes()];
+    for message in view.messages {
+        let bytes: &mut Option<Bytes> = &mut received[message.to.index()];
+        *bytes = Some(bytes.unwrap_or_default() + message.size);
+    }
+    received
+}
+
+/// Counts the times of a superstep that lie outside mean · (1 ± D).
+pub fn outside(times: &[Seconds], d: f64) -> usize {
+    let mean = times.iter().map(|time| time.get()).sum::<f64>() / times.len() as f64;
+    let stable = mean * (1.0 - d)..=mean * (1.0 + d);
+    let is_outside = |time: &&Seconds| !stable.contains(&time.get());
+    times.iter().filter(is_outside).count()
+}
+
+/// Computes the aged value after one more measure. Halving is exact, so that the sum is that of x_k / 2^(n-k+1), term by term.
+pub fn age(aged: f64, value: f64) -> f64 {
+    (aged + value) / 2.0
+}
+
+/// The aged value of the measures of an interval.
+fn aged(values: &[f64]) -> f64 {
+    values.iter().copied().fold(0.0, age)
+}
+
+/// The pattern of the measures of an interval.
+fn pattern(values: &[f64], margin: f64) -> f64 {
+    let (aged, step) = (aged(values), 1.0 / values.len() as f64);
+    let mut pattern = 1.0_f64;
+    for value in values {
+        let is_near = (value * (1.0 - margin)..=value * (1.0 + margin)).contains(&aged);
+        pattern = if is_near {
+            (pattern + step).min(1.0)
+        } else {
+            pattern - step
+        };
+    }
+    if pattern < 0.0 {
+        LEAST_PATTERN
+    } else {
+        pattern
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Measures;
+    use crate::testing::view;
+    use migsim_base::units::{HostId, Instructions, ProcessId};
+    use migsim_bsp::Message;
+    use migsim_engine::testing::line;
+
+    #[test]
+    fn a_time_stays_behind_and_its_bytes_do_not() {
+        let platform = line(&[1e9; 2], 1e6, 0.0);
+        let mut measures = Measures::default();
+        measures.clear(2);
+        let mut interval = Interval::default();
+        let mut step = |interval: &mut Interval, communication: f64, set: usize| {
+            measures.compute = vec![Seconds::of(1.0); 2];
+            measures.work = vec![Instructions::of(1e9); 2];
+            measures.communication = vec![Seconds::of(communication); 2];
+            let messages = [Message {
+                from: ProcessId(0),
+                to: ProcessId(1),
+                size: Bytes::of(64.0),
+            }];
+            let view = View {
+                messages: &messages,
+                ..view(&platform, &[HostId(0), HostId(1)], &measures)
+            };
+            interval.observe(&view, 0.2, 2, &[0, set]);
+        };
+        for communication in [0.5, 1.0] {
+            step(&mut interval, communication, 0);
+        }
+        let report = interval.aged(1, 0.3);
+        // 1/4 + 1/2 of a second, 16 + 32 B, and 0.5 / 4 + 1.0 / 2 on Set 0.
+        assert_eq!(report.computation, Seconds::of(0.75));
+        assert_eq!(report.bytes, Bytes::of(48.0));
+        assert_eq!(
+            report.communication,
+            [Seconds::of(0.625), Seconds::default()]
+        );
+        // 48 is within 64 · (1 ± 0.3), and 0.75e9 within 1e9 · (1 ± 0.3): both patterns stay 1.
+        assert_eq!(
+            [report.computation_pattern, report.communication_pattern],
+            [1.0; 2]
+        );
+        // p0 received nothing, so that its communication is no time: 1 s and 1.5 s, then 1 s and 2 s.
+        assert_eq!(interval.aged(0, 0.3).communication, [Seconds::default(); 2]);
+        assert_eq!(interval.outside(), [0, 2]);
+        interval.restart();
+        step(&mut interval, 2.0, 1);
+        let report = interval.aged(1, 0.3);
+        // Moved to Set 1: the last second on Set 0 stays, and counts as if it had been measured once more.
+        assert_eq!(report.communication, [Seconds::of(0.5), Seconds::of(1.0)]);
+        // After one superstep the aged value is half of the measure, outside its margin.
+        assert_eq!(report.computation_pattern, 0.0);
+    }
+
+    #[test]
+    fn a_pattern_falls_with_each_measure_that_the_aged_value_misses() {
+        // Aged: 1/8 + 1/4 + 4/2 = 2.375, within 4 · (1 ± 0.5) and not within 1 · (1 ± 0.5).
+        let found = pattern(&[1.0, 1.0, 4.0], 0.5);
+        assert!((found - 2.0 / 3.0).abs() < 1e-15, "{found}");
+        assert_eq!(pattern(&[0.0; 4], 0.3), 1.0);
+    }
+}

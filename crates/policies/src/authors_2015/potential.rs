@@ -1,0 +1,100 @@
+//! The Set index and the terms of PM(i,j).
+//!
+//! ```text
+//! ISet(j)   = sum over the declared hosts k of Set j of power(j) / (processes on k + 1), over the largest of these sums
+//! Comp(i,j) = Pcomp(i) · CTP(i) · ISet(j)
+//! Comm(i,j) = Pcomm(i,j) · BTP(i,j)
+//! Mem(i,j)  = latency(own Set to j) · aged bytes(i,j)
+//! PM(i,j)   = Comp(i,j) + Comm(i,j) - Mem(i,j)
+//! ```
+//! Bytes are booked on the Set in which the process itself is, so that Mem(i,j) is 0 for every other Set: only the latency of a Set to
+//! itself counts, and the term punishes staying.
+
+use migsim_base::units::{Bytes, InstructionsPerSecond, Seconds};
+
+/// A Set (cluster), as its manager knows it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Set {
+    /// The number of its declared hosts.
+    pub hosts: usize,
+    /// The power of each of them.
+    pub power: InstructionsPerSecond,
+    /// The latency from its manager to itself.
+    pub own_latency: Seconds,
+}
+
+/// The report of a process at a call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// The index of the Set in which it is.
+    pub set: usize,
+    /// The index of its host in that Set; at least the number of declared hosts if its host is not declared.
+    pub host: usize,
+    /// Pcomp(i), the regularity of its computation, from 0.0005 to 1.
+    pub computation_pattern: f64,
+    /// CTP(i), its aged time of computation.
+    pub computation: Seconds,
+    /// Pcomm(i,j) for each Set, from 0.0005 to 1.
+    pub communication_patterns: Vec<f64>,
+    /// BTP(i,j) for each Set, its aged time of communication.
+    pub communication: Vec<Seconds>,
+    /// The aged bytes that it received; they are booked on its own Set.
+    pub bytes: Bytes,
+}
+
+/// The terms of PM(i,j) \[s\]; Mem is a time only in the program's reading.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Terms {
+    /// Comp(i,j), Comm(i,j) and Mem(i,j).
+    pub metrics: [f64; 3],
+}
+
+impl Terms {
+    /// PM(i,j).
+    pub fn potential(&self) -> f64 {
+        let [computation, communication, memory] = self.metrics;
+        computation + communication - memory
+    }
+}
+
+/// Counts the processes on each declared host of each Set.
+pub(super) fn occupancy(sets: &[Set], reports: &[Report]) -> Vec<Vec<usize>> {
+    let mut occupancy: Vec<Vec<usize>> = sets.iter().map(|set| vec![0; set.hosts]).collect();
+    for report in reports {
+        if let Some(processes) = occupancy[report.set].get_mut(report.host) {
+            *processes += 1;
+        }
+    }
+    occupancy
+}
+
+/// Computes ISet(j) of each Set from the processes on its hosts.
+pub(super) fn set_indices(sets: &[Set], occupancy: &[Vec<usize>]) -> Vec<f64> {
+    let power = |(set, hosts): (&Set, &Vec<usize>)| {
+        let shares = hosts.iter();
+        // From 0.0, since the empty sum of floating-point numbers is -0.0.
+        shares.fold(0.0, |sum, &processes| {
+            sum + set.power.get() / (processes + 1) as f64
+        })
+    };
+    let powers: Vec<f64> = sets.iter().zip(occupancy).map(power).collect();
+    let largest = powers.iter().copied().fold(0.0, f64::max);
+    powers.iter().map(|power| power / largest).collect()
+}
+
+/// Computes the terms of PM(i,j) of a process for each Set.
+pub(super) fn terms(report: &Report, sets: &[Set], indices: &[f64]) -> Vec<Terms> {
+    let one = |(set, index): (usize, &f64)| {
+        let computation = report.computation_pattern * report.computation.get() * index;
+        let communication = report.communication_patterns[set] * report.communication[set].get();
+        let memory = if set == report.set {
+            sets[set].own_latency.get() * report.bytes.get()
+        } else {
+            0.0
+        };
+        Terms {
+            metrics: [computation, communication, memory],
+        }
+    };
+    indices.iter().enumerate().map(one).collect()
+}

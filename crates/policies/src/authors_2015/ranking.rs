@@ -1,0 +1,78 @@
+//! The order of processes: the Set that each prefers, and the program's sort by falling PM, which decides ties.
+
+use super::potential::Terms;
+
+/// A process with the Set that it prefers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Wish {
+    /// The process, counted from 0.
+    pub process: usize,
+    /// The Set with its largest PM above 0, the first of equal ones; none if no PM is above 0.
+    ///
+    /// The program then sends what its memory happens to have; this never happened in a recorded run.
+    pub set: Option<usize>,
+    /// That PM; 0 without one.
+    pub potential: f64,
+}
+
+/// Finds the Set that each process prefers.
+pub(super) fn wishes(terms: &[Vec<Terms>]) -> Vec<Wish> {
+    let prefer = |(process, sets): (usize, &Vec<Terms>)| {
+        let mut wish = Wish {
+            process,
+            set: None,
+            potential: 0.0,
+        };
+        for (set, terms) in sets.iter().enumerate() {
+            if terms.potential() > wish.potential {
+                (wish.set, wish.potential) = (Some(set), terms.potential());
+            }
+        }
+        wish
+    };
+    terms.iter().enumerate().map(prefer).collect()
+}
+
+/// Sorts by falling PM as the program does: each pair of positions once in each direction, n² comparisons. It is not stable, and its
+/// order of equal PM decides who is a candidate.
+pub(super) fn exchange_sort(wishes: &mut [Wish]) {
+    for i in 0..wishes.len() {
+        for j in 0..wishes.len() {
+            if wishes[i].potential > wishes[j].potential {
+                wishes.swap(i, j);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_potentials_do_not_keep_their_order() {
+        let wish = |(process, potential): (usize, f64)| Wish {
+            process,
+            set: Some(0),
+            potential,
+        };
+        let mut wishes: Vec<Wish> = [1.0, 1.0, 2.0].into_iter().enumerate().map(wish).collect();
+        exchange_sort(&mut wishes);
+        // i = 0: 1(0) and 2(2) do not exchange, since 1 > 2 is false; i = 2: 2 > 1(0) gives 2 1(1) 1(0).
+        let order: Vec<usize> = wishes.iter().map(|wish| wish.process).collect();
+        assert_eq!(order, [2, 1, 0]);
+    }
+
+    #[test]
+    fn a_process_prefers_the_first_of_equal_sets_and_none_without_a_potential_above_nothing() {
+        let terms = |computation: f64, memory: f64| Terms {
+            metrics: [computation, 0.0, memory],
+        };
+        let found = wishes(&[
+            vec![terms(1.0, 2.0), terms(0.5, 0.0), terms(0.5, 0.0)],
+            vec![terms(1.0, 2.0), terms(0.0, 0.0), terms(0.0, 0.0)],
+        ]);
+        assert_eq!([found[0].set, found[1].set], [Some(1), None]);
+        assert_eq!([found[0].potential, found[1].potential], [0.5, 0.0]);
+    }
+}
