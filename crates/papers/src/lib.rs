@@ -9,7 +9,7 @@
 //! configuration, and everything else only compares. To add a paper, write one file here and one row of [`PAPERS`].
 //!
 //! The central type is [`Paper`]. The study of [rivals] compares all policies on the papers' cases and on others; [`reality`] compares recorded
-//! programs of MPI. Everything here only compares: nothing below knows a published number.
+//! programs of MPI, and [`authors`] the calls of the authors' own program. Everything here only compares: nothing below knows a published number.
 //!
 //! ```
 //! let names: Vec<&str> = migsim_papers::PAPERS.iter().map(|paper| paper.name).collect();
@@ -18,6 +18,7 @@
 
 mod ambiguities;
 mod audit;
+pub mod authors;
 mod calls;
 mod cells;
 mod changes;
@@ -32,6 +33,7 @@ mod lu;
 mod markdown;
 mod named;
 mod one_reading;
+mod packed;
 mod page;
 mod pages;
 mod plain;

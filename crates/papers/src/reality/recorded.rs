@@ -3,8 +3,7 @@
 //! Their traces have no barriers. What they compute is measured on the machine that they are predicted for, so that this judges the way from
 //! records to times, and forecasts no other machine.
 
-use std::io::Read as _;
-
+use crate::packed::unpacked;
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::HostId;
 use migsim_bsp::BarrierKind;
@@ -120,14 +119,10 @@ pub(super) struct Recorded {
 
 /// The text of a trace, which may be compressed with brotli.
 fn text(file: &[u8]) -> Result<String, Error> {
-    let mut text = Vec::new();
-    if file.starts_with(b"migsim-trace") {
-        text.extend(file);
-    } else {
-        let mut unpacked = brotli_decompressor::Decompressor::new(file, file.len());
-        (unpacked.read_to_end(&mut text)).map_err(|error| Problem::new(error.to_string()))?;
+    if !file.starts_with(b"migsim-trace") {
+        return unpacked(file);
     }
-    String::from_utf8(text).map_err(|error| Problem::new(error.to_string()).into())
+    String::from_utf8(file.to_vec()).map_err(|error| Problem::new(error.to_string()).into())
 }
 
 /// Predicts all recorded runs; `run` gives the time of a trace on a machine and a platform from its placement, under a barrier, with packets in

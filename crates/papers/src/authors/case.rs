@@ -1,0 +1,492 @@
+//! The stored form of a run of the authors' program: what a case has, and how it is read.
+//!
+//! Processes (ranks), hosts of a Set and supersteps count from 1 in a file, Sets from 0; here all count from 0 but supersteps.
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use migsim_base::document::Document;
+use migsim_base::error::{Error, Problem};
+use migsim_base::units::{Bytes, InstructionsPerSecond, Seconds};
+use migsim_policies::authors_2015::{Call, Heuristic, Move, Report, Set, age};
+
+/// The heuristics by their names in a file.
+const HEURISTICS: [(&str, Option<Heuristic>); 5] = [
+    ("none", None),
+    ("one", Some(Heuristic::One)),
+    ("percentage", Some(Heuristic::Percentage)),
+    ("migcube", Some(Heuristic::MigCube)),
+    ("mighull", Some(Heuristic::MigHull)),
+];
+
+/// The scenarios by their names in a file.
+const SCENARIOS: [&str; 3] = ["i", "ii", "iii"];
+
+/// A stored run.
+#[derive(Clone, Debug)]
+pub(super) struct Case {
+    pub(super) name: String,
+    /// `i`, `ii` or `iii`.
+    pub(super) scenario: String,
+    /// None: no call was made.
+    pub(super) heuristic: Option<Heuristic>,
+    pub(super) x: f64,
+    pub(super) d: f64,
+    pub(super) sets: Vec<Set>,
+    /// The prefix of the names of the hosts of each Set.
+    pub(super) prefixes: Vec<String>,
+    pub(super) calls: Vec<StoredCall>,
+}
+
+impl Case {
+    /// A stored call as the edition is asked about it.
+    pub(super) fn call<'a>(
+        &'a self,
+        call: &'a StoredCall,
+        stored: &'a Reports,
+        heuristic: Heuristic,
+    ) -> Call<'a> {
+        Call {
+            sets: &self.sets,
+            reports: &stored.reports,
+            heuristic,
+            x: self.x,
+            marked: &call.marked,
+            pinned: &[],
+            moves_happen: self.scenario == "iii",
+        }
+    }
+}
+
+/// A call of a run.
+#[derive(Clone, Debug)]
+pub(super) struct StoredCall {
+    /// The superstep that it follows, from 1.
+    pub(super) superstep: u64,
+    pub(super) indices: Vec<f64>,
+    /// For each superstep of the interval, the number of processes whose time lies outside mean · (1 ± D).
+    pub(super) outside: Vec<usize>,
+    /// Whether each process was a candidate of an earlier call.
+    pub(super) marked: Vec<bool>,
+    pub(super) candidates: Vec<bool>,
+    pub(super) moves: Vec<Move>,
+    /// What each process reported; stored for the first calls of a run.
+    pub(super) reports: Option<Reports>,
+    /// For each superstep of the interval the time of each process; stored for the first call of a run.
+    pub(super) times: Option<Vec<Vec<Seconds>>>,
+}
+
+/// The reports of a call.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Reports {
+    pub(super) reports: Vec<Report>,
+    /// PM(i,j), for each process and Set.
+    pub(super) potentials: Vec<Vec<f64>>,
+    /// The processes as sorted, with the Set that each prefers.
+    pub(super) order: Vec<(usize, Option<usize>)>,
+}
+
+#[derive(Deserialize)]
+struct RawCase {
+    case: String,
+    scenario: String,
+    heuristic: String,
+    parameters: RawParameters,
+    sets: Vec<RawSet>,
+    /// From the manager of each Set to that of each other \[s\]; not stored where no call is made.
+    #[serde(default)]
+    latency: Vec<Vec<f64>>,
+    #[serde(default)]
+    calls: Vec<RawCall>,
+}
+
+#[derive(Deserialize)]
+struct RawParameters {
+    processes: usize,
+    message_bytes: f64,
+    alpha: u32,
+    d: f64,
+    x: Option<f64>,
+}
+
+#[derive(Deserialize)]
+struct RawSet {
+    prefix: String,
+    hosts: usize,
+    power: f64,
+}
+
+#[derive(Deserialize)]
+struct RawCall {
+    superstep: u64,
+    iset: Vec<f64>,
+    #[serde(default)]
+    processes_outside_d: Vec<usize>,
+    /// Stored with the reports.
+    order: Option<Table>,
+    candidates_left_from_earlier_calls: Vec<usize>,
+    candidates: Vec<usize>,
+    decided_moves: Table,
+    reports: Option<Table>,
+    measured: Option<RawMeasured>,
+}
+
+#[derive(Deserialize)]
+struct Table {
+    columns: Vec<String>,
+    rows: Vec<Vec<Value>>,
+}
+
+#[derive(Deserialize)]
+struct RawMeasured {
+    /// The rank, its times, and its times of computation.
+    rows: Vec<(usize, Vec<f64>, Vec<f64>)>,
+}
+
+/// Reads a case.
+///
+/// # Errors
+/// The text is no JSON, or has not the stored form of a case; with the place of the fault.
+pub(super) fn read(source: &str, text: &str) -> Result<Case, Error> {
+    let document = Document::parse(source, text)?;
+    let raw: RawCase = document.deserialize().map_err(|error| {
+        let is_other = !document.has("case") && !document.has("calls");
+        if is_other {
+            let problem = document.problem("", "the file is no case of the authors' program");
+            problem.hint("a case has `case`, `scenario`, `heuristic`, `parameters`, `sets`, `latency` and `calls`").into()
+        } else {
+            error
+        }
+    })?;
+    Reader {
+        document: &document,
+        raw: &raw,
+    }
+    .case()
+}
+
+/// A case while it is read: each fault is placed in its document.
+struct Reader<'a> {
+    document: &'a Document,
+    raw: &'a RawCase,
+}
+
+impl Reader<'_> {
+    fn fault(&self, key: &str, message: impl Into<String>) -> Problem {
+        self.document.problem(key, message)
+    }
+
+    fn case(&self) -> Result<Case, Error> {
+        let (raw, parameters) = (self.raw, &self.raw.parameters);
+        let heuristic = HEURISTICS.iter().find(|(name, _)| *name == raw.heuristic);
+        let Some(&(_, heuristic)) = heuristic else {
+            let message = format!("unknown heuristic `{}`", raw.heuristic);
+            let problem = self.fault("heuristic", message);
+            let known = HEURISTICS.iter().map(|(name, _)| *name);
+            return Err(problem.known("heuristics", known).into());
+        };
+        if !SCENARIOS.contains(&raw.scenario.as_str()) {
+            let problem = self.fault("scenario", format!("unknown scenario `{}`", raw.scenario));
+            return Err(problem.known("scenarios", SCENARIOS).into());
+        }
+        if heuristic.is_none() && !raw.calls.is_empty() {
+            let problem = self.fault("heuristic", "the case has calls and no heuristic");
+            return Err(problem.hint("name the heuristic that decided them").into());
+        }
+        if heuristic == Some(Heuristic::Percentage) && parameters.x.is_none() {
+            let problem = self.fault("parameters.x", "the heuristic `percentage` has no x");
+            return Err(problem.hint("give x, a number from 0 to 1").into());
+        }
+        if parameters.processes == 0 || parameters.alpha == 0 || raw.sets.is_empty() {
+            let problem = self.fault(
+                "parameters",
+                "a case needs a process, a Set, and alpha of at least 1",
+            );
+            return Err(problem.into());
+        }
+        let calls = raw.calls.iter().enumerate();
+        Ok(Case {
+            name: raw.case.clone(),
+            scenario: raw.scenario.clone(),
+            heuristic,
+            x: parameters.x.unwrap_or_default(),
+            d: parameters.d,
+            sets: (0..raw.sets.len())
+                .map(|set| self.set(set))
+                .collect::<Result<_, _>>()?,
+            prefixes: raw.sets.iter().map(|set| set.prefix.clone()).collect(),
+            calls: calls
+                .map(|(at, call)| self.call(at, call))
+                .collect::<Result<_, _>>()?,
+        })
+    }
+
+    fn set(&self, set: usize) -> Result<Set, Problem> {
+        let raw = &self.raw.sets[set];
+        let latency = self.raw.latency.get(set).and_then(|row| row.get(set));
+        let latency = if self.raw.calls.is_empty() {
+            Some(Seconds::default()) // nothing asks for it
+        } else {
+            latency.copied().and_then(Seconds::new)
+        };
+        let latency = latency.ok_or_else(|| {
+            let key = format!("latency[{set}][{set}]");
+            self.fault(&key, format!("Set {set} has no latency to itself"))
+        })?;
+        let power = InstructionsPerSecond::new(raw.power).ok_or_else(|| {
+            self.fault(
+                &format!("sets[{set}].power"),
+                format!("{} is no power", raw.power),
+            )
+        })?;
+        Ok(Set {
+            hosts: raw.hosts,
+            power,
+            own_latency: latency,
+        })
+    }
+
+    fn call(&self, at: usize, call: &RawCall) -> Result<StoredCall, Error> {
+        let key = |key: &str| format!("calls[{at}].{key}");
+        let sets = self.raw.sets.len();
+        if call.iset.len() != sets {
+            let message = format!("{} indices of {sets} Sets", call.iset.len());
+            return Err(self.fault(&key("iset"), message).into());
+        }
+        let left = "candidates_left_from_earlier_calls";
+        Ok(StoredCall {
+            superstep: call.superstep,
+            indices: call.iset.clone(),
+            outside: call.processes_outside_d.clone(),
+            marked: self.flags(&key(left), &call.candidates_left_from_earlier_calls)?,
+            candidates: self.flags(&key("candidates"), &call.candidates)?,
+            moves: self.moves(&key("decided_moves"), &call.decided_moves)?,
+            reports: match &call.reports {
+                Some(table) => {
+                    let order = call.order.as_ref().ok_or_else(|| {
+                        let message = "the call has reports and no order";
+                        self.fault(&format!("calls[{at}]"), message)
+                    })?;
+                    let order = self.order(&key("order"), order)?;
+                    let reports = self.reports(&key("reports"), table)?;
+                    Some(Reports { order, ..reports })
+                }
+                None => None,
+            },
+            times: match &call.measured {
+                Some(measured) => Some(self.times(&key("measured"), measured)?),
+                None => None,
+            },
+        })
+    }
+
+    /// The index of a process from its rank.
+    fn process(&self, key: &str, rank: usize) -> Result<usize, Problem> {
+        let processes = self.raw.parameters.processes;
+        let process = rank.checked_sub(1).filter(|&process| process < processes);
+        process.ok_or_else(|| self.fault(key, format!("rank {rank} is not from 1 to {processes}")))
+    }
+
+    fn flags(&self, key: &str, ranks: &[usize]) -> Result<Vec<bool>, Problem> {
+        let mut flags = vec![false; self.raw.parameters.processes];
+        for (at, rank) in ranks.iter().enumerate() {
+            flags[self.process(&format!("{key}[{at}]"), *rank)?] = true;
+        }
+        Ok(flags)
+    }
+
+    fn order(&self, key: &str, table: &Table) -> Result<Vec<(usize, Option<usize>)>, Problem> {
+        let rows = Rows::new(self, key, table)?;
+        let row = |at: usize| {
+            let set = rows.value(at, "set")?;
+            let set = if set.is_null() {
+                None
+            } else {
+                Some(rows.set(at)?)
+            };
+            Ok((rows.process(at)?, set))
+        };
+        (0..table.rows.len()).map(row).collect()
+    }
+
+    fn moves(&self, key: &str, table: &Table) -> Result<Vec<Move>, Problem> {
+        let rows = Rows::new(self, key, table)?;
+        let row = |at: usize| {
+            let (process, (set, host)) = (rows.process(at)?, rows.host(at)?);
+            if rows.set(at)? != set {
+                return Err(self.fault(
+                    &rows.key(at, "host"),
+                    "the host is not in the Set of the move",
+                ));
+            }
+            Ok(Move { process, set, host })
+        };
+        (0..table.rows.len()).map(row).collect()
+    }
+
+    fn reports(&self, key: &str, table: &Table) -> Result<Reports, Problem> {
+        let parameters = &self.raw.parameters;
+        let sets = self.raw.sets.len();
+        let rows = Rows::new(self, key, table)?;
+        if table.rows.len() != parameters.processes {
+            let message = format!(
+                "{} reports of {} processes",
+                table.rows.len(),
+                parameters.processes
+            );
+            return Err(self.fault(&format!("{key}.rows"), message));
+        }
+        let received =
+            (0..parameters.alpha).fold(0.0, |aged, _| age(aged, parameters.message_bytes));
+        let received = Bytes::new(received)
+            .ok_or_else(|| self.fault("parameters.message_bytes", "the size is out of range"))?;
+        let mut all = Reports::default();
+        for at in 0..table.rows.len() {
+            if rows.process(at)? != at {
+                let message = format!(
+                    "the reports are not by rising rank: {} is expected here",
+                    at + 1
+                );
+                return Err(self.fault(&rows.key(at, "rank"), message));
+            }
+            let (set, host) = rows.host(at)?;
+            let of_sets = |name: &str| -> Result<Vec<f64>, Problem> {
+                (0..sets)
+                    .map(|set| rows.number(at, &format!("{name}_{set}")))
+                    .collect()
+            };
+            let times = (0..sets).map(|set| rows.seconds(at, &format!("btp_{set}")));
+            all.reports.push(Report {
+                set,
+                host,
+                computation_pattern: rows.number(at, "pcomp")?,
+                computation: rows.seconds(at, "ctp")?,
+                communication_patterns: of_sets("pcomm")?,
+                communication: times.collect::<Result<_, _>>()?,
+                // The first process of the chain receives nothing.
+                bytes: if at == 0 { Bytes::default() } else { received },
+            });
+            all.potentials.push(of_sets("pm")?);
+        }
+        Ok(all)
+    }
+
+    fn times(&self, key: &str, measured: &RawMeasured) -> Result<Vec<Vec<Seconds>>, Problem> {
+        let supersteps = self.raw.parameters.alpha as usize;
+        let mut times = vec![Vec::new(); supersteps];
+        for (at, (_, row, _)) in measured.rows.iter().enumerate() {
+            let key = format!("{key}.rows[{at}][1]");
+            if row.len() != supersteps {
+                let message = format!("{} times of {supersteps} supersteps", row.len());
+                return Err(self.fault(&key, message));
+            }
+            for (times, time) in times.iter_mut().zip(row) {
+                let time = Seconds::new(*time)
+                    .ok_or_else(|| self.fault(&key, format!("{time} is no time")))?;
+                times.push(time);
+            }
+        }
+        Ok(times)
+    }
+}
+
+/// The rows of a table, by the names of its columns.
+struct Rows<'a> {
+    reader: &'a Reader<'a>,
+    key: &'a str,
+    table: &'a Table,
+}
+
+impl<'a> Rows<'a> {
+    /// # Errors
+    /// A row has another length than the list of columns.
+    fn new(reader: &'a Reader<'a>, key: &'a str, table: &'a Table) -> Result<Self, Problem> {
+        let columns = table.columns.len();
+        match table.rows.iter().position(|row| row.len() != columns) {
+            Some(at) => {
+                let message = format!("{} values of {columns} columns", table.rows[at].len());
+                Err(reader.fault(&format!("{key}.rows[{at}]"), message))
+            }
+            None => Ok(Self { reader, key, table }),
+        }
+    }
+
+    fn column(&self, name: &str) -> Result<usize, Problem> {
+        let columns = &self.table.columns;
+        columns
+            .iter()
+            .position(|column| column == name)
+            .ok_or_else(|| {
+                let key = format!("{}.columns", self.key);
+                let problem = self.reader.fault(&key, format!("no column `{name}`"));
+                problem.known("columns", columns.iter().map(String::as_str))
+            })
+    }
+
+    /// The place of a value in the file.
+    fn key(&self, at: usize, name: &str) -> String {
+        let column = self.column(name).unwrap_or_default();
+        format!("{}.rows[{at}][{column}]", self.key)
+    }
+
+    fn value(&self, at: usize, name: &str) -> Result<&'a Value, Problem> {
+        Ok(&self.table.rows[at][self.column(name)?])
+    }
+
+    fn wrong(&self, at: usize, name: &str, wanted: &str) -> Problem {
+        let value = self.table.rows[at].get(self.column(name).unwrap_or_default());
+        let value = value.map_or_else(String::new, Value::to_string);
+        self.reader.fault(
+            &self.key(at, name),
+            format!("`{name}` is {value}; it must be {wanted}"),
+        )
+    }
+
+    fn number(&self, at: usize, name: &str) -> Result<f64, Problem> {
+        let number = self.value(at, name)?.as_f64();
+        number.ok_or_else(|| self.wrong(at, name, "a number"))
+    }
+
+    fn seconds(&self, at: usize, name: &str) -> Result<Seconds, Problem> {
+        let seconds = Seconds::new(self.number(at, name)?);
+        seconds.ok_or_else(|| self.wrong(at, name, "a time of at least 0 s"))
+    }
+
+    fn process(&self, at: usize) -> Result<usize, Problem> {
+        let rank = self
+            .value(at, "rank")?
+            .as_u64()
+            .and_then(|rank| usize::try_from(rank).ok());
+        let rank = rank.ok_or_else(|| self.wrong(at, "rank", "a rank"))?;
+        self.reader.process(&self.key(at, "rank"), rank)
+    }
+
+    fn set(&self, at: usize) -> Result<usize, Problem> {
+        let sets = self.reader.raw.sets.len();
+        let set = self
+            .value(at, "set")?
+            .as_u64()
+            .and_then(|set| usize::try_from(set).ok());
+        let set = set.filter(|&set| set < sets);
+        set.ok_or_else(|| self.wrong(at, "set", &format!("a Set below {sets}")))
+    }
+
+    /// The Set of a host and its index there, from its name: `suno-3` is the third host of `suno`.
+    fn host(&self, at: usize) -> Result<(usize, usize), Problem> {
+        let name = self.value(at, "host")?.as_str().unwrap_or_default();
+        let sets = &self.reader.raw.sets;
+        let place = name.rsplit_once('-').and_then(|(prefix, number)| {
+            let set = sets.iter().position(|set| set.prefix == prefix)?;
+            let number: usize = number.parse().ok()?;
+            Some((set, number.checked_sub(1)?))
+        });
+        place.ok_or_else(|| {
+            let prefixes: Vec<&str> = sets.iter().map(|set| set.prefix.as_str()).collect();
+            let wanted = format!(
+                "the prefix of a Set ({}), a hyphen and a number from 1",
+                prefixes.join(", ")
+            );
+            self.wrong(at, "host", &wanted)
+        })
+    }
+}

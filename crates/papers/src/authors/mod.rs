@@ -1,0 +1,184 @@
+//! The authors' own simulation program of 2015 as a judge: its stored calls, decided again by the edition `authors-2015`.
+//!
+//! ```text
+//! cases.jsonl.br, or a folder ─> case ─> replay ─> page, table, JSON
+//! ```
+//! A case is a run of the program `migcubemighull/heuristics` (2015), as numbers. The program has no licence; no text of it is here. The
+//! built-in cases are numbers that it produced when it was run with SimGrid 3.32 in the behaviour of SimGrid 3.11: for each call what the
+//! processes reported, and what the managers decided. A line of `cases.jsonl.br` (brotli) is a case.
+//!
+//! Nothing is simulated and nothing is fitted: the reports of a call go into
+//! [`Call::decide`](migsim_policies::authors_2015::Call::decide), and its answer is compared with the stored one.
+
+mod case;
+mod page;
+mod replay;
+mod slips;
+
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::packed::unpacked;
+use migsim_base::document::read_text;
+use migsim_base::error::{Error, Problem};
+
+use case::Case;
+pub use page::{csv, markdown, text};
+pub use replay::CaseResult;
+pub use slips::{Slip, Without};
+
+/// The built-in cases.
+const CASES: &[u8] = include_bytes!("cases.jsonl.br");
+
+/// The number of comparisons, and of those that were equal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Calls whose reports are stored.
+    pub calls: usize,
+    /// Set indices, equal to the last bit.
+    pub indices_equal: usize,
+    /// Their number.
+    pub indices: usize,
+    /// Potentials PM(i,j), equal to the last bit.
+    pub potentials_equal: usize,
+    /// Their number.
+    pub potentials: usize,
+    /// Calls with the same order of processes and the same preferred Sets.
+    pub orders_equal: usize,
+    /// Calls with the same candidates.
+    pub candidates_equal: usize,
+    /// Calls with the same moves, each to the same host.
+    pub hosts_equal: usize,
+    /// Moves of these calls that the program decided.
+    pub moves: usize,
+    /// Supersteps with stored times in which as many processes lie outside mean · (1 ± D).
+    pub outside_equal: usize,
+    /// Their number.
+    pub outside: usize,
+}
+
+impl Counts {
+    /// Adds the counts of another case.
+    fn add(&mut self, other: &Self) {
+        self.calls += other.calls;
+        self.indices_equal += other.indices_equal;
+        self.indices += other.indices;
+        self.potentials_equal += other.potentials_equal;
+        self.potentials += other.potentials;
+        self.orders_equal += other.orders_equal;
+        self.candidates_equal += other.candidates_equal;
+        self.hosts_equal += other.hosts_equal;
+        self.moves += other.moves;
+        self.outside_equal += other.outside_equal;
+        self.outside += other.outside;
+    }
+
+    /// Whether all comparisons were equal.
+    pub fn is_exact(&self) -> bool {
+        let calls = [self.orders_equal, self.candidates_equal, self.hosts_equal];
+        calls == [self.calls; 3]
+            && self.indices_equal == self.indices
+            && self.potentials_equal == self.potentials
+            && self.outside_equal == self.outside
+    }
+}
+
+/// The cases, decided again.
+#[derive(Clone, Debug, Serialize)]
+pub struct Authors {
+    /// The number of cases.
+    pub cases: usize,
+    /// The comparisons of all cases.
+    #[serde(flatten)]
+    pub counts: Counts,
+    /// Makespans within 1e-6 of the program's; none while whole runs are not simulated.
+    pub makespans_within_1e6: Option<usize>,
+    /// Why there are none.
+    pub makespans_note: &'static str,
+    /// The calls without a slip of the program.
+    pub without_slips: Vec<Without>,
+    /// Each case.
+    pub by_case: Vec<CaseResult>,
+}
+
+impl Authors {
+    /// Whether every stored call came out exactly.
+    pub fn is_exact(&self) -> bool {
+        self.counts.is_exact()
+    }
+}
+
+/// Why there are no makespans.
+const NO_MAKESPANS: &str = "whole runs of the program are not simulated, only its stored calls";
+
+/// Decides all stored calls again: those of the JSON files in a folder, or the built-in ones.
+///
+/// # Errors
+/// A file cannot be read or has not the stored form of a case; the problems of all files are reported together.
+pub fn authors(folder: Option<&Path>) -> Result<Authors, Error> {
+    let cases = match folder {
+        Some(folder) => in_folder(folder)?,
+        None => built_in()?,
+    };
+    let by_case: Vec<CaseResult> = cases.iter().map(replay::judge).collect();
+    let mut counts = Counts::default();
+    for one in &by_case {
+        counts.add(&one.counts);
+    }
+    Ok(Authors {
+        cases: by_case.len(),
+        counts,
+        makespans_within_1e6: None,
+        makespans_note: NO_MAKESPANS,
+        without_slips: slips::without(&cases),
+        by_case,
+    })
+}
+
+/// Reads the built-in cases.
+fn built_in() -> Result<Vec<Case>, Error> {
+    let text = unpacked(CASES)?;
+    let lines = (1..).zip(text.lines());
+    let read = |(line, text): (usize, &str)| case::read(&format!("built-in case {line}"), text);
+    lines.map(read).collect()
+}
+
+/// Reads the JSON files in a folder, by their names.
+fn in_folder(folder: &Path) -> Result<Vec<Case>, Error> {
+    let shown = folder.display().to_string();
+    let wrong = |message: String| {
+        let problem = Problem::new(message).source(format!("--cases {shown}"));
+        problem.hint("give a folder with a JSON file for each case")
+    };
+    let entries = std::fs::read_dir(folder)
+        .map_err(|error| wrong(format!("cannot read the folder `{shown}`: {error}")))?;
+    let mut files = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(|error| wrong(format!("cannot read `{shown}`: {error}")))?;
+        files.push(entry.path());
+    }
+    files.retain(|file| file.extension().is_some_and(|suffix| suffix == "json"));
+    files.sort();
+    if files.is_empty() {
+        return Err(wrong(format!("`{shown}` has no file whose name ends in `.json`")).into());
+    }
+    let (mut cases, mut problems) = (Vec::new(), Vec::new());
+    for file in &files {
+        let name = file.display().to_string();
+        let read = read_text(file).map_err(Error::from);
+        match read.and_then(|text| case::read(&name, &text)) {
+            Ok(case) => cases.push(case),
+            Err(Error::Input(found)) => problems.extend(found),
+            Err(error) => return Err(error),
+        }
+    }
+    if problems.is_empty() {
+        Ok(cases)
+    } else {
+        Err(Error::Input(problems))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,229 @@
+//! `authors-2015.md`, `authors-2015.csv`, and the table for a terminal.
+
+use super::{Authors, CaseResult, Counts};
+use crate::markdown::{cell, put};
+use migsim_output::{Cell, Form, Sheet, Table, numbers, words};
+use migsim_policies::authors_2015::Heuristic;
+
+/// The first part of the page.
+const INTRODUCTION: &str = "# The authors' own program, decided again
+
+Written by `migsim reproduce authors-2015 --out results`. MigBSP's authors published a simulation program (`migcubemighull/heuristics`, 2015).
+It has no licence, and none of its text is here. The cases are numbers that it produced when it was run with SimGrid 3.32, in the behaviour of
+SimGrid 3.11: the reports of the processes at a call, and what the managers decided. The edition
+[`authors-2015`](../docs/policies/authors-2015.md) was written from a description of what the program computes, and decides these calls again.
+
+Each case is a chain of 6, 30 or 60 processes on three clusters of Grid'5000, over 80 supersteps. In scenario ii moves are decided and not
+made, in scenario iii they are made. PM is the potential of migration; one PM(i,j) belongs to a process i and a Set (cluster) j. Sets count
+from 0, processes and supersteps from 1.
+
+Nothing is fitted. A stored call goes in as its reports: aged times and bytes, patterns, places, and the candidates of earlier calls. Set
+indices and PM must be equal to the last bit, since the last digit decides ties. The order must be the same with the Set that each process
+prefers, and so must the candidates, the moves, their sequence and their hosts.
+";
+
+/// The last part of the page.
+const LIMITS: &str = "## What this does not show
+
+- Scenario i has no calls. Its cases are read and nothing of them is compared.
+- Whole runs are not simulated here, so that no makespan is compared.
+- The reports of later calls are not stored: three calls of scenario iii and one of scenario ii are, and all of 6 processes.
+- A third of the cases was kept elsewhere while the edition was written. `migsim reproduce authors-2015 --cases FOLDER` reads JSON files of
+  the same form.
+";
+
+/// The sentence that sums up all comparisons.
+fn summary(authors: &Authors) -> String {
+    let counts = &authors.counts;
+    format!(
+        "{} cases, {} stored calls: {} of {} potentials equal to the last bit; order equal in {} calls, candidates in {}, moves and their hosts in {} ({} moves)",
+        authors.cases,
+        counts.calls,
+        counts.potentials_equal,
+        counts.potentials,
+        counts.orders_equal,
+        counts.candidates_equal,
+        counts.hosts_equal,
+        counts.moves
+    )
+}
+
+/// The table for a terminal: all comparisons by heuristic and scenario, and what differs.
+pub fn text(authors: &Authors) -> String {
+    let mut sheet = Sheet::default();
+    sheet.line(summary(authors));
+    sheet.line("");
+    sheet.table(by_heuristic(authors));
+    if authors
+        .by_case
+        .iter()
+        .any(|one| !one.differences.is_empty())
+    {
+        sheet.line("");
+    }
+    for (case, difference) in differences(authors) {
+        sheet.line(format!("{case}: {difference}"));
+    }
+    sheet.render(Form::Table)
+}
+
+/// A row for each case.
+pub fn csv(authors: &Authors) -> String {
+    let mut columns = vec![
+        words("case", "case"),
+        words("heuristic", "heuristic"),
+        words("scenario", "scenario"),
+    ];
+    columns.extend(COUNTS.map(|(key, _)| numbers(key, key)));
+    let mut table = Table::new("cases", "", &columns);
+    for one in &authors.by_case {
+        let names = [one.case.as_str(), name(one.heuristic), &one.scenario].map(Cell::text);
+        let counts = COUNTS.map(|(_, count)| Cell::count(count(&one.counts)));
+        table.push([&names[..], &counts].concat());
+    }
+    let mut sheet = Sheet::default();
+    sheet.table(table);
+    sheet.render(Form::Csv)
+}
+
+/// The page.
+pub fn markdown(authors: &Authors) -> String {
+    let mut page = INTRODUCTION.to_owned();
+    put!(page, "\n## What came out\n\n{}.\n\n", summary(authors));
+    let mut sheet = Sheet::default();
+    sheet.table(by_heuristic(authors));
+    page += &sheet.render(Form::Markdown);
+    let counts = &authors.counts;
+    put!(
+        page,
+        "\nA superstep counts as stable if all times lie within the mean times 1 ± D. The edition finds as many processes outside in {} of {} supersteps.\n",
+        counts.outside_equal,
+        counts.outside
+    );
+    let mut differences = differences(authors).peekable();
+    if differences.peek().is_some() {
+        page += "\nWhat differs:\n\n";
+    }
+    for (case, difference) in differences {
+        put!(page, "- {}: {}\n", cell(case), cell(difference));
+    }
+    page += "\n## What the slips decide\n\nThe program's slips are listed on the page of [`authors-2015`](../docs/policies/authors-2015.md). Three of them lie in the inputs of a call, so that the stored calls can be decided without one of them. Each call is judged by itself, from the reports of the program's run.\n\n";
+    let mut sheet = Sheet::default();
+    sheet.table(without_slips(authors));
+    page += &sheet.render(Form::Markdown);
+    put!(page, "\n{LIMITS}");
+    page
+}
+
+/// What differs, with its case.
+fn differences(authors: &Authors) -> impl Iterator<Item = (&str, &str)> {
+    authors.by_case.iter().flat_map(|one| {
+        let differences = one.differences.iter();
+        differences.map(|difference| (one.case.as_str(), difference.as_str()))
+    })
+}
+
+/// The counts of a table, by their names.
+const COUNTS: [(&str, fn(&Counts) -> usize); 11] = [
+    ("calls", |counts| counts.calls),
+    ("indices_equal", |counts| counts.indices_equal),
+    ("indices", |counts| counts.indices),
+    ("potentials_equal", |counts| counts.potentials_equal),
+    ("potentials", |counts| counts.potentials),
+    ("orders_equal", |counts| counts.orders_equal),
+    ("candidates_equal", |counts| counts.candidates_equal),
+    ("hosts_equal", |counts| counts.hosts_equal),
+    ("moves", |counts| counts.moves),
+    ("outside_equal", |counts| counts.outside_equal),
+    ("outside", |counts| counts.outside),
+];
+
+/// The name of a heuristic.
+fn name(heuristic: Option<Heuristic>) -> &'static str {
+    match heuristic {
+        None => "none",
+        Some(Heuristic::One) => "one",
+        Some(Heuristic::Percentage) => "percentage",
+        Some(Heuristic::MigCube) => "migcube",
+        Some(Heuristic::MigHull) => "mighull",
+    }
+}
+
+/// The comparisons by heuristic and scenario.
+fn by_heuristic(authors: &Authors) -> Table {
+    let columns = [
+        words("heuristic", "heuristic"),
+        words("scenario", "scenario"),
+        numbers("cases", "cases"),
+        numbers("calls", "calls"),
+        numbers("PM equal", "potentials_equal"),
+        numbers("of", "potentials"),
+        numbers("orders equal", "orders_equal"),
+        numbers("candidates equal", "candidates_equal"),
+        numbers("hosts equal", "hosts_equal"),
+        numbers("moves", "moves"),
+    ];
+    let mut table = Table::new("heuristics", "", &columns);
+    let heuristics = [
+        Heuristic::One,
+        Heuristic::Percentage,
+        Heuristic::MigCube,
+        Heuristic::MigHull,
+    ];
+    for heuristic in heuristics {
+        for scenario in ["ii", "iii"] {
+            let is_meant =
+                |one: &&CaseResult| one.heuristic == Some(heuristic) && one.scenario == scenario;
+            let (mut cases, mut counts) = (0, Counts::default());
+            for one in authors.by_case.iter().filter(is_meant) {
+                cases += 1;
+                counts.add(&one.counts);
+            }
+            if cases > 0 {
+                row(
+                    &mut table,
+                    [name(Some(heuristic)), scenario],
+                    cases,
+                    &counts,
+                );
+            }
+        }
+    }
+    let with_calls = authors.by_case.iter().filter(|one| one.heuristic.is_some());
+    row(&mut table, ["all", ""], with_calls.count(), &authors.counts);
+    table
+}
+
+fn row(table: &mut Table, names: [&str; 2], cases: usize, counts: &Counts) {
+    let numbers = [
+        cases,
+        counts.calls,
+        counts.potentials_equal,
+        counts.potentials,
+        counts.orders_equal,
+        counts.candidates_equal,
+        counts.hosts_equal,
+        counts.moves,
+    ];
+    table.push([&names.map(Cell::text)[..], &numbers.map(Cell::count)].concat());
+}
+
+/// The calls without a slip.
+fn without_slips(authors: &Authors) -> Table {
+    let columns = [
+        words("stored calls with", "slip"),
+        numbers("calls with other moves", "calls_changed"),
+        numbers("of", "calls"),
+        numbers("moves", "moves"),
+    ];
+    let mut table = Table::new("slips", "", &columns);
+    let counts = &authors.counts;
+    let numbers = |numbers: [usize; 3]| numbers.map(Cell::count);
+    let all = numbers([0, counts.calls, counts.moves]);
+    table.push([&[Cell::text("all slips")][..], &all].concat());
+    for one in &authors.without_slips {
+        let found = numbers([one.calls_changed, counts.calls, one.moves]);
+        table.push([&[Cell::text(one.slip.mended())][..], &found].concat());
+    }
+    table
+}

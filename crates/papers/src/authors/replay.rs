@@ -1,0 +1,180 @@
+//! The comparison: the reports of a stored call go into the edition, and its answer is compared with the stored one.
+
+use serde::Serialize;
+
+use super::Counts;
+use super::case::{Case, Reports, StoredCall};
+use migsim_policies::authors_2015::{Answer, Heuristic, outside};
+
+/// The number of differences of a case that are described.
+const DESCRIBED: usize = 8;
+
+/// A case, decided again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct CaseResult {
+    /// Its name.
+    pub case: String,
+    /// `i`, `ii` or `iii`.
+    pub scenario: String,
+    /// The heuristic; none if no call was made.
+    pub heuristic: Option<Heuristic>,
+    /// Its comparisons.
+    #[serde(flatten)]
+    pub counts: Counts,
+    /// The first things that differ, in words.
+    pub differences: Vec<String>,
+}
+
+/// Decides the calls of a case again whose reports are stored.
+pub(super) fn judge(case: &Case) -> CaseResult {
+    let mut judged = Judged {
+        case,
+        counts: Counts::default(),
+        differences: Vec::new(),
+    };
+    for call in &case.calls {
+        judged.times(call);
+        if let (Some(reports), Some(heuristic)) = (&call.reports, case.heuristic) {
+            judged.call(call, reports, heuristic);
+        }
+    }
+    CaseResult {
+        case: case.name.clone(),
+        scenario: case.scenario.clone(),
+        heuristic: case.heuristic,
+        counts: judged.counts,
+        differences: judged.differences,
+    }
+}
+
+/// A case while it is compared.
+struct Judged<'a> {
+    case: &'a Case,
+    counts: Counts,
+    differences: Vec<String>,
+}
+
+impl Judged<'_> {
+    /// Notes a difference; returns whether there was none, as a count.
+    fn equal(&mut self, is_equal: bool, call: &StoredCall, what: impl FnOnce() -> String) -> usize {
+        if !is_equal && self.differences.len() < DESCRIBED {
+            let superstep = call.superstep;
+            self.differences
+                .push(format!("call after superstep {superstep}: {}", what()));
+        }
+        usize::from(is_equal)
+    }
+
+    /// Compares the balance of each superstep of the interval whose times are stored.
+    fn times(&mut self, call: &StoredCall) {
+        let Some(times) = &call.times else {
+            return;
+        };
+        for (at, (times, stored)) in times.iter().zip(&call.outside).enumerate() {
+            let found = outside(times, self.case.d);
+            let what = || {
+                format!(
+                    "{found} processes outside D in superstep {} of the interval, stored {stored}",
+                    at + 1
+                )
+            };
+            self.counts.outside_equal += self.equal(found == *stored, call, what);
+            self.counts.outside += 1;
+        }
+    }
+
+    fn call(&mut self, call: &StoredCall, stored: &Reports, heuristic: Heuristic) {
+        let case = self.case;
+        let answer = case.call(call, stored, heuristic).decide();
+        self.counts.calls += 1;
+        self.numbers(call, stored, &answer);
+        let order = answer.order.iter().map(|wish| (wish.process, wish.set));
+        let order: Vec<_> = order.collect();
+        let what = || {
+            let at = order
+                .iter()
+                .zip(&stored.order)
+                .position(|(ours, theirs)| ours != theirs);
+            let at = at.unwrap_or(order.len().min(stored.order.len()));
+            let shown = |order: &[(usize, Option<usize>)]| {
+                order.get(at).map_or_else(
+                    || "nothing".to_owned(),
+                    |one| {
+                        let set = one
+                            .1
+                            .map_or_else(|| "no Set".to_owned(), |set| format!("Set {set}"));
+                        format!("rank {} for {set}", one.0 + 1)
+                    },
+                )
+            };
+            format!(
+                "position {} of the order has {}, stored {}",
+                at + 1,
+                shown(&order),
+                shown(&stored.order)
+            )
+        };
+        self.counts.orders_equal += self.equal(order == stored.order, call, what);
+        let ranks = |flags: &[bool]| {
+            let ranks = flags.iter().enumerate().filter(|(_, flag)| **flag);
+            let ranks: Vec<String> = ranks
+                .map(|(process, _)| (process + 1).to_string())
+                .collect();
+            ranks.join(", ")
+        };
+        let what = || {
+            format!(
+                "candidates {}, stored {}",
+                ranks(&answer.candidates),
+                ranks(&call.candidates)
+            )
+        };
+        self.counts.candidates_equal +=
+            self.equal(answer.candidates == call.candidates, call, what);
+        let what = || {
+            let is_equal = |at: &usize| answer.moves.get(*at) == call.moves.get(*at);
+            let at = (0..).find(|at| !is_equal(at)).unwrap_or_default();
+            let shown = |moves: &[migsim_policies::authors_2015::Move]| {
+                moves.get(at).map_or_else(
+                    || "nothing".to_owned(),
+                    |one| {
+                        format!(
+                            "rank {} to {}-{}",
+                            one.process + 1,
+                            case.prefixes[one.set],
+                            one.host + 1
+                        )
+                    },
+                )
+            };
+            format!(
+                "move {} is {}, stored {}",
+                at + 1,
+                shown(&answer.moves),
+                shown(&call.moves)
+            )
+        };
+        self.counts.hosts_equal += self.equal(answer.moves == call.moves, call, what);
+        self.counts.moves += call.moves.len();
+    }
+
+    /// Compares Set indices and potentials to the last bit.
+    fn numbers(&mut self, call: &StoredCall, stored: &Reports, answer: &Answer) {
+        for (set, (ours, theirs)) in answer.indices.iter().zip(&call.indices).enumerate() {
+            let what = || format!("ISet of Set {set} is {ours}, stored {theirs}");
+            let is_equal = ours.to_bits() == theirs.to_bits();
+            self.counts.indices_equal += self.equal(is_equal, call, what);
+            self.counts.indices += 1;
+        }
+        for (process, (ours, theirs)) in answer.terms.iter().zip(&stored.potentials).enumerate() {
+            for (set, (ours, theirs)) in ours.iter().zip(theirs).enumerate() {
+                let ours = ours.potential();
+                let rank = process + 1;
+                let what = || format!("PM of rank {rank} for Set {set} is {ours}, stored {theirs}");
+                let is_equal = ours.to_bits() == theirs.to_bits();
+                self.counts.potentials_equal += self.equal(is_equal, call, what);
+                self.counts.potentials += 1;
+            }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! The built-in cases, and folders with faults.
+
+use std::fs;
+
+use super::*;
+
+#[test]
+fn every_stored_call_comes_out_to_the_last_bit() {
+    let authors = authors(None).unwrap();
+    let counts = authors.counts;
+    assert_eq!(authors.cases, 61);
+    assert_eq!(
+        [counts.calls, counts.potentials, counts.moves],
+        [151, 19_116, 3_943]
+    );
+    let differences = authors.by_case.iter().flat_map(|one| &one.differences);
+    assert_eq!(differences.collect::<Vec<_>>(), Vec::<&String>::new());
+    assert!(authors.is_exact());
+    // The slips are part of what comes out: without one of them other moves are decided.
+    for without in &authors.without_slips {
+        assert!(without.calls_changed > 0, "{:?}", without.slip);
+    }
+}
+
+/// The text of a small built-in case.
+fn small() -> String {
+    let text = unpacked(CASES).unwrap();
+    let case = text
+        .lines()
+        .find(|line| line.contains("\"roundrobin-6p-one-iii\""));
+    case.unwrap().to_owned()
+}
+
+/// The cases of a folder with one file of this text.
+fn in_a_folder(text: &str) -> Result<Authors, Error> {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("case.json"), text).unwrap();
+    fs::write(folder.path().join("notes.txt"), "no case").unwrap();
+    authors(Some(folder.path()))
+}
+
+#[test]
+fn a_folder_of_cases_is_read_and_what_differs_is_described() {
+    let found = in_a_folder(&small()).unwrap();
+    assert_eq!([found.cases, found.counts.calls], [1, 10]);
+    assert!(found.is_exact());
+    // The last digit of a potential of the first call.
+    let text = small();
+    let at = text.find("\"pm_2\"").unwrap();
+    let at = at + text[at..].find("]]").unwrap();
+    let digit = &text[at - 1..at];
+    let other = if digit == "3" { "5" } else { "3" };
+    let changed = format!("{}{other}{}", &text[..at - 1], &text[at..]);
+    let found = in_a_folder(&changed).unwrap();
+    assert!(!found.is_exact());
+    assert_eq!(found.counts.potentials - found.counts.potentials_equal, 1);
+    let difference = &found.by_case[0].differences[0];
+    let expected = "call after superstep 8: PM of rank 6 for Set 2 is";
+    assert!(difference.starts_with(expected), "{difference}");
+    assert!(page::text(&found).contains(expected));
+}
+
+#[test]
+fn faults_of_a_folder_are_named_with_their_place() {
+    let fault = |from: &str, to: &str| {
+        let text = small();
+        assert!(text.contains(from), "{from}");
+        in_a_folder(&text.replacen(from, to, 1))
+            .unwrap_err()
+            .to_string()
+    };
+    for (from, to, expected) in [
+        ("\"one\"", "\"two\"", "unknown heuristic `two`"),
+        ("\"one\"", "\"none\"", "the case has calls and no heuristic"),
+        (
+            "\"one\"",
+            "\"percentage\"",
+            "the heuristic `percentage` has no x",
+        ),
+        ("\"iii\"", "\"iv\"", "unknown scenario `iv`"),
+        ("\"ctp\"", "\"cpt\"", "no column `ctp`"),
+        (
+            "\"columns\":[\"rank\",\"set\"],\"rows\":[[",
+            "\"columns\":[\"rank\",\"set\"],\"rows\":[[9",
+            "is not from 1 to 6",
+        ),
+        (
+            "1,\"suno-1\",3.",
+            "1,\"sun-1\",3.",
+            "must be the prefix of a Set (capricorne, suno, chicon)",
+        ),
+        (
+            "\"candidates\":[",
+            "\"candidates\":[0,",
+            "rank 0 is not from 1 to 6",
+        ),
+        ("\"case\":", "\"cases\":", "missing"),
+    ] {
+        let error = fault(from, to);
+        assert!(
+            error.contains(expected) && error.contains("case.json:1:"),
+            "{expected}: {error}"
+        );
+    }
+    let error = in_a_folder("{}").unwrap_err().to_string();
+    assert!(error.contains("no case of the authors' program"), "{error}");
+    let error = authors(Some(Path::new("no/such/folder")))
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("--cases no/such/folder"), "{error}");
+    let empty = tempfile::tempdir().unwrap();
+    let error = authors(Some(empty.path())).unwrap_err().to_string();
+    assert!(
+        error.contains("has no file whose name ends in `.json`"),
+        "{error}"
+    );
+}

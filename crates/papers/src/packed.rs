@@ -1,0 +1,16 @@
+//! Texts that are stored compressed.
+
+use std::io::Read as _;
+
+use migsim_base::error::{Error, Problem};
+
+/// The text of a file that was compressed with brotli.
+///
+/// # Errors
+/// The bytes are not such a text, which would be a fault of the program.
+pub(super) fn unpacked(file: &[u8]) -> Result<String, Error> {
+    let mut text = String::new();
+    let mut unpacked = brotli_decompressor::Decompressor::new(file, file.len());
+    (unpacked.read_to_string(&mut text)).map_err(|error| Problem::new(error.to_string()))?;
+    Ok(text)
+}
