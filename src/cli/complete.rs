@@ -22,8 +22,14 @@ pub(super) const REALITY: &str = "reality";
 /// The applications of the papers on Grid'5000.
 pub(super) const GRID: &str = "grid5000";
 
+/// The stored calls of the authors' own program.
+pub(super) const AUTHORS: &str = "authors-2015";
+
 /// The study of rivals.
 pub(super) const RIVALS: &str = "rivals";
+
+/// The studies beside the papers.
+pub(super) const STUDIES: [&str; 6] = [READINGS, AUDIT, RIVALS, REALITY, GRID, AUTHORS];
 
 /// Reads a value as `P` does, and offers names to shells.
 #[derive(Clone, Debug)]
@@ -86,7 +92,7 @@ pub(super) fn libraries() -> Offering<StringValueParser> {
 
 pub(super) fn papers() -> Offering<StringValueParser> {
     let names = paper::PAPERS.iter().map(|paper| paper.name);
-    texts(names.chain(["all", READINGS, AUDIT, RIVALS, REALITY, GRID]))
+    texts(names.chain(["all"]).chain(STUDIES))
 }
 
 fn platform_names() -> Vec<&'static str> {

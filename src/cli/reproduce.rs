@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::args::{Listing, ReproduceArguments};
-use super::complete::{AUDIT, GRID, READINGS, REALITY, RIVALS};
+use super::complete::{AUDIT, AUTHORS, GRID, READINGS, REALITY, RIVALS, STUDIES};
 use super::figures::{is_list, print_list, write_figures};
 use super::list::list;
 use super::memory_limit::limits;
@@ -37,8 +37,17 @@ pub(super) fn reproduce(
         return list(&Registry::standard(), papers, Form::Table, out).map(|()| true);
     }
     check_figure(arguments)?;
-    if ![READINGS, AUDIT, RIVALS, REALITY, GRID, "all"].contains(&arguments.paper.as_str()) {
+    let name = arguments.paper.as_str();
+    if name != "all" && !STUDIES.contains(&name) {
         paper::find(&arguments.paper).map_err(|error| error.placed("<PAPER>"))?;
+    }
+    if let Some(folder) = &arguments.cases
+        && arguments.paper != AUTHORS
+    {
+        let problem = Problem::new(format!("`{}` has no cases", arguments.paper));
+        let problem = problem.source(format!("--cases {}", folder.display()));
+        let hint = "write `migsim reproduce authors-2015 --cases DIR`";
+        return Err(problem.hint(hint).into());
     }
     check_memory(arguments)?;
     if let Some(folder) = &arguments.out {
@@ -57,6 +66,9 @@ pub(super) fn reproduce(
     }
     if arguments.paper == REALITY {
         return reality(arguments, (out, errors));
+    }
+    if arguments.paper == AUTHORS {
+        return authors(arguments, out);
     }
     if arguments.paper == RIVALS {
         return rivals(arguments, &threads, (out, errors));
@@ -207,6 +219,28 @@ fn reality(
     deliver(arguments, "reality", &texts, &figures, (out, errors))
 }
 
+/// The stored calls of the authors' own program, decided again.
+fn authors(arguments: &ReproduceArguments, out: &mut dyn Write) -> Result<bool, Error> {
+    let found = paper::authors::authors(arguments.cases.as_deref())?;
+    let [page, table] = [
+        ("authors-2015.md", paper::authors::markdown(&found)),
+        ("authors-2015.csv", paper::authors::csv(&found)),
+    ]
+    .map(|(name, text)| paper::Page {
+        name: name.to_owned(),
+        text,
+    });
+    match arguments.form().form_unless(arguments.quiet) {
+        None => {}
+        Some(Form::Table) => print(out, &paper::authors::text(&found))?,
+        Some(Form::Json) => print(out, &format!("{:#}\n", to_json(&found)?))?,
+        Some(Form::Csv) => print(out, &table.text)?,
+        Some(_) => print(out, &page.text)?,
+    }
+    write(arguments, &[page, table])?;
+    Ok(found.is_exact())
+}
+
 /// Formats of figures and of tables are not those of each other.
 fn check_figure(arguments: &ReproduceArguments) -> Result<(), Error> {
     let is_of_figure = arguments.figure_format().is_some();
@@ -223,7 +257,7 @@ fn check_figure(arguments: &ReproduceArguments) -> Result<(), Error> {
                 .source("--format")
                 .hint("formats of figures: pdf, png, svg")
         }
-        Some(_) if [READINGS, AUDIT, GRID].contains(&arguments.paper.as_str()) => {
+        Some(_) if [READINGS, AUDIT, GRID, AUTHORS].contains(&arguments.paper.as_str()) => {
             let problem = Problem::new(format!("`{}` has no figures", arguments.paper));
             problem.source("--figure").hint("name a paper or `all`")
         }
@@ -236,8 +270,8 @@ fn check_figure(arguments: &ReproduceArguments) -> Result<(), Error> {
 fn check_memory(arguments: &ReproduceArguments) -> Result<(), Error> {
     let limits = limits(&arguments.memory, arguments.threads, Purpose::Sweep);
     let threads = limits.threads;
-    if arguments.paper == RIVALS {
-        return Ok(()); // each of its runs is checked by itself
+    if [RIVALS, AUTHORS].contains(&arguments.paper.as_str()) {
+        return Ok(()); // each run of rivals is checked by itself, and the stored calls are small
     }
     let (needed, what) = if [READINGS, AUDIT].contains(&arguments.paper.as_str()) {
         (memory::readings(threads), "the rules of all papers")

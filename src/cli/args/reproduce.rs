@@ -16,13 +16,17 @@ use crate::output::Form;
 #[derive(Debug, Args)]
 pub(in crate::cli) struct ReproduceArguments {
     /// The paper (see `migsim list papers`); all; one-reading: the rules of each paper applied to every other; reality: programs measured on
-    /// MPI; grid5000: the applications of the papers on Grid'5000; audit: held-out predictions, sensitivity and ablation of all papers (takes minutes)
+    /// MPI; grid5000: the applications of the papers on Grid'5000; authors-2015: calls of the authors' own program, decided again; audit:
+    /// held-out predictions, sensitivity and ablation of all papers (takes minutes)
     #[arg(default_value = "all", value_parser = complete::papers(), hide_possible_values = true)]
     pub(in crate::cli) paper: String,
     /// For one-reading: search the best single set of rules for all papers, one option at a time, starting from the rules of this paper (or
     /// `default`); takes many minutes
     #[arg(long, value_name = "PAPER", conflicts_with = "out")]
     pub(in crate::cli) search: Option<String>,
+    /// For authors-2015: read the cases from the JSON files of this folder [default: the built-in cases]
+    #[arg(long, value_name = "DIR")]
+    pub(in crate::cli) cases: Option<PathBuf>,
     /// Also write a Markdown page, a CSV table and figures per paper into this folder; with `--figure` only the figure [default: here]
     #[arg(long, value_name = "DIR")]
     pub(in crate::cli) out: Option<PathBuf>,
