@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The largest size of the sources, each file compressed \[B\].
-const LIMIT: usize = 2_000_000;
+/// The largest size of the sources, each file compressed \[B\]. The stored calls of the authors' program alone take 167 kB.
+const LIMIT: usize = 2_250_000;
 
 /// All files below `folder`.
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {

@@ -48,7 +48,7 @@ fn price(name: &str) -> String {
     let registry = Registry::standard();
     let Ok(entry) = registry.strategies().find(name) else {
         return match name {
-            "migbsp" | "migbsp-2007" => "Processes report to the managers of their clusters. Managers exchange the reports, decide, and answer.".into(),
+            "migbsp" | "migbsp-2007" | "authors-2015" => "Processes report to the managers of their clusters. Managers exchange the reports, decide, and answer.".into(),
             "never" => "It asks for no call.".into(),
             "exec" => "Each host sends 24 B and 16 B a process to one host, which answers 8 B a process. Operations are those that the answer or the option `operations` names, 10 instructions each. It gets the messages between processes.".into(),
             _ => "A call is paid as one of MigBSP.".into(),
@@ -159,7 +159,9 @@ fn every_policy_has_its_page() {
         let name = entry.name;
         let module = name.replace('-', "_");
         let file = match name {
-            "exec" | "migbsp" | "migbsp-2007" => format!("crates/policies/src/{module}/mod.rs"),
+            "authors-2015" | "exec" | "migbsp" | "migbsp-2007" => {
+                format!("crates/policies/src/{module}/mod.rs")
+            }
             "never" => "crates/bsp/src/never.rs".to_owned(),
             "replay" => "crates/policies/src/replay.rs".to_owned(),
             _ => format!("crates/policies/src/strategy/{module}.rs"),

@@ -1,6 +1,7 @@
 //! The tests of the whole: one line per capability.
 
 mod ahead; // supersteps without barriers worked out by hand
+mod authors; // stored calls of the authors' own program: equal, the committed page is current
 mod basis; // whose settings a run has: a paper's on its machine, elsewhere neutral ones
 mod book; // the book: current, no dead link, blocks that can be read, flags that exist
 mod call_options; // waiting for calls, moves as if alone

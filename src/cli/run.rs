@@ -335,7 +335,10 @@ pub(super) fn check_options(
         "policies"
     };
     let hint = format!("leave it out, or choose `--policy {}`", policies[0]);
-    let policies = policies.join("` and `");
+    let policies = match &policies[..] {
+        [first @ .., last] if !first.is_empty() => format!("{}` and `{last}", first.join("`, `")),
+        one => one.concat(),
+    };
     let problem = Problem::new(format!(
         "`{}` is an option of the {noun} `{policies}`, not of `{policy}`",
         one.flag

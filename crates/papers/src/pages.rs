@@ -30,6 +30,7 @@ How to doubt these pages:
 - **A reviewer's questions**: [audit](audit.md) has degrees of freedom against independent data, held-out predictions, and the sensitivity of every number.
   It also has the ablation of every option, the amount of search, and the freedom that rounding and contradictions leave.
 - **The part of reading**: [one-reading](one-reading.md) runs the rules of each paper on every other.
+- **Another judge**: [authors-2015](authors-2015.md) decides stored calls of the authors' own simulation program again.
 - **Contradictions**: a cell or a decision that a paper contradicts itself about stays in the count. On sw-dynamic, one scheduler
   cannot give sections 5.1 and 5.2, which cost two constants: for the same supersteps of 200 processes one moves nobody, the other 20 (swd-x06).
   There p3 of 25 processes goes and stays at 28 (swd-x02). The times of 10 and 25 processes alone leave a rest for which scenario iii of

@@ -5,7 +5,8 @@
 //! ```
 //! A case is a run of the program `migcubemighull/heuristics` (2015), as numbers. The program has no licence; no text of it is here. The
 //! built-in cases are numbers that it produced when it was run with SimGrid 3.32 in the behaviour of SimGrid 3.11: for each call what the
-//! processes reported, and what the managers decided. A line of `cases.jsonl.br` (brotli) is a case.
+//! processes reported, and what the managers decided. A line of `cases.jsonl.br` (brotli) is a case. Its terms of PM and the times at which
+//! processes reported are left out, since nothing compares them.
 //!
 //! Nothing is simulated and nothing is fitted: the reports of a call go into
 //! [`Call::decide`](migsim_policies::authors_2015::Call::decide), and its answer is compared with the stored one.

@@ -74,7 +74,7 @@ pub use ranking::Wish;
 
 use self::config::Deployment;
 use self::interval::Interval;
-use super::migbsp::{ALPHA, ALPHAS, LISTED_PAIRS, TOLERANCE};
+use super::migbsp::{ALPHA, ALPHAS, LISTED_PAIRS};
 use crate::{Candidate, Decision, Migration, Policy, PolicyOptions, View};
 use migsim_base::error::Error;
 use migsim_base::plugin::OptionFlag;
@@ -248,7 +248,7 @@ fn verdicts(
 }
 
 impl PolicyOptions for Authors2015Config {
-    const FLAGS: &'static [OptionFlag] = &[ALPHA, TOLERANCE];
+    const FLAGS: &'static [OptionFlag] = &[ALPHA];
     const RANGES: &'static [(&'static str, &'static str)] = &[ALPHAS, ("x", "0.1..1.0:0.05")];
     const SHARES: &'static [&'static str] = &["d"];
     const MOVES_BETWEEN_CLUSTERS: bool = true;

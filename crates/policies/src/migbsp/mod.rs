@@ -97,7 +97,7 @@ impl MigBsp {
 pub(super) const ALPHA: OptionFlag = OptionFlag::new(
     "alpha",
     FlagValues::Counts,
-    "MigBSP's α: supersteps until the first call (both generations)",
+    "MigBSP's α: supersteps until the first call (all policies of MigBSP)",
 );
 
 /// `--d`.

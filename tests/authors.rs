@@ -1,0 +1,87 @@
+//! The authors' own program: the committed page is what the command writes, and a folder of cases is judged.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::support::migsim;
+
+#[test]
+fn the_committed_page_is_what_the_command_writes() {
+    let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
+    let scratch = tempfile::tempdir().unwrap();
+    let is_update = std::env::var_os("UPDATE_RESULTS").is_some();
+    let folder = if is_update { &*results } else { scratch.path() };
+    let arguments = ["reproduce", "authors-2015", "--json", "--out"];
+    let output = migsim(&[&arguments[..], &[folder.to_str().unwrap()]].concat());
+    assert!(output.status.success());
+    for name in ["authors-2015.md", "authors-2015.csv"] {
+        let read = |folder: &Path| fs::read_to_string(folder.join(name)).unwrap_or_default();
+        let hint = "run `migsim reproduce authors-2015 --out results`";
+        assert!(
+            read(&results) == read(folder),
+            "results/{name} is not current: {hint}"
+        );
+    }
+    let found: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let number = |key: &str| found[key].as_u64();
+    assert_eq!([number("cases"), number("calls")], [Some(61), Some(151)]);
+    assert_eq!(number("potentials_equal"), number("potentials"));
+    for key in ["orders_equal", "candidates_equal", "hosts_equal"] {
+        assert_eq!(number(key), Some(151), "{key}");
+    }
+    assert!(found["makespans_within_1e6"].is_null() && found["makespans_note"].is_string());
+}
+
+/// A case of two processes on two Sets of one host each, with this candidate.
+fn case(candidate: u32) -> String {
+    format!(
+        r#"{{
+  "case": "small", "scenario": "iii", "heuristic": "one",
+  "parameters": {{ "processes": 2, "message_bytes": 1000000, "alpha": 1, "d": 0.2, "x": null }},
+  "sets": [{{ "prefix": "a", "hosts": 1, "power": 1e9 }}, {{ "prefix": "b", "hosts": 1, "power": 3e9 }}],
+  "latency": [[1e-6, 0.1], [0.1, 1e-6]],
+  "calls": [{{
+    "superstep": 1, "iset": [0.1111111111111111, 1.0],
+    "order": {{ "columns": ["rank", "set"], "rows": [[2, 1], [1, 1]] }},
+    "candidates_left_from_earlier_calls": [], "candidates": [{candidate}],
+    "decided_moves": {{ "columns": ["rank", "set", "host"], "rows": [[2, 1, "b-1"]] }},
+    "reports": {{
+      "columns": ["rank", "host", "pcomp", "ctp", "pcomm_0", "pcomm_1", "btp_0", "btp_1", "pm_0", "pm_1"],
+      "rows": [[1, "a-1", 1, 0.5, 1, 1, 0, 0, 0.05555555555555555, 0.5],
+               [2, "a-1", 1, 1.0, 1, 1, 0, 0, -0.3888888888888889, 1]]
+    }}
+  }}]
+}}"#
+    )
+}
+
+#[test]
+fn a_difference_fails_the_command_and_is_described() {
+    // Power 1/3 against 3/1, so that ISet is 1/9 and 1. At home the second process has 1/9 - 0.5 s of Mem.
+    let folder = tempfile::tempdir().unwrap();
+    let run = |candidate: u32| {
+        fs::write(folder.path().join("small.json"), case(candidate)).unwrap();
+        migsim(&[
+            "reproduce",
+            "authors-2015",
+            "--cases",
+            folder.path().to_str().unwrap(),
+        ])
+    };
+    let right = run(2);
+    assert_eq!(
+        right.status.code(),
+        Some(0),
+        "{}",
+        String::from_utf8_lossy(&right.stdout)
+    );
+    let wrong = run(1);
+    assert_eq!(wrong.status.code(), Some(1));
+    let text = String::from_utf8_lossy(&wrong.stdout);
+    let expected = "small: call after superstep 1: candidates 2, stored 1";
+    assert!(text.contains(expected), "{text}");
+}
