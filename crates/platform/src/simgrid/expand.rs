@@ -6,6 +6,8 @@
 //! | `<set id="S" prefix="a" suffix="b" radical="0-9"/>` | nothing: it names `a0b` to `a9b` |
 //! | `<foreach set_id="S">` | its elements once for each name of S, which replaces `$1` |
 //!
+//! The rules of zones with routing `RuleBased` are replaced after these elements ([`without_rules`]).
+//!
 //! What an element becomes stands on its first line, so that the lines of the others stay.
 
 use std::collections::BTreeMap;
@@ -15,6 +17,7 @@ use roxmltree::Node;
 
 use super::cluster::parse_radical;
 use super::lenient::parse;
+use super::rules::without_rules;
 use migsim_base::document::{line_column, read_text, sha256};
 use migsim_base::error::Problem;
 
@@ -22,7 +25,7 @@ const ELEMENTS: [&str; 3] = ["include", "set", "foreach"];
 /// Files that include each other more often than this are refused.
 const MOST_ROUNDS: usize = 16;
 /// The longest text \[B\] that elements may stand for.
-const LONGEST: usize = 1 << 28;
+pub(super) const LONGEST: usize = 1 << 28;
 
 /// Replaces the elements of a file that stand for others, round by round.
 #[derive(Debug, Default)]
@@ -87,19 +90,14 @@ impl Expansion {
     /// # Errors
     /// A file that cannot be read, an unknown set, or files that include each other without end; with its place.
     pub(super) fn round(&mut self, source: &str, text: &str) -> Result<Option<String>, Problem> {
-        if !ELEMENTS
-            .iter()
-            .any(|name| text.contains(&format!("<{name}")))
-        {
+        let is_there = |name: &str| text.contains(&format!("<{name}"));
+        if !text.contains("RuleBased") && !ELEMENTS.iter().any(|name| is_there(name)) {
             return Ok(None);
         }
         let mut mended = String::new();
         let document = parse(source, text, &mut mended)?;
         let mut found = Vec::new();
         list(document.root_element(), &mut found);
-        if found.is_empty() {
-            return Ok(None);
-        }
         let text = document.input_text();
         let at = |node: Node<'_, '_>, problem: Problem| {
             let place = document.text_pos_at(node.range().start);
@@ -107,6 +105,9 @@ impl Expansion {
             problem.at(place.row as usize, place.col as usize)
         };
         self.rounds += 1;
+        if found.is_empty() {
+            return without_rules(document.root_element(), at);
+        }
         if self.rounds > MOST_ROUNDS {
             let problem = Problem::new(format!(
                 "files include each other more than {MOST_ROUNDS} times"

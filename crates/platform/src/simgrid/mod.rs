@@ -2,7 +2,7 @@
 //!
 //! | read | how |
 //! | --- | --- |
-//! | `<zone>`, `<AS>` | nested, with routing `Full`, `Floyd`, `Dijkstra`, `DijkstraCache`, `Cluster`, `Vivaldi` or `None` |
+//! | `<zone>`, `<AS>` | nested, with routing `Full`, `Floyd`, `Dijkstra`, `DijkstraCache`, `Cluster`, `Vivaldi`, `None` or `RuleBased` ([`rules`]) |
 //! | `<cluster>`, `<cabinet>`, `<peer>`, `<host_link>`, `<backbone>` | with private links, loopback, limiter, and the topologies TORUS, `FAT_TREE` and DRAGONFLY |
 //! | `<host>`, `<router>`, `<link>` | speeds by power state, cores, profiles; links SHARED, SPLITDUPLEX or FATPIPE |
 //! | `<route>`, `<zoneRoute>`, bypass routes | with gateways, in one direction or both |
@@ -29,6 +29,7 @@ mod lenient;
 mod modern;
 mod profile;
 mod routes;
+mod rules;
 mod topology;
 mod trace;
 mod tree;

@@ -1,0 +1,276 @@
+//! Replaces the rules of a zone with routing `RuleBased` (version 3) by the routes that the rules describe, in a zone with routing `Full`.
+//!
+//! | element | becomes |
+//! | --- | --- |
+//! | `<ASroute src="P" dst="Q">` | one route for each pair of zones whose names match the regular expressions P and Q |
+//! | `<route src="P" dst="Q">` | the same for hosts and routers; a host whose name matches both has this route to itself |
+//! | `$1src`, `$2dst` in gateways and links | the text of a group of P or Q; `$0src` is all that matched |
+//!
+//! The first rule that matches a pair holds, and `symmetrical` has no meaning, as in `SimGrid`: the way back needs a rule that matches it.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::ops::Range;
+
+use regex_lite::{Captures, Regex};
+use roxmltree::Node;
+
+use super::expand::LONGEST;
+use super::export::escape;
+use migsim_base::error::Problem;
+
+/// Replaces all rules of a text; none if it has no zone of rules. `at` adds the place of an element to a problem.
+///
+/// # Errors
+/// A pattern that is no regular expression, or a `$` without a group of it, with the place of its rule.
+pub(super) fn without_rules(
+    root: Node<'_, '_>,
+    at: impl Fn(Node<'_, '_>, Problem) -> Problem,
+) -> Result<Option<String>, Problem> {
+    if !matches!(root.attribute("version"), Some("3" | "3.0")) {
+        return Ok(None);
+    }
+    let text = root.document().input_text();
+    let (mut new, mut done) = (String::new(), 0);
+    let mut pairs = BTreeSet::new();
+    for node in root.descendants().filter(Node::is_element) {
+        if let Some(value) = rule_based(node) {
+            new.extend([&text[done..value.start], "Full"]);
+            done = value.end;
+        }
+        let zone = node.parent().filter(|zone| rule_based(*zone).is_some());
+        if let Some(zone) = zone.filter(|_| kinds(node).is_some()) {
+            let range = node.range();
+            new.push_str(&text[done..range.start]);
+            let routes = Rule::new(node).and_then(|rule| rule.routes(zone, &mut pairs));
+            let routes = routes.map_err(|problem| at(node, problem))?;
+            new.extend(routes.chars().map(|c| if c == '\n' { ' ' } else { c }));
+            new.extend(text[range.clone()].chars().filter(|c| *c == '\n'));
+            done = range.end;
+        }
+        if new.len() > LONGEST {
+            let problem = Problem::new("the rules stand for more than 268 MB of routes");
+            return Err(at(node, problem.hint("put the hosts into clusters")));
+        }
+    }
+    new.push_str(&text[done..]);
+    Ok((done > 0).then_some(new))
+}
+
+/// The place of the word `RuleBased` in a zone with this routing.
+fn rule_based(zone: Node<'_, '_>) -> Option<Range<usize>> {
+    let routing = zone.attribute_node("routing")?;
+    (routing.value() == "RuleBased").then(|| routing.range_value())
+}
+
+/// The elements that a rule joins; none if the element is no rule.
+fn kinds(rule: Node<'_, '_>) -> Option<&'static [&'static str]> {
+    match rule.tag_name().name() {
+        "route" => Some(&["host", "router"]),
+        "ASroute" | "zoneRoute" => Some(&["AS", "zone", "cluster", "peer"]),
+        _ => None,
+    }
+}
+
+/// A route for all pairs of names that match two patterns.
+struct Rule<'a, 'input> {
+    node: Node<'a, 'input>,
+    patterns: [Regex; 2],
+}
+
+impl<'a> Rule<'a, '_> {
+    fn new(node: Node<'a, 'a>) -> Result<Rule<'a, 'a>, Problem> {
+        let pattern = |attribute: &str| {
+            let Some(pattern) = node.attribute(attribute) else {
+                return Err(Problem::new(format!("attribute `{attribute}` is missing")));
+            };
+            Regex::new(pattern).map_err(|error| {
+                let message = format!("`{pattern}` is not a regular expression: {error}");
+                Problem::new(message)
+                    .key(attribute)
+                    .hint("a pattern is written like `^AS_(.*)$`; its group is `$1src` or `$1dst`")
+            })
+        };
+        let patterns = [pattern("src")?, pattern("dst")?];
+        Ok(Rule { node, patterns })
+    }
+
+    /// Writes the routes of pairs that no earlier rule joins.
+    fn routes(
+        &self,
+        zone: Node<'a, 'a>,
+        pairs: &mut BTreeSet<[usize; 2]>,
+    ) -> Result<String, Problem> {
+        let kinds = kinds(self.node).unwrap_or(&[]);
+        let members = || {
+            let is_member = |child: &Node<'_, '_>| kinds.contains(&child.tag_name().name());
+            let members = zone.children().filter(is_member);
+            members.filter_map(|child| Some((child.id(), child.attribute("id")?)))
+        };
+        let matching = |pattern: &Regex| -> Vec<_> {
+            members()
+                .filter_map(|(id, name)| Some((id, name, pattern.captures(name)?)))
+                .collect()
+        };
+        let [from, to] = [0, 1].map(|end| matching(&self.patterns[end]));
+        let mut routes = String::new();
+        for (a, source, src) in &from {
+            for (b, target, dst) in &to {
+                let is_asked = a != b || self.node.has_tag_name("route");
+                if is_asked
+                    && routes.len() <= LONGEST
+                    && pairs.insert([a, b].map(|id| id.get_usize()))
+                {
+                    let route = self.route([source, target], [src, dst])?;
+                    routes.push_str(&route);
+                }
+            }
+        }
+        Ok(routes)
+    }
+
+    /// Writes the route of one pair, in this direction alone.
+    fn route(&self, ends: [&str; 2], groups: [&Captures<'_>; 2]) -> Result<String, Problem> {
+        let tag = self.node.tag_name().name();
+        let [source, target] = ends.map(escape);
+        let mut route = format!("<{tag} src=\"{source}\" dst=\"{target}\" symmetrical=\"no\"");
+        let attributes = |route: &mut String, node: Node<'_, '_>, left_out: &[&str]| {
+            let given = node.attributes();
+            for attribute in given.filter(|attribute| !left_out.contains(&attribute.name())) {
+                let value = with_groups(attribute.value(), groups)?;
+                let _ = write!(route, " {}=\"{}\"", attribute.name(), escape(&value));
+            }
+            Ok::<(), Problem>(())
+        };
+        attributes(&mut route, self.node, &["src", "dst", "symmetrical"])?;
+        route.push('>');
+        for child in self.node.children().filter(Node::is_element) {
+            let _ = write!(route, "<{}", child.tag_name().name());
+            attributes(&mut route, child, &[])?;
+            route.push_str("/>");
+        }
+        let _ = write!(route, "</{tag}>");
+        Ok(route)
+    }
+}
+
+/// Replaces `$1src`, `$2dst` and the like by the groups of the patterns.
+fn with_groups(text: &str, groups: [&Captures<'_>; 2]) -> Result<String, Problem> {
+    let mut parts = text.split('$');
+    let mut new = parts.next().unwrap_or("").to_owned();
+    for part in parts {
+        let digits = part.len() - part.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let (number, rest) = part.split_at(digits);
+        let side = ["src", "dst"]
+            .iter()
+            .position(|side| rest.starts_with(side));
+        let (Ok(number), Some(side)) = (number.parse::<usize>(), side) else {
+            let problem = Problem::new(format!("`${part}` in `{text}` names no group"));
+            return Err(problem
+                .hint("write `$1src` for the first group of `src`, `$1dst` for that of `dst`"));
+        };
+        if number >= groups[side].len() {
+            let (name, count) = (["src", "dst"][side], groups[side].len() - 1);
+            let problem = Problem::new(format!(
+                "`${number}{name}` in `{text}`: the pattern of `{name}` has {count} groups"
+            ));
+            return Err(problem.hint("a group stands in parentheses: `^AS_(.*)$`"));
+        }
+        new.push_str(groups[side].get(number).map_or("", |group| group.as_str()));
+        new.push_str(&rest[3..]);
+    }
+    Ok(new)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::from_simgrid;
+    use crate::LoadedPlatform;
+    use migsim_base::units::HostId;
+
+    /// Three clusters, one of them behind a zone of its own, joined by rules.
+    const RULES: &str = "<platform version='3'>
+<AS id='top' routing='RuleBased'>
+<cluster id='AS_a' prefix='a-' suffix='' radical='1-2' power='1' bw='1' lat='0'/>
+<cluster id='AS_b' prefix='b-' suffix='' radical='1-2' power='1' bw='1' lat='0'/>
+<AS id='far' routing='RuleBased'><host id='h1' power='1'/><host id='h2' power='1'/><link id='l1' bandwidth='1' latency='0'/><link id='l2' bandwidth='1' latency='0'/>
+<route src='^h(.)$' dst='^h(.)$'><link_ctn id='l$1src'/><link_ctn id='l$1dst'/></route></AS>
+<link id='link_a' bandwidth='1' latency='0'/><link id='link_b' bandwidth='1' latency='0'/>
+<ASroute src='^AS_(.*)$' dst='^AS_(.*)$' symmetrical='YES'
+ gw_src='$1src-AS_$1src_router' gw_dst='$1dst-AS_$1dst_router'>
+<link_ctn id='link_$1src'/><link_ctn id='link_$1dst'/></ASroute>
+<ASroute src='AS_(.)' dst='far' gw_src='$1src-$0src_router' gw_dst='h2'><link_ctn id='link_$1src'/></ASroute>
+<ASroute src='.' dst='far' gw_src='never' gw_dst='taken'><link_ctn id='at all'/></ASroute>
+</AS></platform>";
+
+    fn route(loaded: &LoadedPlatform, from: &str, to: &str) -> Option<Vec<String>> {
+        let platform = &loaded.platform;
+        let host = |name: &str| {
+            let at = platform.hosts.iter().position(|host| host.name == name);
+            HostId(u32::try_from(at.unwrap()).unwrap())
+        };
+        let route = platform.route(host(from), host(to))?;
+        let names = route
+            .links()
+            .map(|link| platform.links[link.index()].name.clone());
+        Some(names.collect())
+    }
+
+    #[test]
+    fn the_first_rule_that_matches_gives_the_route() {
+        // The last rule matches pairs of earlier ones alone.
+        let loaded = from_simgrid("p.xml", RULES).unwrap();
+        let route = |from, to| route(&loaded, from, to).unwrap().join(" ");
+        assert_eq!(
+            route("a-1", "b-2"),
+            "AS_a_link_1_UP link_a link_b AS_b_link_2_DOWN"
+        );
+        assert_eq!(route("b-1", "h2"), "AS_b_link_1_UP link_b");
+        assert_eq!(route("h2", "h1"), "l2 l1");
+        // Rules have no way back, and reach a host itself.
+        assert_eq!(super::tests::route(&loaded, "h2", "b-1"), None);
+        assert_eq!(route("h1", "h1"), "l1 l1");
+    }
+
+    #[test]
+    fn errors_of_rules_have_their_place() {
+        for (old, new, message, place) in [
+            (
+                "'^AS_(.*)$' dst",
+                "'^AS_(.*$' dst",
+                "`^AS_(.*$` is not a regular expression",
+                "p.xml:8:1",
+            ),
+            (
+                "link_$1src'/><link_ctn id='link",
+                "link_$2src'/><link_ctn id='link",
+                "the pattern of `src` has 1 groups",
+                "p.xml:8:1",
+            ),
+            (
+                "'link_$1dst'",
+                "'link_$dst'",
+                "`$dst` in `link_$dst` names no group",
+                "p.xml:8:1",
+            ),
+            (
+                "'link_$1dst'",
+                "'lnk_$1dst'",
+                "unknown link `lnk_b`",
+                "p.xml:8:",
+            ),
+            (
+                "<ASroute src='AS_(.)' dst='far'",
+                "<ASroute dst='far'",
+                "attribute `src` is missing",
+                "p.xml:11:1",
+            ),
+        ] {
+            assert!(RULES.contains(old), "{old}");
+            let error = from_simgrid("p.xml", &RULES.replace(old, new))
+                .unwrap_err()
+                .to_string();
+            assert!(error.contains(message) && error.contains(place), "{error}");
+        }
+    }
+}
