@@ -1,4 +1,5 @@
-//! Supersteps without barriers: each process goes on when its own messages are there, so that several supersteps are open at once.
+//! Supersteps that need not end for all processes at once: without barriers each process goes on when its own messages are there, and
+//! behind a barrier that process 1 opens when it is released. Several supersteps are open at once.
 //!
 //! ```text
 //! open supersteps    k      k + 1     k + 2       a frame each: the plan, its messages, what is measured

@@ -2,14 +2,17 @@
 //!
 //! The runtime says who has arrived and which barrier message was delivered; the barrier sends its messages through the engine
 //! and lists in `leaving` who may go. A process can arrive at the next barrier while others are still leaving this one (never
-//! two ahead: nobody leaves before all have arrived). Without a barrier (`None`) each process leaves as it arrives (`ahead.rs`).
+//! two ahead: nobody leaves before all have arrived). Without a barrier (`None`) each process leaves as it arrives, and one that process 1
+//! releases (`ReleasedByFirst`) is left by each process in turn (`ahead.rs`).
 
 mod central;
+mod released_by_first;
 mod scripted;
 mod sequential;
 mod tree;
 
 use central::Central;
+use released_by_first::ReleasedByFirst;
 use scripted::Scripted;
 use sequential::Sequential;
 use tree::{gather_in_tree, parent, release_children};
@@ -110,6 +113,7 @@ enum Protocol {
     Ideal { arrived: u32 },
     None,
     RootSerial(RootSerial),
+    ReleasedByFirst(ReleasedByFirst),
     Central(Central),
     Sequential(Sequential),
     Tree { gathered: Vec<u32> },
@@ -143,6 +147,9 @@ impl Barrier {
             _ if processes == 1 => Protocol::Ideal { arrived: 0 },
             BarrierKind::Ideal => Protocol::Ideal { arrived: 0 },
             BarrierKind::Central => Protocol::Central(Central::new(receives, processes)),
+            BarrierKind::ReleasedByFirst => {
+                Protocol::ReleasedByFirst(ReleasedByFirst::new(processes))
+            }
             BarrierKind::Sequential => {
                 Protocol::Sequential(Sequential::new(config, setup.placement[0], processes))
             }
@@ -229,6 +236,7 @@ impl Barrier {
                 root.arrive(*processes, leaving, context);
                 Ok(())
             }
+            Protocol::ReleasedByFirst(first) => first.arrive(process, *bytes, context),
             Protocol::Central(central) => central.arrive(process, *processes, *bytes, context),
             Protocol::Sequential(sequential) => {
                 sequential.arrive(process, *processes, *bytes, context)
@@ -246,9 +254,12 @@ impl Barrier {
         }
     }
 
-    /// Whether there is none: each process goes on when its own messages are there.
-    pub(super) fn is_none(&self) -> bool {
-        matches!(&self.protocol, Protocol::None)
+    /// Whether a process may leave before all have arrived, so that several supersteps are open at once.
+    pub(super) fn lets_run_ahead(&self) -> bool {
+        matches!(
+            &self.protocol,
+            Protocol::None | Protocol::ReleasedByFirst(_)
+        )
     }
 
     /// Whether the dates at which processes leave follow from their arrivals.
@@ -257,6 +268,7 @@ impl Barrier {
             Protocol::Ideal { .. } | Protocol::RootSerial(_) | Protocol::Foreseen(_) => true,
             Protocol::Sequential(sequential) => sequential.is_predictable(),
             Protocol::None
+            | Protocol::ReleasedByFirst(_)
             | Protocol::Central(_)
             | Protocol::Tree { .. }
             | Protocol::Scripted(_) => false,
@@ -303,6 +315,7 @@ impl Barrier {
                 Some((first, foreseen.notices()))
             }
             Protocol::None
+            | Protocol::ReleasedByFirst(_)
             | Protocol::Central(_)
             | Protocol::Tree { .. }
             | Protocol::Scripted(_) => None,
@@ -355,6 +368,10 @@ impl Barrier {
             }
             (Protocol::RootSerial(_), Leave(_)) => {
                 leaving.push_all(*processes);
+                Ok(())
+            }
+            (Protocol::ReleasedByFirst(first), Leave(process)) => {
+                first.on_delivered(process, leaving);
                 Ok(())
             }
             (Protocol::Central(central), Arrived(_)) => {

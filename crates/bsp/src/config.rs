@@ -81,6 +81,10 @@ pub enum BarrierKind {
     /// There is none: each process goes on when it has done its sends and has its messages, whatever superstep the others are in. All meet
     /// where a call is due, and before and after moves that the workload prescribes.
     None,
+    /// Process 1 sends a message to every other process at once and waits until all are delivered; each of these messages starts when both
+    /// ends are at the barrier, and its receiver waits for nothing else. No process reports its arrival, so that a process may be one
+    /// superstep ahead of another (the weak barrier of the program that MigBSP's authors published in 2015).
+    ReleasedByFirst,
     /// Process 1 sends a message to each of the p processes and pays for it, `per_process` each, when it is ready: its time in the
     /// superstep grows by `p · per_process`. Nobody else pays, and all leave when the last one has arrived, process 1 included (the
     /// weak barrier of the authors' later program; it decides when the short first supersteps of the dynamic Smith-Waterman paper
@@ -172,6 +176,11 @@ pub struct BarrierConfig {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
+fn is_false(value: &bool) -> bool {
+    !value
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
 fn is_zero(duration: &Seconds) -> bool {
     duration.get() <= 0.0
 }
@@ -224,6 +233,11 @@ pub struct RuntimeConfig {
     pub sends: Sends,
     /// The condition under which a message starts.
     pub receives: Receives,
+    /// Whether a process waits at the end of a superstep until its own messages are delivered, as programs do that complete all requests
+    /// (`MPI_Waitall`, `MSG_comm_wait`). Its measured time T ends when it has received all messages for it, before that wait (A8, as in
+    /// the program that MigBSP's authors published in 2015).
+    #[serde(skip_serializing_if = "is_false")]
+    pub wait_for_sends: bool,
     /// The end of a superstep.
     pub barrier: BarrierConfig,
     /// The load of a host that a policy sees.
@@ -232,6 +246,14 @@ pub struct RuntimeConfig {
     /// The shortcuts of the simulator; they save time and change no result.
     #[serde(skip_serializing_if = "Shortcuts::is_default")]
     pub shortcuts: Shortcuts,
+}
+
+impl RuntimeConfig {
+    /// Whether the sender of a message of this size waits until it is delivered.
+    #[inline]
+    pub(super) fn waits_for_send(&self, size: Bytes) -> bool {
+        self.wait_for_sends || self.receives.has_handshake(size)
+    }
 }
 
 /// The model of the price of a rescheduling call.

@@ -2,7 +2,7 @@
 //!
 //! Flat arrays that are refilled for each superstep; a message is named by its place in the plan.
 
-use super::config::Receives;
+use super::config::RuntimeConfig;
 use crate::Plan;
 use crate::refill;
 use migsim_base::units::{HostId, to_u32};
@@ -17,7 +17,7 @@ pub(super) struct Exchange {
     next: Vec<u32>,
     /// Per process: how many messages it still waits for.
     pub(super) awaited: Vec<u32>,
-    /// Per process: how many of its own messages it waits for, because they began with a handshake.
+    /// Per process: the number of its own messages whose delivery it waits for.
     pub(super) owed: Vec<u32>,
     /// Per process: whether it has reached its receives in this superstep.
     pub(super) is_receiving: Vec<bool>,
@@ -35,7 +35,7 @@ const NONE: u32 = u32::MAX;
 
 impl Exchange {
     /// Takes the messages of a new superstep.
-    pub(super) fn open(&mut self, plan: &Plan, processes: usize, receives: Receives) {
+    pub(super) fn open(&mut self, plan: &Plan, processes: usize, runtime: &RuntimeConfig) {
         let count = plan.messages.len();
         refill(&mut self.first, processes + 1, 0);
         refill(&mut self.awaited, processes, 0);
@@ -51,7 +51,7 @@ impl Exchange {
         for message in &plan.messages {
             self.first[message.from.index() + 1] += 1;
             self.awaited[message.to.index()] += 1;
-            self.owed[message.from.index()] += u32::from(receives.has_handshake(message.size));
+            self.owed[message.from.index()] += u32::from(runtime.waits_for_send(message.size));
         }
         for process in 0..processes {
             self.first[process + 1] += self.first[process];
@@ -139,7 +139,7 @@ mod tests {
             ..Plan::default()
         };
         let mut exchange = Exchange::default();
-        exchange.open(&plan, 2, Receives::Early);
+        exchange.open(&plan, 2, &RuntimeConfig::default());
         exchange.start(0, 0.5, (HostId(3), HostId(4)));
         assert_eq!(
             (exchange.deliver(0, 1), exchange.awaited[1]),

@@ -222,7 +222,7 @@ pub(super) fn deadlock(world: &World<'_>, superstep: &Superstep) -> Error {
         waits.push(format!("{} more wait like this", blocked.len() - NAMED));
     }
     if !at_barrier.is_empty() {
-        let wait = if superstep.barrier.is_none() {
+        let wait = if superstep.barrier.lets_run_ahead() {
             "wait for the others"
         } else {
             "wait at the barrier"

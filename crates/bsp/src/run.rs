@@ -50,7 +50,7 @@ impl<'a, 'r> Run<'a, 'r> {
         let world = World::new(setup);
         let superstep = Superstep::new(setup);
         Self {
-            ahead: superstep.barrier.is_none().then(Ahead::default),
+            ahead: superstep.barrier.lets_run_ahead().then(Ahead::default),
             shortcuts: Shortcuts::new(setup, &superstep.barrier),
             rescheduling: Rescheduling::new(policy, &world),
             world,

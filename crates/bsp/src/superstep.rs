@@ -134,8 +134,8 @@ impl Superstep {
         (self.has_begun, self.is_by_events) = (true, true);
         self.began.resize(processes, 0.0);
         self.first_began = world.engine.local_now();
-        let receives = world.setup.runtime.receives;
-        self.exchange.open(&world.plan, processes, receives);
+        let runtime = &world.setup.runtime;
+        self.exchange.open(&world.plan, processes, runtime);
         world.outcome.supersteps[world.superstep].start = world.engine.now();
         world.measures.clear(processes);
         world.measures.work.clone_from(&world.plan.work);
@@ -197,7 +197,7 @@ impl Superstep {
         while let Some(message) = self.exchange.unblock(process) {
             self.start_flow(message, world)?;
         }
-        self.arrive_if_ready(process, world)
+        self.on_received(process, world)
     }
 
     /// A message has been delivered, by its name for the engine.
@@ -224,8 +224,8 @@ impl Superstep {
             measures.add_message(ends.0, ends.1, size, duration);
         }
         world.measures.send[from] = Seconds::of((now - self.computed[from]).max(0.0));
-        self.arrive_if_ready(planned.to.0, world)?;
-        if world.setup.runtime.receives.has_handshake(planned.size) {
+        self.on_received(planned.to.0, world)?;
+        if world.setup.runtime.waits_for_send(planned.size) {
             self.exchange.owed[from] -= 1;
             self.arrive_if_ready(planned.from.0, world)?;
         }
@@ -233,6 +233,23 @@ impl Superstep {
             self.send_next(planned.from.0, world)?;
         }
         Ok(())
+    }
+
+    /// A process has begun to receive, or a message for it has been delivered: if that was the last one, it waits for its own messages at most.
+    fn on_received(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
+        let at = process as usize;
+        if world.setup.runtime.wait_for_sends
+            && self.stage[at] == Stage::Receiving
+            && self.exchange.awaited[at] == 0
+        {
+            self.measure_communication(at, world);
+        }
+        self.arrive_if_ready(process, world)
+    }
+
+    fn measure_communication(&self, process: usize, world: &mut World<'_>) {
+        let spent = (world.engine.local_now() - self.computed[process]).max(0.0);
+        world.measures.communication[process] = Seconds::of(spent);
     }
 
     fn arrive_if_ready(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
@@ -244,8 +261,9 @@ impl Superstep {
             return Ok(());
         }
         self.stage[at] = Stage::AtBarrier;
-        let spent = (world.engine.local_now() - self.computed[at]).max(0.0);
-        world.measures.communication[at] = Seconds::of(spent);
+        if !world.setup.runtime.wait_for_sends {
+            self.measure_communication(at, world);
+        }
         self.barrier.arrive(process, &mut context(world))
     }
 

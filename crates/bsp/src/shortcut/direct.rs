@@ -110,6 +110,7 @@ impl Direct {
                 && is_constant(platform),
             is_possible: config.shortcuts != Shortcuts::None
                 && has_order
+                && !config.wait_for_sends
                 && !(network.slow_start && barrier.uses_links())
                 && !network.follows_pipes(platform)
                 && !network.queues
