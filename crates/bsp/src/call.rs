@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! messages:      reports ──> exchange ──> rounds ──> computation ──> distribution ──> answers ──> paid
+//! in turn:       reports one by one ──> exchange in turn ──> computation ──> exchange in turn ──> answers one by one ──> paid
 //! other prices:  price ──> paid
 //! ```
 //! MigBSP's processes report to their managers, who exchange the lists, decide, and answer. Other strategies say how they proceed
@@ -10,13 +11,16 @@
 //!
 //! A step without activities (a single manager has no other one to exchange with) is followed by the next one at once.
 
-use super::config::CallModel;
+mod in_turn;
+
+use super::config::{CallModel, CallOrder};
 use super::event::Token;
 use super::migration::one_way;
 use super::record::Wait;
 use super::shortcut::{CallMessage, Shortcuts};
 use super::world::World;
 use crate::{Gather, Procedure};
+use in_turn::InTurn;
 use migsim_base::error::Error;
 use migsim_base::units::{Bytes, ClusterId, HostId, Instructions, Seconds, Time};
 
@@ -34,6 +38,10 @@ pub(super) struct Call {
     procedure: Option<Procedure>,
     /// The messages of the step.
     messages: Vec<CallMessage>,
+    /// The managers and processes of a call whose messages go one after the other.
+    in_turn: Option<InTurn>,
+    /// The processes that report for the next such call while this one is being paid.
+    early: Vec<u32>,
 }
 
 /// The steps of a call.
@@ -41,6 +49,8 @@ pub(super) struct Call {
 enum Step {
     /// A wait that is the whole price.
     Price,
+    /// Messages one after the other, which are the whole price.
+    InTurn,
     /// Processes report to their managers.
     Reports,
     /// Managers exchange the reports of their processes, or send them to the root.
@@ -67,7 +77,7 @@ impl Step {
             Self::Round(_) => Self::Computation,
             Self::Computation => Self::Distribution,
             Self::Distribution => Self::Answers,
-            Self::Price | Self::Answers | Self::Paid => Self::Paid,
+            Self::Price | Self::InTurn | Self::Answers | Self::Paid => Self::Paid,
         }
     }
 }
@@ -82,7 +92,44 @@ impl Call {
             waits_since: None,
             procedure: None,
             messages: Vec::new(),
+            in_turn: None,
+            early: Vec::new(),
         }
+    }
+
+    /// Whether messages go one after the other in the call that is being paid.
+    pub(super) fn is_in_turn(&self) -> bool {
+        self.step == Step::InTurn
+    }
+
+    /// A process sends its report, before the call starts.
+    pub(super) fn report(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
+        if self.is_in_turn() {
+            self.early.push(process);
+            return Ok(());
+        }
+        let in_turn = self.in_turn.get_or_insert_with(|| InTurn::new(world));
+        in_turn.report(process, world)
+    }
+
+    /// A message of a call has ended in which these go one after the other. Returns the process that has its answer now, if there is one.
+    pub(super) fn on_turn(
+        &mut self,
+        manager: u32,
+        world: &mut World<'_>,
+    ) -> Result<Option<u32>, Error> {
+        let Some(in_turn) = &mut self.in_turn else {
+            return Err(world.broken(None, "a message belongs to no call"));
+        };
+        let answered = in_turn.on_ended(manager, world)?;
+        if in_turn.is_over() {
+            self.step = Step::Paid;
+            self.in_turn = None;
+            for process in std::mem::take(&mut self.early) {
+                self.report(process, world)?;
+            }
+        }
+        Ok(answered)
     }
 
     /// Whether no call is being paid.
@@ -100,6 +147,11 @@ impl Call {
         let cost = &world.setup.costs.call;
         let decision = world.outcome.calls.last();
         self.procedure = decision.and_then(|call| call.decision.procedure);
+        if cost.model == CallModel::Messages && cost.order == CallOrder::Sequential {
+            self.step = Step::InTurn;
+            let in_turn = self.in_turn.get_or_insert_with(|| InTurn::new(world));
+            return in_turn.decide(world);
+        }
         let price = match cost.model {
             CallModel::None => {
                 self.step = Step::Paid;
@@ -185,7 +237,7 @@ impl Call {
             }
             Step::Exchange => self.between_managers(cost.exchange, world),
             Step::Computation => return self.compute(cost.decision, world),
-            Step::Price | Step::Round(_) | Step::Distribution | Step::Paid => {}
+            Step::Price | Step::InTurn | Step::Round(_) | Step::Distribution | Step::Paid => {}
         }
         self.send_together(world, shortcuts)
     }
@@ -353,6 +405,7 @@ impl Call {
                 Step::Computation => call.work = Wait::none(now),
                 Step::Distribution => call.work.until = now,
                 Step::Price
+                | Step::InTurn
                 | Step::Reports
                 | Step::Exchange
                 | Step::Round(_)

@@ -13,6 +13,8 @@ pub(super) enum Token {
     Barrier(BarrierMessage),
     /// An activity of a rescheduling call has ended.
     Call,
+    /// The same in a call whose messages go one after the other: that of the manager of a cluster, by its number.
+    Turn(u32),
     /// The memory of a process has arrived (index of the move).
     Transferred(u32),
     /// A process is ready at its destination (index of the move).

@@ -85,6 +85,9 @@ impl Run<'_, '_> {
         let Some(ahead) = &mut self.ahead else {
             return Ok(());
         };
+        if self.rescheduling.reports_after(number, &self.world) {
+            return self.rescheduling.call.report(process, &mut self.world);
+        }
         if is_last || ahead.is_too_far(number) || self.rescheduling.holds_after(number, &self.world)
         {
             return Ok(());

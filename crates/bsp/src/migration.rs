@@ -183,6 +183,31 @@ impl Migrations {
         self.start_move(self.next - 1, world)
     }
 
+    /// A process has the answer to a call, in which answers go one after the other: its move starts, if it has one; returns whether it has.
+    pub(super) fn start_answered(
+        &mut self,
+        process: u32,
+        world: &mut World<'_>,
+        recorder: &mut dyn Recorder,
+    ) -> Result<bool, Error> {
+        let mut moves = self.moves.iter();
+        let Some(index) = moves.position(|planned| planned.process.0 == process) else {
+            return Ok(false);
+        };
+        if self.moves[index].is_instant() {
+            self.moves[index].start = world.engine.now();
+            self.book(index, world, recorder);
+        } else {
+            self.start_move(index, world)?;
+        }
+        Ok(true)
+    }
+
+    /// No move follows another one: each starts when its process has its answer.
+    pub(super) fn start_by_answers(&mut self) {
+        self.next = self.moves.len();
+    }
+
     fn start_move(&mut self, index: usize, world: &mut World<'_>) -> Result<(), Error> {
         let planned = &mut self.moves[index];
         planned.start = world.engine.now();

@@ -56,6 +56,8 @@ pub struct CallRecord {
     /// that move wait, and the others go on: the date by which everybody could have computed, less the longest computation of the
     /// superstep; what is hidden behind the computations of others is no part of it. Without migrations: when the call was paid.
     pub held_until: Time,
+    /// When each process had its answer, by its number; empty unless answers go one after the other.
+    pub answered: Vec<Time>,
     /// The decision and its reasons.
     pub decision: Decision,
     /// The origin of each of the decided migrations, in their order.

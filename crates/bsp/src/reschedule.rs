@@ -1,7 +1,7 @@
 //! Rescheduling: tests if a call is due, asks the policy, and checks its decision.
 
 use super::call::Call;
-use super::config::{CallModel, LoadMeasure};
+use super::config::{CallModel, CallOrder, CallWaiting, LoadMeasure};
 use super::migration::Migrations;
 use super::record::{CallRecord, Wait};
 use super::world::World;
@@ -93,6 +93,16 @@ impl<'a> Rescheduling<'a> {
             || world.has_policy() && self.policy.is_call_planned(superstep)
     }
 
+    /// Whether a process that has done this superstep, which is not closed yet, reports for the call after it.
+    pub(super) fn reports_after(&self, superstep: usize, world: &World<'_>) -> bool {
+        let cost = world.setup.costs.call;
+        cost.model == CallModel::Messages
+            && cost.order == CallOrder::Sequential
+            && cost.waiting == CallWaiting::Blocking
+            && world.has_policy()
+            && self.policy.is_call_planned(superstep)
+    }
+
     /// The decision of the policy, which is recorded as a call.
     ///
     /// # Errors
@@ -121,6 +131,7 @@ impl<'a> Rescheduling<'a> {
             work: Wait::none(now),
             has_messages: world.setup.costs.call.model == CallModel::Messages,
             held_until: now,
+            answered: Vec::new(),
             decision,
             applied: world.applies_migrations(),
         };

@@ -160,11 +160,75 @@ impl<'a, 'r> Run<'a, 'r> {
             }
             return Ok(());
         }
+        if self.answers_one_by_one() {
+            return self.go_on_answered();
+        }
         while !self.rescheduling.call.is_paid() {
             self.next_event()?;
         }
         self.record_price();
         self.migrate()
+    }
+
+    /// Whether each process goes on when it has its answer to the call that is being paid.
+    fn answers_one_by_one(&self) -> bool {
+        let call = &self.rescheduling.call;
+        call.is_in_turn()
+            && !call.is_overlapped
+            && self.world.setup.costs.migration.wait == Waiting::Movers
+    }
+
+    /// The processes have their answers one after the other, and begin the next superstep with it.
+    fn go_on_answered(&mut self) -> Result<(), Error> {
+        self.plan_moves()?;
+        self.rescheduling.migrations.start_by_answers();
+        if self.world.is_last() {
+            while !self.rescheduling.call.is_paid() {
+                self.next_event()?;
+            }
+            return Ok(());
+        }
+        self.open(self.world.ending + 1);
+        self.shortcuts.run_by_events(false, &self.world);
+        self.superstep.is_underway = true;
+        Ok(())
+    }
+
+    /// A message of a call has ended in which these go one after the other.
+    fn on_turn(&mut self, manager: u32) -> Result<(), Error> {
+        let goes_on = self.answers_one_by_one();
+        let (call, world) = (&mut self.rescheduling.call, &mut self.world);
+        let answered = call.on_turn(manager, world)?;
+        if let Some(process) = answered {
+            let now = world.engine.now();
+            if let Some(call) = world.outcome.calls.last_mut() {
+                call.answered.resize(world.placement.len(), now);
+                call.answered[process as usize] = now;
+            }
+        }
+        let is_paid = answered.is_some() && self.rescheduling.call.is_paid();
+        if is_paid && self.rescheduling.call.is_overlapped {
+            self.end_overlap();
+        }
+        if !goes_on {
+            return Ok(());
+        }
+        if is_paid {
+            self.record_price();
+        }
+        match answered {
+            Some(process) if !self.world.is_last() => self.begin_answered(process),
+            _ => Ok(()),
+        }
+    }
+
+    /// A process that has its answer moves, or begins the next superstep.
+    fn begin_answered(&mut self, process: u32) -> Result<(), Error> {
+        let migrations = &mut self.rescheduling.migrations;
+        if migrations.start_answered(process, &mut self.world, self.recorder)? {
+            return self.go_on_moved();
+        }
+        self.begin_next(&[process])
     }
 
     /// All processes have waited for the call: its price.
@@ -193,8 +257,8 @@ impl<'a, 'r> Run<'a, 'r> {
         self.recorder.call(call);
     }
 
-    /// The decided migrations, if they happen in this scenario.
-    fn migrate(&mut self) -> Result<(), Error> {
+    /// Plans the decided migrations that happen in this scenario; returns their number.
+    fn plan_moves(&mut self) -> Result<usize, Error> {
         let world = &mut self.world;
         let migrations = &mut self.rescheduling.migrations;
         let decision = world.outcome.calls.last();
@@ -206,9 +270,15 @@ impl<'a, 'r> Run<'a, 'r> {
         };
         let moves = migrations.plan(decided, world);
         self.rescheduling.settle(moves, world)?;
-        if moves == 0 {
+        Ok(moves)
+    }
+
+    /// The decided migrations, if they happen in this scenario.
+    fn migrate(&mut self) -> Result<(), Error> {
+        if self.plan_moves()? == 0 {
             return Ok(());
         }
+        let world = &mut self.world;
         let migrations = &mut self.rescheduling.migrations;
         migrations.book_instant(world, self.recorder);
         if world.setup.costs.migration.wait == Waiting::Movers {
@@ -297,6 +367,7 @@ impl<'a, 'r> Run<'a, 'r> {
                 }
                 Ok(())
             }
+            Token::Turn(manager) => self.on_turn(manager),
             Token::Transferred(_) | Token::Settled(_) => {
                 unreachable!("moves are booked while some are in progress")
             }
@@ -310,12 +381,17 @@ impl<'a, 'r> Run<'a, 'r> {
         if arrived.is_empty() || migrations.waiting == Waiting::All {
             return Ok(());
         }
+        self.begin_next(&arrived)
+    }
+
+    /// Lets some processes begin the superstep after the one that is ending.
+    fn begin_next(&mut self, processes: &[u32]) -> Result<(), Error> {
         if let Some(ahead) = &mut self.ahead {
             let next = self.world.ending + 1;
             ahead.make_current(next, &mut self.world, &mut self.superstep);
         }
         let world = &mut self.world;
-        (arrived.into_iter()).try_for_each(|process| self.superstep.begin(process, world))
+        (processes.iter()).try_for_each(|process| self.superstep.begin(*process, world))
     }
 
     /// Lets the processes go that the barrier has released; returns whether the last one has left.

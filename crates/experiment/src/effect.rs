@@ -309,6 +309,7 @@ mod tests {
             work: Wait::none(paid),
             has_messages: false,
             held_until: paid + Seconds::of(held),
+            answered: Vec::new(),
             decision: Decision::default(),
             origins: Vec::new(),
             applied: true,

@@ -1,0 +1,212 @@
+//! A call whose messages go one after the other, as in the program that `MigBSP`'s authors published in 2015.
+//!
+//! ```text
+//! process         sends its report to its manager, and waits for the answer
+//! manager         receives the reports of its processes, in the order in which they are sent
+//!                 each manager in turn: sends its list to every other one, which receives nothing else meanwhile
+//!                 decides
+//!                 the managers exchange the decisions in the same way
+//!                 answers its processes by rising rank; one that moves is answered at its old host, by its new manager
+//! ```
+//! Each of these messages starts when both ends are there, and its sender does nothing until it is delivered.
+
+use std::collections::VecDeque;
+
+use crate::event::Token;
+use crate::world::World;
+use migsim_base::error::Error;
+use migsim_base::units::{ClusterId, HostId, Instructions, ProcessId, to_u32};
+
+/// The managers of all clusters and the processes that wait for them.
+#[derive(Debug)]
+pub(super) struct InTurn {
+    managers: Vec<Manager>,
+    /// Per process: its manager, and whether it has sent its report.
+    manager_of: Vec<usize>,
+    has_reported: Vec<bool>,
+    /// The number of processes without an answer.
+    unanswered: usize,
+}
+
+/// The manager of a cluster, with what it has to do.
+#[derive(Debug)]
+struct Manager {
+    host: HostId,
+    /// The processes whose reports wait for it.
+    reports: VecDeque<u32>,
+    actions: VecDeque<Action>,
+    /// Whether a message from it or to it is on its way, or it computes.
+    is_busy: bool,
+}
+
+/// The next thing that a manager does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Action {
+    /// Receives the report of a process.
+    Report,
+    /// Sends to another manager.
+    Send(usize),
+    /// Receives from another manager.
+    Receive(usize),
+    /// Decides.
+    Decide,
+    /// Answers a process.
+    Answer(u32),
+}
+
+impl InTurn {
+    /// The managers wait for the reports of all processes.
+    pub(super) fn new(world: &World<'_>) -> Self {
+        let platform = world.setup.platform;
+        let cluster_of = |host: &HostId| platform.cluster_of(*host).index();
+        let manager = |cluster| Manager {
+            host: platform.manager(cluster),
+            reports: VecDeque::new(),
+            actions: VecDeque::new(),
+            is_busy: false,
+        };
+        let clusters = (0..platform.clusters.len()).map(ClusterId::from_index);
+        let mut call = Self {
+            managers: clusters.map(manager).collect(),
+            manager_of: world.placement.iter().map(cluster_of).collect(),
+            has_reported: vec![false; world.placement.len()],
+            unanswered: world.placement.len(),
+        };
+        for &manager in &call.manager_of {
+            call.managers[manager].actions.push_back(Action::Report);
+        }
+        call.exchange();
+        for manager in &mut call.managers {
+            manager.actions.push_back(Action::Decide);
+        }
+        call
+    }
+
+    /// Each manager in turn sends to all others.
+    fn exchange(&mut self) {
+        let count = self.managers.len();
+        for from in 0..count {
+            for to in (0..count).filter(|to| *to != from) {
+                self.managers[from].actions.push_back(Action::Send(to));
+                self.managers[to].actions.push_back(Action::Receive(from));
+            }
+        }
+    }
+
+    /// A process sends its report, unless it has done so.
+    pub(super) fn report(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
+        if std::mem::replace(&mut self.has_reported[process as usize], true) {
+            return Ok(());
+        }
+        let manager = self.manager_of[process as usize];
+        self.managers[manager].reports.push_back(process);
+        self.advance(manager, world)
+    }
+
+    /// All processes report, and the decision is known: what managers do after it.
+    pub(super) fn decide(&mut self, world: &mut World<'_>) -> Result<(), Error> {
+        let platform = world.setup.platform;
+        let mut by = self.manager_of.clone();
+        if world.applies_migrations()
+            && let Some(call) = world.outcome.calls.last()
+        {
+            for moved in &call.decision.migrations {
+                by[moved.process.index()] = platform.cluster_of(moved.to).index();
+            }
+        }
+        self.exchange();
+        for (process, manager) in by.into_iter().enumerate() {
+            let answer = Action::Answer(ProcessId::from_index(process).0);
+            self.managers[manager].actions.push_back(answer);
+        }
+        for process in 0..self.manager_of.len() {
+            self.report(ProcessId::from_index(process).0, world)?;
+        }
+        (0..self.managers.len()).try_for_each(|manager| self.advance(manager, world))
+    }
+
+    /// A manager starts its next action, if the other end of its message is there.
+    fn advance(&mut self, manager: usize, world: &mut World<'_>) -> Result<(), Error> {
+        let cost = world.setup.costs.call;
+        let token = Token::Turn(to_u32(manager));
+        while !self.managers[manager].is_busy {
+            let one = &mut self.managers[manager];
+            match one.actions.front().copied() {
+                Some(Action::Report) => {
+                    let Some(process) = one.reports.pop_front() else {
+                        return Ok(());
+                    };
+                    one.is_busy = true;
+                    let from = world.placement[process as usize];
+                    return world.engine.send(from, one.host, cost.report, token);
+                }
+                Some(Action::Send(to)) => return self.send(manager, to, world),
+                Some(Action::Receive(from)) => {
+                    let is_sending = self.managers[from].actions.front();
+                    return match is_sending {
+                        Some(Action::Send(to)) if *to == manager => self.send(from, manager, world),
+                        _ => Ok(()),
+                    };
+                }
+                Some(Action::Decide) => {
+                    let processes = self.manager_of.len() as f64;
+                    let work = Instructions::of(cost.decision.get() * processes);
+                    if work.get() > 0.0 {
+                        one.is_busy = true;
+                        return world.engine.execute(one.host, work, token);
+                    }
+                    one.actions.pop_front();
+                }
+                Some(Action::Answer(process)) => {
+                    one.is_busy = true;
+                    let to = world.placement[process as usize];
+                    return world.engine.send(one.host, to, cost.answer, token);
+                }
+                None => return Ok(()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Starts a message between managers, if both are ready for it.
+    fn send(&mut self, from: usize, to: usize, world: &mut World<'_>) -> Result<(), Error> {
+        let (sender, receiver) = (&self.managers[from], &self.managers[to]);
+        let is_expected = receiver.actions.front() == Some(&Action::Receive(from));
+        if sender.is_busy || receiver.is_busy || !is_expected {
+            return Ok(());
+        }
+        let ends = (sender.host, receiver.host);
+        self.managers[from].is_busy = true;
+        self.managers[to].is_busy = true;
+        let (size, token) = (world.setup.costs.call.exchange, Token::Turn(to_u32(from)));
+        world.engine.send(ends.0, ends.1, size, token)
+    }
+
+    /// What a manager waited for has ended: it goes on. Returns the process that has its answer now, if there is one.
+    pub(super) fn on_ended(
+        &mut self,
+        manager: u32,
+        world: &mut World<'_>,
+    ) -> Result<Option<u32>, Error> {
+        let manager = manager as usize;
+        let one = &mut self.managers[manager];
+        one.is_busy = false;
+        let done = one.actions.pop_front();
+        if let Some(Action::Send(to)) = done {
+            self.managers[to].is_busy = false;
+            self.managers[to].actions.pop_front();
+            self.advance(to, world)?;
+        }
+        self.advance(manager, world)?;
+        let Some(Action::Answer(process)) = done else {
+            return Ok(None);
+        };
+        self.unanswered -= 1;
+        Ok(Some(process))
+    }
+
+    /// Whether all processes have their answers.
+    pub(super) fn is_over(&self) -> bool {
+        self.unanswered == 0
+    }
+}
