@@ -10,7 +10,7 @@ use super::world::World;
 use crate::Migration;
 use crate::PrescribedMove;
 use migsim_base::error::{Error, Problem};
-use migsim_base::units::{Bytes, HostId, ProcessId, Seconds, Time, to_u32};
+use migsim_base::units::{Bytes, HostId, ProcessId, Seconds, Time, greater, to_u32};
 use migsim_platform::Platform;
 
 /// The migrations between two supersteps.
@@ -21,7 +21,10 @@ pub(super) struct Migrations {
     pub(super) pending: usize,
     /// Serial moves: the next one to start.
     next: usize,
-    start: Time,
+    /// The start of all moves; none if each starts when its process has its answer.
+    start: Option<Time>,
+    /// The longest of the latter.
+    longest: Seconds,
     pub(super) waiting: Waiting,
     /// The processes whose decided moves were booked and that have not gone on yet.
     arrived: Vec<u32>,
@@ -51,7 +54,8 @@ impl Migrations {
             moves: Vec::new(),
             pending: 0,
             next: 0,
-            start: Time::ZERO,
+            start: None,
+            longest: Seconds::default(),
             waiting: Waiting::All,
             arrived: Vec::new(),
         }
@@ -121,7 +125,8 @@ impl Migrations {
             });
         }
         self.pending = self.moves.len();
-        self.start = world.engine.now();
+        self.start = Some(world.engine.now());
+        self.longest = Seconds::default();
         self.waiting = costs.wait;
         self.pending
     }
@@ -206,6 +211,7 @@ impl Migrations {
     /// No move follows another one: each starts when its process has its answer.
     pub(super) fn start_by_answers(&mut self) {
         self.next = self.moves.len();
+        self.start = None;
     }
 
     fn start_move(&mut self, index: usize, world: &mut World<'_>) -> Result<(), Error> {
@@ -280,6 +286,7 @@ impl Migrations {
         world.log.date(now.get());
         self.pending -= 1;
         if booked.cause == Cause::Policy {
+            self.longest = Seconds::of(greater(self.longest.get(), now.since(booked.start).get()));
             self.arrived.push(booked.process.0);
             if self.pending == 0 {
                 self.record_price(world);
@@ -296,7 +303,7 @@ impl Migrations {
     /// All moves of a call have ended: their price.
     fn record_price(&self, world: &mut World<'_>) {
         let now = world.engine.now();
-        let spent = now.since(self.start);
+        let spent = self.start.map_or(self.longest, |start| now.since(start));
         world.outcome.migration += spent;
         let call = world.outcome.calls.last_mut();
         let call = call.expect("moves follow a call");

@@ -9,6 +9,18 @@ use migsim_base::error::{Error, Problem};
 
 /// Name and text of each.
 const BUILT_IN: &[(&str, &str)] = &[
+    (
+        "authors-cpu",
+        include_str!("../../../workloads/authors-cpu.json"),
+    ),
+    (
+        "authors-decrescent",
+        include_str!("../../../workloads/authors-decrescent.json"),
+    ),
+    (
+        "authors-roundrobin",
+        include_str!("../../../workloads/authors-roundrobin.json"),
+    ),
     ("lbm", include_str!("../../../workloads/lbm.json")),
     ("lbm-a2", include_str!("../../../workloads/lbm-a2.json")),
     ("lbm-b1", include_str!("../../../workloads/lbm-b1.json")),

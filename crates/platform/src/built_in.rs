@@ -4,6 +4,10 @@ use serde_json::Value;
 
 const BUILT_IN: &[(&str, &str)] = &[
     (
+        "authors-2015.json",
+        include_str!("../../../platforms/authors-2015.json"),
+    ),
+    (
         "grid5000.json",
         include_str!("../../../platforms/grid5000.json"),
     ),

@@ -12,6 +12,7 @@
 
 use std::collections::VecDeque;
 
+use crate::config::Scenario;
 use crate::event::Token;
 use crate::world::World;
 use migsim_base::error::Error;
@@ -107,7 +108,8 @@ impl InTurn {
     pub(super) fn decide(&mut self, world: &mut World<'_>) -> Result<(), Error> {
         let platform = world.setup.platform;
         let mut by = self.manager_of.clone();
-        if world.applies_migrations()
+        // After the last superstep nothing moves any more, and managers do not know it.
+        if world.setup.scenario == Scenario::Iii
             && let Some(call) = world.outcome.calls.last()
         {
             for moved in &call.decision.migrations {

@@ -14,6 +14,7 @@
 mod case;
 mod page;
 mod replay;
+mod runs;
 mod slips;
 
 use std::path::Path;
@@ -27,6 +28,7 @@ use migsim_base::error::{Error, Problem};
 use case::Case;
 pub use page::{csv, markdown, text};
 pub use replay::CaseResult;
+pub use runs::{ComparedRun, compare};
 pub use slips::{Slip, Without};
 
 /// The built-in cases.

@@ -1,0 +1,271 @@
+//! Whole runs of the authors' program, simulated again: the dates of process 1, the makespan, and the moves of each call.
+//!
+//! The settings are those of the built-in experiment `authors-cpu` with the parameters, the placement and the Sets of the case. Nothing that
+//! the program measured goes in.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use crate::changes::source_of;
+use crate::runs::Case;
+use migsim_base::error::{Error, Problem};
+use migsim_base::units::{HostId, Time};
+use migsim_bsp::{Beginnings, Measures, Outcome, Recorder, Scenario};
+use migsim_experiment::{Experiment, Layers, Limits, Progress};
+use migsim_platform::Platform;
+
+/// The built-in experiment that holds the settings of all cases.
+const EXPERIMENT: &str = "authors-cpu";
+/// The largest relative difference of dates that count as equal; the stored ones have 7 digits, makespans more.
+const EQUAL: f64 = 1e-6;
+
+/// A whole run of the program beside ours.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ComparedRun {
+    /// The name of the case.
+    pub case: String,
+    /// `i`, `ii` or `iii`.
+    pub scenario: String,
+    /// When process 1 of the program leaves its last call or barrier \[s\].
+    pub program_s: f64,
+    /// The same in our run \[s\].
+    pub simulated_s: f64,
+    /// Our time less that of the program, over the latter.
+    pub relative_error: f64,
+    /// Supersteps of process 1 that begin at the same time, to a relative difference of 1e-6, before the first that does not.
+    pub starts_equal: usize,
+    /// The number of supersteps.
+    pub supersteps: usize,
+    /// Calls with the same moves, each to the same host, before the first call without; in scenario ii the moves are decided only.
+    pub calls_equal: usize,
+    /// The number of calls.
+    pub calls: usize,
+    /// The moves that the program decided.
+    pub program_moves: usize,
+    /// The moves that were decided in our run.
+    pub simulated_moves: usize,
+}
+
+impl ComparedRun {
+    /// Whether the makespan is the same to a relative difference of 1e-6.
+    pub fn is_makespan_equal(&self) -> bool {
+        self.relative_error.abs() <= EQUAL
+    }
+}
+
+/// What the comparison needs of a stored case.
+#[derive(Debug, Deserialize)]
+struct Stored {
+    case: String,
+    scenario: Scenario,
+    heuristic: String,
+    parameters: Parameters,
+    sets: Vec<Set>,
+    placement: Vec<String>,
+    superstep_starts_of_process_1: Vec<f64>,
+    end: f64,
+    #[serde(default)]
+    calls: Vec<Call>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Parameters {
+    processes: usize,
+    supersteps: usize,
+    instructions: f64,
+    message_bytes: f64,
+    alpha: u32,
+    d: f64,
+    pattern_margin: f64,
+    x: Option<f64>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Set {
+    prefix: String,
+    hosts: u32,
+    power: f64,
+}
+
+#[derive(Debug, Deserialize)]
+struct Call {
+    decided_moves: Moves,
+}
+
+/// A table with the columns rank, set, host, and its date.
+#[derive(Debug, Deserialize)]
+struct Moves {
+    rows: Vec<(usize, usize, String, Value)>,
+}
+
+/// Simulates the run of a stored case, given as JSON, and compares it.
+///
+/// # Errors
+/// The case has not the stored form, or names what the platform does not have.
+pub fn compare(case: &Value) -> Result<ComparedRun, Error> {
+    let stored = Stored::deserialize(case).map_err(|error| {
+        let problem = Problem::new(format!("the case has not the stored form: {error}"));
+        problem.hint(
+            "a case of a whole run has `placement`, `superstep_starts_of_process_1` and `end`",
+        )
+    })?;
+    let mut layers = Layers::default();
+    layers.push_file(source_of(EXPERIMENT)?);
+    layers.push_flags(settings(&stored)?.flags);
+    let experiment = Experiment::load(&layers, Limits::default())?;
+    let mut dates = Starts::default();
+    let progress = Progress::default();
+    let run = experiment.run_scenario(stored.scenario, &progress, &mut dates, None)?;
+    let simulated = end_of_first(&run.outcome).get();
+    let starts = stored.superstep_starts_of_process_1.iter().zip(&dates.0);
+    let are_equal = |(program, ours): &(&f64, &f64)| (*ours - *program).abs() <= EQUAL * **program;
+    let platform = &experiment.platform.platform;
+    let calls = stored.calls.iter().zip(&run.outcome.calls);
+    let same = |(program, ours): &(&Call, &migsim_bsp::CallRecord)| {
+        moves_of(program) == decided(ours, platform)
+    };
+    let decisions = run.outcome.calls.iter().map(|call| &call.decision);
+    Ok(ComparedRun {
+        case: stored.case.clone(),
+        scenario: stored.scenario.name().to_owned(),
+        program_s: stored.end,
+        simulated_s: simulated,
+        relative_error: simulated / stored.end - 1.0,
+        starts_equal: starts.take_while(are_equal).count(),
+        supersteps: stored.parameters.supersteps,
+        calls_equal: calls.take_while(same).count(),
+        calls: stored.calls.len(),
+        program_moves: stored
+            .calls
+            .iter()
+            .map(|call| call.decided_moves.rows.len())
+            .sum(),
+        simulated_moves: decisions.map(|decision| decision.migrations.len()).sum(),
+    })
+}
+
+/// The settings of a case on top of the built-in experiment.
+fn settings(stored: &Stored) -> Result<Case, Problem> {
+    let Stored {
+        parameters, sets, ..
+    } = stored;
+    let hosts = stored.placement.iter().map(|name| our_name(name));
+    let hosts: Vec<String> = hosts.collect::<Result<_, _>>()?;
+    let set = |set: &Set| {
+        let power = format!("{} Hz", set.power);
+        json!({ "cluster": set.prefix, "hosts": set.hosts, "power": power })
+    };
+    let sets: Vec<Value> = sets.iter().map(set).collect();
+    let instructions = format!("{} instr", parameters.instructions);
+    let mut case = Case::new(EXPERIMENT)
+        .with("workload.procs", parameters.processes)
+        .with("workload.supersteps", parameters.supersteps)
+        .with("workload.instructions", instructions)
+        .with("workload.bytes", format!("{} B", parameters.message_bytes))
+        .with("mapping", hosts)
+        .with("policy.authors-2015.alpha", parameters.alpha)
+        .with("policy.authors-2015.d", parameters.d)
+        .with(
+            "policy.authors-2015.pattern_margin",
+            parameters.pattern_margin,
+        )
+        .with("policy.authors-2015.sets", sets);
+    if let Some(x) = parameters.x {
+        case = case.with("policy.authors-2015.x", x);
+    }
+    if stored.heuristic != "none" {
+        case = case.with("policy.authors-2015.heuristic", stored.heuristic.as_str());
+    }
+    Ok(case)
+}
+
+/// The name of a host on our platform, whose hosts count from 0: `suno-1` is `suno-0`.
+fn our_name(name: &str) -> Result<String, Problem> {
+    let parts = name.rsplit_once('-');
+    let number = parts.and_then(|(cluster, number)| {
+        let number: u32 = number.parse().ok()?;
+        Some((cluster, number.checked_sub(1)?))
+    });
+    let (cluster, number) = number.ok_or_else(|| {
+        Problem::new(format!("`{name}` is no host of the program"))
+            .hint("hosts are written like `suno-1`")
+    })?;
+    Ok(format!("{cluster}-{number}"))
+}
+
+/// The moves of a call of the program: rank from 1, and host, by rank.
+fn moves_of(call: &Call) -> Vec<(usize, String)> {
+    let rows = call.decided_moves.rows.iter();
+    let moves = rows.filter_map(|(rank, _, host, _)| Some((*rank, our_name(host).ok()?)));
+    sorted(moves.collect())
+}
+
+/// The same of a call of ours.
+fn decided(call: &migsim_bsp::CallRecord, platform: &Platform) -> Vec<(usize, String)> {
+    let migrations = call.decision.migrations.iter();
+    let name = |host: HostId| platform.hosts[host.index()].name.clone();
+    sorted(
+        migrations
+            .map(|moved| (moved.process.index() + 1, name(moved.to)))
+            .collect(),
+    )
+}
+
+fn sorted(mut moves: Vec<(usize, String)>) -> Vec<(usize, String)> {
+    moves.sort();
+    moves
+}
+
+/// When process 1 leaves its last call, or the last barrier if no call follows it.
+fn end_of_first(outcome: &Outcome) -> Time {
+    let last = outcome.supersteps.len() - 1;
+    let call = outcome.calls.last().filter(|call| call.superstep == last);
+    let answered = call.and_then(|call| call.answered.first().copied());
+    answered.unwrap_or(outcome.supersteps[last].end)
+}
+
+/// Records when process 1 begins each superstep \[s\].
+#[derive(Debug, Default)]
+struct Starts(Vec<f64>);
+
+impl Recorder for Starts {
+    fn began(&mut self, beginnings: Beginnings<'_>) {
+        let after = beginnings.after.first().copied().unwrap_or(0.0);
+        self.0.push(beginnings.origin.get() + after);
+    }
+
+    fn superstep(&mut self, _: usize, _: &Measures, _: &[HostId]) {}
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    #[test]
+    fn tmp() {
+        let mut files: Vec<_> = std::fs::read_dir("/work/shared/authors/cases")
+            .unwrap()
+            .map(|e| e.unwrap().path())
+            .collect();
+        files.sort();
+        for f in files {
+            let v: Value = serde_json::from_str(&std::fs::read_to_string(&f).unwrap()).unwrap();
+            match compare(&v) {
+                Ok(r) => println!(
+                    "{:36} {:4} {:.9} {:.9} {:+.2e} starts {}/{} calls {}/{} moves {} {}",
+                    r.case,
+                    r.scenario,
+                    r.program_s,
+                    r.simulated_s,
+                    r.relative_error,
+                    r.starts_equal,
+                    r.supersteps,
+                    r.calls_equal,
+                    r.calls,
+                    r.program_moves,
+                    r.simulated_moves
+                ),
+                Err(e) => println!("{f:?} {e}"),
+            }
+        }
+    }
+}
