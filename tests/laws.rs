@@ -1,9 +1,9 @@
 //! Laws that hold for every machine and workload, on random ones.
 
 use migsim::bsp::{
-    BarrierConfig, BarrierKind, CallCost, CallModel, CallWaiting, Costs, GatherOrder, Memo,
-    MemoBudget, MoveCost, MoveOrder, Outcome, Receives, Recorder, Release, RuntimeConfig, Scenario,
-    Sends, Shortcuts, SuperstepDates, Waiting,
+    BarrierConfig, BarrierKind, CallCost, CallModel, CallOrder, CallWaiting, Costs, GatherOrder,
+    Memo, MemoBudget, MoveCost, MoveOrder, Outcome, Receives, Recorder, Release, RuntimeConfig,
+    Scenario, Sends, Shortcuts, SuperstepDates, Waiting,
 };
 use migsim::engine::{NetworkModel, Simulation, SizeFactor, SizeFactors, Weights};
 use migsim::experiment::{Ledger, Term};
@@ -564,8 +564,11 @@ proptest! {
 
     /// Equal runs have equal hashes, and one byte more in one message makes another one.
     #[test]
-    fn the_hash_hears_of_every_byte(list in any_plans(), runtime in any_runtime(), which: prop::sample::Index) {
+    fn the_hash_hears_of_every_byte(list in any_plans(), mut runtime in any_runtime(), which: prop::sample::Index, ahead: Option<bool>) {
         let platform = two_clusters();
+        if let Some(is_released) = ahead {
+            runtime.barrier.kind = if is_released { BarrierKind::ReleasedByFirst } else { BarrierKind::None };
+        }
         let hash = |list: &[Plan]| {
             let plans = Plans::new(list.to_vec());
             Case { runtime, ..Case::new(&platform, &plans, PLACEMENT) }.run().event_hash
@@ -667,6 +670,7 @@ proptest! {
         places in prop::collection::vec(0_usize..9, 7),
         model in prop::sample::select(vec![CallModel::Messages, CallModel::Additive, CallModel::Overlapped, CallModel::PingPong, CallModel::None]),
         (overlapped, movers, serial, prescribed, moves) in any::<(bool, bool, bool, bool, bool)>(),
+        in_turn: bool,
     ) {
         let hosts = platform.hosts.len();
         let host = |index: usize| HostId::from_index(places[index] % hosts).0;
@@ -682,6 +686,7 @@ proptest! {
                 fixed: seconds(0.3),
                 ping: bytes(100.0),
                 waiting: if overlapped { CallWaiting::Overlapped } else { CallWaiting::Blocking },
+                order: if in_turn { CallOrder::Sequential } else { CallOrder::Parallel },
                 ..CallCost::default()
             },
             migration: MoveCost {

@@ -22,6 +22,8 @@ impl Run<'_, '_> {
             };
             self.advance(process)?;
         }
+        // What was kept of the superstep that was closed before is not that of this one.
+        self.shortcuts.run_by_events(false, &self.world);
         self.close()?;
         self.end_superstep(Seconds::ZERO);
         let closed = self.world.ending;
