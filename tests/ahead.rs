@@ -1,15 +1,16 @@
 //! Supersteps without barriers, worked out by hand; the arithmetic stands beside each.
 
 use migsim::bsp::{
-    BarrierConfig, BarrierKind, CallCost, CallModel, Costs, MoveCost, Outcome, Receives,
+    BarrierConfig, BarrierKind, CallCost, CallModel, Costs, MoveCost, Outcome, Receives, Recorder,
     RuntimeConfig, Scenario, Sends, Waiting,
 };
+use migsim::policy::{Measures, Never};
 use migsim::workload::PrescribedMove;
 
 use crate::support::{
     Case, Plans, ROUNDING, Script, Wire, assert_close, bytes, plan, seconds, switch,
 };
-use migsim::units::ProcessId;
+use migsim::units::{HostId, ProcessId};
 
 /// 1e6 B/s and 1 ms: a message of 1e6 B over two of them takes 1.002 s.
 const WIRE: Wire = Wire(1e6, 1e-3);
@@ -89,6 +90,98 @@ fn a_sender_runs_ahead_of_its_receiver() {
         late_above: bytes(64e3),
     };
     assert_close(time(above), 13.012, ROUNDING, "above");
+}
+
+/// Keeps the time of communication of process 1 in each superstep \[s\].
+#[derive(Default)]
+struct Communication(Vec<f64>);
+
+impl Recorder for Communication {
+    fn superstep(&mut self, _: usize, measures: &Measures, _: &[HostId]) {
+        self.0.push(measures.communication[0].get());
+    }
+}
+
+#[test]
+fn a_process_that_waits_for_its_sends_begins_its_next_superstep_after_them() {
+    // Process 1 sends 10 B at 0 s, which process 2 can receive after 10 s: 2.01 ms more. Then process 1 computes 1 s twice.
+    let platform = switch(2, WIRE);
+    let plans = Plans::new(vec![
+        plan(&[0.0, 10e9], &[(0, 1, 10.0)]),
+        plan(&[1e9, 0.0], &[]),
+        plan(&[1e9, 0.0], &[]),
+    ]);
+    let run = |wait_for_sends| {
+        let case = Case {
+            runtime: RuntimeConfig {
+                wait_for_sends,
+                ..without(Receives::Late)
+            },
+            ..Case::new(&platform, &plans, [0, 1])
+        };
+        let mut communication = Communication::default();
+        let outcome = case.run_watched(Never {}, &mut communication).unwrap();
+        (outcome.makespan.get(), communication.0)
+    };
+    assert_close(run(false).0, 10.002_01, ROUNDING, "it runs ahead");
+    let (makespan, communication) = run(true);
+    assert_close(makespan, 12.002_01, ROUNDING, "it waits");
+    // It receives nothing, and the wait for its own message is no part of its time.
+    assert_eq!(communication, [0.0; 3]);
+}
+
+#[test]
+fn the_wait_for_own_sends_comes_after_the_receives() {
+    // Both send 1e6 B to the other, process 2 after 3 s: their messages share the links of the hosts from there on, for 2.002 s. A third
+    // process receives from process 1 after 9 s, and process 1 waits for that, too: 1.002 s more.
+    let platform = switch(3, WIRE);
+    let plans = Plans::new(vec![plan(
+        &[1e9, 3e9, 9e9],
+        &[(0, 1, 1e6), (1, 0, 1e6), (0, 2, 1e6)],
+    )]);
+    let case = Case {
+        runtime: RuntimeConfig {
+            wait_for_sends: true,
+            receives: Receives::Late,
+            ..RuntimeConfig::default()
+        },
+        ..Case::new(&platform, &plans, [0, 1, 2])
+    };
+    let mut communication = Communication::default();
+    let outcome = case.run_watched(Never {}, &mut communication).unwrap();
+    assert_close(outcome.makespan.get(), 10.002, ROUNDING, "the last one");
+    assert_close(communication.0[0], 5.002 - 1.0, ROUNDING, "until received");
+}
+
+/// The ends of two supersteps on three processes behind a barrier that process 1 opens with messages of 1e4 B: 12 ms each, if alone.
+fn released_by_first(second: &[f64]) -> Vec<f64> {
+    let platform = switch(3, WIRE);
+    let plans = Plans::new(vec![plan(&[2e9, 1e9, 4e9], &[]), plan(second, &[])]);
+    let case = Case {
+        runtime: RuntimeConfig {
+            barrier: BarrierConfig {
+                kind: BarrierKind::ReleasedByFirst,
+                bytes: bytes(1e4),
+                ..BarrierConfig::default()
+            },
+            ..RuntimeConfig::default()
+        },
+        ..Case::new(&platform, &plans, [0, 1, 2])
+    };
+    ends(&case.run())
+}
+
+#[test]
+fn the_first_process_releases_each_process_when_both_are_at_the_barrier() {
+    // Process 1 arrives at 2 s and releases process 2 at 2.012 s, process 3 after 4 s at 4.012 s, and itself then. Process 2 computes until
+    // 7.012 s, and is the last one of the second barrier: 12 ms more.
+    let ends = released_by_first(&[1e9, 5e9, 1e9]);
+    assert_close(ends[0], 4.012, ROUNDING, "first superstep");
+    assert_close(ends[1], 7.024, ROUNDING, "second superstep");
+    // Process 2 is at the second barrier at 2.512 s, while process 1 still waits at the first one. Process 1 is there at 5.012 s, as
+    // process 3 is: both releases share its link for 20 ms.
+    let ends = released_by_first(&[1e9, 0.5e9, 1e9]);
+    assert_close(ends[1], 5.034, ROUNDING, "ahead by one superstep");
 }
 
 #[test]

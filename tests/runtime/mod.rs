@@ -1,13 +1,14 @@
 //! The runtime on cases small enough to work out by hand; the arithmetic stands beside each.
 
 mod barriers;
+mod calls_in_turn;
 mod moves_and_calls;
 mod refusals;
 
 use migsim::bsp::{
-    BarrierConfig, BarrierKind, CallCost, CallModel, Costs, GatherOrder, MoveCost, MoveOrder,
-    Outcome, Receives, Recorder, Release, RuntimeConfig, Scenario, Sends, Setup, Transfer, Waiting,
-    simulate,
+    BarrierConfig, BarrierKind, CallCost, CallModel, CallOrder, Costs, GatherOrder, MoveCost,
+    MoveOrder, Outcome, Receives, Recorder, Release, RuntimeConfig, Scenario, Sends, Setup,
+    Transfer, Waiting, simulate,
 };
 use migsim::engine::NetworkModel;
 use migsim::error::Error;

@@ -87,9 +87,9 @@ mod workload;
 mod world;
 
 pub use config::{
-    BarrierConfig, BarrierKind, CallCost, CallModel, CallWaiting, Costs, GatherOrder, LoadMeasure,
-    MoveCost, MoveOrder, Notices, Receives, Release, RuntimeConfig, Scenario, Sends, Shortcuts,
-    Transfer, Waiting,
+    BarrierConfig, BarrierKind, CallCost, CallModel, CallOrder, CallWaiting, Costs, GatherOrder,
+    LoadMeasure, MoveCost, MoveOrder, Notices, Receives, Release, RuntimeConfig, Scenario, Sends,
+    Shortcuts, Transfer, Waiting,
 };
 pub use decision::{Candidate, Decision, Explain, Gather, Migration, Procedure};
 pub use measures::refill;

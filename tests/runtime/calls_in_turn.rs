@@ -1,0 +1,170 @@
+//! Calls whose messages go one after the other, worked out by hand.
+//!
+//! Clusters a (h0, h1) and b (h2, h3); managers h0 and h2. Access 1 ms, backbone 10 ms, 1e6 B/s. Processes 1 and 2 are on h1 of 1 GHz, process 3
+//! on h3 of 2 GHz. A report of 1000 B takes 3 ms, a message between managers of 500 B 12.5 ms, an answer of 2000 B 4 ms in a cluster and
+//! 14 ms between them.
+
+use super::*;
+use migsim::policy::{Decision, Policy, View};
+use migsim::random::Stream;
+
+/// As [`Script`], with calls that are certain in advance.
+#[derive(Debug)]
+struct Planned(Script);
+
+impl Policy for Planned {
+    fn is_call_due(&mut self, view: &View<'_>) -> bool {
+        self.0.is_call_due(view)
+    }
+
+    fn is_call_planned(&self, superstep: usize) -> bool {
+        self.0.0.iter().any(|(at, _)| *at == superstep)
+    }
+
+    fn decide(&mut self, view: &View<'_>, random: &mut Stream) -> Result<Decision, Error> {
+        self.0.decide(view, random)
+    }
+}
+
+fn costs(wait: Waiting, fixed: f64) -> Costs {
+    Costs {
+        call: CallCost {
+            model: CallModel::Messages,
+            order: CallOrder::Sequential,
+            report: bytes(1000.0),
+            exchange: bytes(500.0),
+            decision: instructions(0.0),
+            answer: bytes(2000.0),
+            ..CallCost::default()
+        },
+        migration: MoveCost {
+            transfer: Transfer::None,
+            fixed: seconds(fixed),
+            wait,
+            ..MoveCost::default()
+        },
+    }
+}
+
+/// Two supersteps of this work and then of 1e9 each, with a call between them that decides these moves.
+fn run(
+    (first, barrier): ([f64; 3], BarrierKind),
+    costs: Costs,
+    policy: impl FnOnce(Script) -> Box<dyn Policy>,
+    moves: &[(u32, u32)],
+) -> Outcome {
+    let platform = machine(&[&[1e9, 1e9], &[2e9, 2e9]], WIRE, Wire(1e6, 1e-2));
+    let plans = Plans::new(vec![plan(&first, &[]), plan(&[1e9; 3], &[])]);
+    let setup = Setup {
+        platform: &platform,
+        network: NetworkModel::default(),
+        workload: &plans,
+        placement: &[HostId(1), HostId(1), HostId(3)],
+        runtime: RuntimeConfig {
+            barrier: BarrierConfig {
+                kind: barrier,
+                ..BarrierConfig::default()
+            },
+            ..RuntimeConfig::default()
+        },
+        costs,
+        scenario: Scenario::Iii,
+        seed: 1,
+        memo: None,
+    };
+    let policy = policy(Script(vec![(0, moves.to_vec())]));
+    simulate(&setup, policy, &mut ()).expect("the run ends")
+}
+
+fn unplanned(script: Script) -> Box<dyn Policy> {
+    Box::new(script)
+}
+
+fn planned(script: Script) -> Box<dyn Policy> {
+    Box::new(Planned(script))
+}
+
+fn answers(outcome: &Outcome) -> Vec<f64> {
+    let answered = outcome.calls[0].answered.iter();
+    answered.map(|date| date.get()).collect()
+}
+
+const EQUAL: ([f64; 3], BarrierKind) = ([1e9; 3], BarrierKind::Ideal);
+
+#[test]
+fn managers_receive_exchange_and_answer_one_message_at_a_time() {
+    // All are at the barrier at 2 s. Manager a has its two reports at 2.006 s. Twice the managers exchange: a to b, b to a; 50 ms, 2.056 s.
+    // Answers at 2.060 s (processes 1 and 3) and 2.064 s (process 2). Then 1e9 each, two of them at 1 GHz: 2 s.
+    let outcome = run(EQUAL, costs(Waiting::All, 0.0), unplanned, &[]);
+    for (answer, date) in answers(&outcome).iter().zip([2.060, 2.064, 2.060]) {
+        assert_close(*answer, date, ROUNDING, "answer");
+    }
+    assert_close(outcome.calls[0].cost.get(), 0.064, ROUNDING, "cost");
+    assert_close(makespan(&outcome), 4.064, ROUNDING, "all wait");
+}
+
+#[test]
+fn each_process_goes_on_with_its_answer_where_only_movers_wait() {
+    // Process 1 has its host alone for 4 ms, then shares it with process 2 until 4.056 s; process 2 has 4 ms left.
+    let outcome = run(EQUAL, costs(Waiting::Movers, 0.0), unplanned, &[]);
+    assert_close(outcome.calls[0].cost.get(), 0.064, ROUNDING, "cost");
+    assert_close(makespan(&outcome), 4.060, ROUNDING, "none waits for others");
+}
+
+#[test]
+fn a_report_is_sent_when_a_process_leaves_its_barrier_if_the_call_is_planned() {
+    // Without barriers process 1 ends its superstep at 2 s, process 2 at 4 s: only the report of the latter is still to come then.
+    let uneven = ([1e9, 3e9, 1e9], BarrierKind::None);
+    let outcome = run(uneven, costs(Waiting::All, 0.0), planned, &[]);
+    assert_close(outcome.calls[0].cost.get(), 0.061, ROUNDING, "one at 2 s");
+}
+
+#[test]
+fn a_process_may_report_for_the_next_call_before_others_have_their_answers() {
+    // Calls after both supersteps. Process 3 has its answer at 2.060 s and ends its second superstep at 2.560 s, the others at 4.056 s
+    // and 4.060 s. If answers take 1 s more, process 3 reports while process 2 still waits: the second call begins as it is answered.
+    let mut slow = costs(Waiting::Movers, 0.0);
+    slow.call.answer = bytes(1e6);
+    let calls =
+        |_| -> Box<dyn Policy> { Box::new(Planned(Script(vec![(0, vec![]), (1, vec![])]))) };
+    let none = ([1e9; 3], BarrierKind::None);
+    let outcome = run(none, slow, calls, &[]);
+    let answered: Vec<f64> = answers(&outcome);
+    // 2.056 s, and 1.002 s for each answer.
+    assert_close(answered[1], 4.060, ROUNDING, "process 2");
+    assert_close(answered[2], 3.058, ROUNDING, "process 3");
+    // Process 1 computes alone until 4.060 s, process 2 until 5.058 s: they end at 4.060 and 5.060 s.
+    assert_eq!(outcome.calls.len(), 2);
+    assert_close(outcome.calls[1].start.get(), 5.060, ROUNDING, "second call");
+}
+
+#[test]
+fn a_moving_process_is_answered_at_its_old_host_by_its_new_manager() {
+    // Process 1 goes to h3. From 2.056 s on manager b answers it at h1 (14 ms), then process 3; manager a answers process 2 (4 ms). Process 1 has h3
+    // for 4 ms alone (8e6), then shares it with process 3 until 3.066 s; process 3 has 8e6 left then, 4 ms.
+    let outcome = run(EQUAL, costs(Waiting::Movers, 0.0), unplanned, &[(0, 3)]);
+    for (answer, date) in answers(&outcome).iter().zip([2.070, 2.060, 2.074]) {
+        assert_close(*answer, date, ROUNDING, "answer");
+    }
+    assert_close(outcome.migrations[0].end.get(), 2.070, ROUNDING, "move");
+    assert_eq!(outcome.migration.get(), 0.0);
+    assert_close(makespan(&outcome), 3.070, ROUNDING, "an instant move");
+    // With operations of 0.5 s process 1 is on h3 at 2.570 s, where process 3 has 8e6 left: both share it until 2.578 s.
+    let outcome = run(EQUAL, costs(Waiting::Movers, 0.5), unplanned, &[(0, 3)]);
+    assert_close(outcome.migration.get(), 0.5, ROUNDING, "its operations");
+    assert_close(
+        makespan(&outcome),
+        3.074,
+        ROUNDING,
+        "a move that takes time",
+    );
+}
+
+#[test]
+fn managers_compute_their_decisions_between_the_exchanges() {
+    // 3 · 1e6: 3 ms on h0, 1.5 ms on h2, and a sends next.
+    let mut costs = costs(Waiting::All, 0.0);
+    costs.call.decision = instructions(1e6);
+    let outcome = run(EQUAL, costs, unplanned, &[]);
+    assert_close(outcome.calls[0].cost.get(), 0.067, ROUNDING, "cost");
+}
