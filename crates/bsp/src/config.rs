@@ -234,8 +234,8 @@ pub struct RuntimeConfig {
     /// The condition under which a message starts.
     pub receives: Receives,
     /// Whether a process waits at the end of a superstep until its own messages are delivered, as programs do that complete all requests
-    /// (`MPI_Waitall`, `MSG_comm_wait`). Its measured time T ends when it has received all messages for it, before that wait (A8, as in
-    /// the program that MigBSP's authors published in 2015).
+    /// (`MPI_Waitall`, `MSG_comm_wait`). Its measured time T ends with its last receive, before that wait. The program that MigBSP's authors
+    /// published in 2015 does both (A8).
     #[serde(skip_serializing_if = "is_false")]
     pub wait_for_sends: bool,
     /// The end of a superstep.
