@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use migsim::bsp::Scenario;
+use migsim::engine::NetworkModel;
 use migsim::error::Error;
 use migsim::platform::Platform;
 use migsim::policy::migbsp::{
@@ -31,6 +32,7 @@ const WIRE: Wire = Wire(1e6, 0.0);
 /// What the runtime would know: processes that compute, on a machine.
 struct World {
     platform: Platform,
+    network: NetworkModel,
     placement: Vec<HostId>,
     memory: Vec<Bytes>,
     external_load: Vec<f64>,
@@ -49,6 +51,7 @@ impl World {
             memory: vec![Bytes::default(); placement.len()],
             external_load: vec![0.0; platform.hosts.len()],
             platform,
+            network: NetworkModel::default(),
             measures,
             superstep: 0,
         };
@@ -74,12 +77,15 @@ impl World {
             received: bytes(size[1]),
             send_time: seconds(time[0]),
             receive_time: seconds(time[1]),
+            sent_messages: 1,
+            received_messages: 1,
         };
     }
 
     fn view(&self) -> View<'_> {
         View {
             platform: &self.platform,
+            network: &self.network,
             superstep: self.superstep,
             now: Time::ZERO,
             placement: &self.placement,

@@ -33,6 +33,10 @@ pub struct Traffic {
     pub send_time: Seconds,
     /// Summed durations of the messages received from it.
     pub receive_time: Seconds,
+    /// Number of messages sent to it.
+    pub sent_messages: u32,
+    /// Number of messages received from it.
+    pub received_messages: u32,
 }
 
 impl Measures {
@@ -94,9 +98,11 @@ impl Measures {
         let sent = self.traffic_mut(from.0, to.1);
         sent.sent = sent.sent + size;
         sent.send_time += duration;
+        sent.sent_messages += 1;
         let received = self.traffic_mut(to.0, from.1);
         received.received = received.received + size;
         received.receive_time += duration;
+        received.received_messages += 1;
     }
 }
 

@@ -12,6 +12,7 @@ use super::workload::Message;
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 use migsim_base::units::{Bytes, ClusterId, HostId, Instructions, Seconds, Time};
+use migsim_engine::NetworkModel;
 use migsim_platform::Platform;
 
 /// Decides which processes move, and where.
@@ -61,6 +62,8 @@ pub trait Policy: fmt::Debug + Send {
 pub struct View<'a> {
     /// The platform, with its nominal speeds.
     pub platform: &'a Platform,
+    /// The model of the network: how long a message takes on a route that it has to itself.
+    pub network: &'a NetworkModel,
     /// The superstep that has just ended, counted from 0.
     pub superstep: usize,
     /// The date: of the barrier in [`Policy::is_call_due`], of the call in [`Policy::decide`].
@@ -124,6 +127,7 @@ pub mod testing {
     ) -> View<'a> {
         View {
             platform,
+            network: Box::leak(Box::default()),
             superstep: 0,
             now: Time::ZERO,
             placement,

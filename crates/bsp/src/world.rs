@@ -158,6 +158,7 @@ impl<'a> World<'a> {
     pub(super) fn view<'v>(&'v self, external_load: &'v [f64]) -> View<'v> {
         View {
             platform: self.setup.platform,
+            network: &self.setup.network,
             superstep: self.ending,
             now: self.engine.now(),
             placement: &self.placement,

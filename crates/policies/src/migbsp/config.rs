@@ -320,8 +320,8 @@ choice!(
     ViabilityCommunication {
         /// No.
         Ignored,
-        /// Yes: the foreseen communication time in t1; in t2 the same bytes from the same clusters without contention,
-        /// `Σ_j L(j, destination) + bytes / bandwidth`.
+        /// Yes: the predicted communication time in t1; in t2 that of the same messages of the same clusters without contention,
+        /// `Σ_j messages · L(j, destination) + bytes / bandwidth`. A message without bytes takes its latency, too.
         Uncontended,
     }
 );

@@ -1,7 +1,7 @@
 //! A table of forecasts by process and cluster: the pairs that have had traffic, and what is foreseen of them.
 //!
 //! ```text
-//! memory = processes · 4 B + 44 B · nodes of six pairs + 28 B · states,   states <= pairs
+//! memory = processes · 4 B + 44 B · nodes of six pairs + 44 B · states,   states <= pairs
 //! ```
 //! What is foreseen of a pair is its state. Where there are many, pairs with equal traffic share one: messages of one size are foreseen
 //! alike. A superstep without traffic changes a state once for all its pairs, and no pair is touched: what a superstep costs grows with its
@@ -20,6 +20,9 @@ pub(crate) struct Exchange {
     pub(crate) time: f64,
     /// Pcomm(i,j), dimensionless.
     pub(crate) regularity: f64,
+    /// The number of messages that took `time`, and their bytes.
+    pub(crate) messages: f64,
+    pub(crate) volume: f64,
 }
 
 impl Exchange {
@@ -29,6 +32,8 @@ impl Exchange {
             bytes: 0.0,
             time: 0.0,
             regularity: absent,
+            messages: 0.0,
+            volume: 0.0,
         }
     }
 }
@@ -51,10 +56,11 @@ impl Entrance {
     }
 
     #[inline]
-    fn bits(&self) -> [u64; 5] {
+    fn bits(&self) -> [u64; 6] {
         let traffic = &self.traffic;
         [
             u64::from(self.before),
+            u64::from(traffic.sent_messages) << 32 | u64::from(traffic.received_messages),
             traffic.sent.get().to_bits(),
             traffic.received.get().to_bits(),
             traffic.send_time.get().to_bits(),
@@ -67,8 +73,8 @@ impl Entrance {
     fn hash(&self) -> usize {
         // Multiplication brings all bits to the highest ones (Knuth 1973, section 6.4); 2^64 over the golden ratio.
         let spread = |hash: u64| hash.wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        let [before, sent, received, send_time, receive_time] = self.bits();
-        let bytes = spread(before ^ sent ^ received.rotate_left(29));
+        let [before, messages, sent, received, send_time, receive_time] = self.bits();
+        let bytes = spread(before ^ messages ^ sent ^ received.rotate_left(29));
         let hash = spread(bytes ^ send_time ^ receive_time.rotate_left(29));
         (hash >> (u64::BITS - RECENT_BITS)) as usize
     }
@@ -91,6 +97,8 @@ struct States {
     bytes: Vec<f64>,
     time: Vec<f64>,
     regularity: Vec<f64>,
+    messages: Vec<f64>,
+    volume: Vec<f64>,
     /// The number of pairs that are in it, and [`FRESH`].
     pairs: Vec<u32>,
     /// Where pairs share states: those that began in this superstep, by the hash of the entrance.
@@ -193,7 +201,14 @@ fn bit(cluster: usize) -> u32 {
 
 impl States {
     fn resize(&mut self, states: usize) {
-        for values in [&mut self.bytes, &mut self.time, &mut self.regularity] {
+        let values = [
+            &mut self.bytes,
+            &mut self.time,
+            &mut self.regularity,
+            &mut self.messages,
+            &mut self.volume,
+        ];
+        for values in values {
             values.resize(states, 0.0);
         }
         self.pairs.resize(states, 0);
@@ -207,6 +222,8 @@ impl States {
             bytes: self.bytes[at],
             time: self.time[at],
             regularity: self.regularity[at],
+            messages: self.messages[at],
+            volume: self.volume[at],
         }
     }
 
@@ -269,6 +286,8 @@ impl States {
         self.bytes.push(exchange.bytes);
         self.time.push(exchange.time);
         self.regularity.push(exchange.regularity);
+        self.messages.push(exchange.messages);
+        self.volume.push(exchange.volume);
         self.pairs.push(FRESH | 1);
         state
     }
@@ -279,6 +298,8 @@ impl States {
         self.bytes[at] = exchange.bytes;
         self.time[at] = exchange.time;
         self.regularity[at] = exchange.regularity;
+        self.messages[at] = exchange.messages;
+        self.volume[at] = exchange.volume;
     }
 
     /// Changes all states that no traffic of this superstep has entered.
@@ -286,17 +307,30 @@ impl States {
         self.recent.fill((Entrance::default(), NONE));
         let count = self.pairs.len();
         let (bytes, time) = (&mut self.bytes[..count], &mut self.time[..count]);
+        let (messages, volume) = (&mut self.messages[..count], &mut self.volume[..count]);
         let (regularity, pairs) = (&mut self.regularity[..count], &mut self.pairs[..count]);
         for at in 0..count {
             let before = Exchange {
                 bytes: bytes[at],
                 time: time[at],
                 regularity: regularity[at],
+                messages: messages[at],
+                volume: volume[at],
             };
             let after = silent(before);
             let is_fresh = pairs[at] & FRESH != 0;
             bytes[at] = if is_fresh { before.bytes } else { after.bytes };
             time[at] = if is_fresh { before.time } else { after.time };
+            messages[at] = if is_fresh {
+                before.messages
+            } else {
+                after.messages
+            };
+            volume[at] = if is_fresh {
+                before.volume
+            } else {
+                after.volume
+            };
             regularity[at] = if is_fresh {
                 before.regularity
             } else {
@@ -332,8 +366,14 @@ impl States {
             becomes.push(state);
         }
         self.resize(kept);
-        self.bytes.fill(0.0);
-        self.time.fill(0.0);
+        for values in [
+            &mut self.bytes,
+            &mut self.time,
+            &mut self.messages,
+            &mut self.volume,
+        ] {
+            values.fill(0.0);
+        }
         self.pairs.fill(0);
         becomes
     }

@@ -52,17 +52,32 @@ impl Exchange {
     ) -> Self {
         let (sent, received) = (traffic.sent.get(), traffic.received.get());
         let (out, back) = (traffic.send_time.get(), traffic.receive_time.get());
-        let (bytes, time) = match config.communication_time {
-            CommunicationTime::Larger => (sent.max(received), out.max(back)),
-            CommunicationTime::Received => (received, back),
-            CommunicationTime::Sum => (sent + received, out + back),
+        let count_out = f64::from(traffic.sent_messages);
+        let count_back = f64::from(traffic.received_messages);
+        // Bytes, time, and the messages and bytes that took this time.
+        let values = match config.communication_time {
+            CommunicationTime::Larger if out > back => [sent.max(received), out, count_out, sent],
+            CommunicationTime::Larger => [sent.max(received), back, count_back, received],
+            CommunicationTime::Received => [received, back, count_back, received],
+            CommunicationTime::Sum => [
+                sent + received,
+                out + back,
+                count_out + count_back,
+                sent + received,
+            ],
         };
-        if is_first {
-            (self.bytes, self.time) = (bytes, time);
-        } else {
-            self.bytes = self.bytes / 2.0 + bytes / 2.0;
-            self.time = self.time / 2.0 + time / 2.0;
-        }
+        let aged = |before: f64, value: f64| {
+            if is_first {
+                value
+            } else {
+                before / 2.0 + value / 2.0
+            }
+        };
+        let [bytes, time, messages, volume] = values;
+        self.bytes = aged(self.bytes, bytes);
+        self.time = aged(self.time, time);
+        self.messages = aged(self.messages, messages);
+        self.volume = aged(self.volume, volume);
         judge(&mut self.regularity, self.bytes, bytes, config.beta, step);
         self
     }
@@ -72,16 +87,15 @@ impl Exchange {
 #[inline]
 fn observe_nothing(step: f64, is_first: bool, before: Exchange) -> Exchange {
     let regularity = before.regularity;
-    let (bytes, time) = if is_first {
-        (0.0, 0.0)
-    } else {
-        (before.bytes / 2.0, before.time / 2.0)
-    };
+    let left = if is_first { 0.0 } else { 0.5 };
+    let bytes = before.bytes * left;
     let (risen, fallen) = ((regularity + step).min(1.0), (regularity - step).max(0.0));
     Exchange {
         bytes,
-        time,
+        time: before.time * left,
         regularity: if bytes == 0.0 { risen } else { fallen },
+        messages: before.messages * left,
+        volume: before.volume * left,
     }
 }
 
@@ -276,27 +290,31 @@ mod tests {
             received: Bytes::of(200.0),
             send_time: Seconds::of(5.0),
             receive_time: Seconds::of(7.0),
+            sent_messages: 3,
+            received_messages: 1,
         };
-        for (communication_time, first, then) in [
-            (CommunicationTime::Larger, (300.0, 7.0), (300.0, 7.0)),
-            (CommunicationTime::Received, (200.0, 7.0), (200.0, 7.0)),
-            (CommunicationTime::Sum, (500.0, 12.0), (500.0, 12.0)),
+        // The messages and bytes are those of the side that took the time.
+        for (communication_time, (bytes, time), (messages, volume)) in [
+            (CommunicationTime::Larger, (300.0, 7.0), (1.0, 200.0)),
+            (CommunicationTime::Received, (200.0, 7.0), (1.0, 200.0)),
+            (CommunicationTime::Sum, (500.0, 12.0), (4.0, 500.0)),
         ] {
+            let values = |of: Exchange| [of.bytes, of.time, of.messages, of.volume];
+            let first = [bytes, time, messages, volume];
             let config = MigBspConfig {
                 communication_time,
                 ..MigBspConfig::default()
             };
             let exchange = Exchange::none(0.0);
             let exchange = exchange.observe(&config, 0.25, true, &traffic);
-            assert_eq!((exchange.bytes, exchange.time), first);
+            assert_eq!(values(exchange), first);
             // A forecast is the mean of the last forecast and what came.
             let exchange = exchange.observe(&config, 0.25, false, &traffic);
-            assert_eq!((exchange.bytes, exchange.time), then);
-            let exchange = exchange.observe(&config, 0.25, false, &Traffic::default());
-            assert_eq!(
-                (exchange.bytes, exchange.time),
-                (then.0 / 2.0, then.1 / 2.0)
-            );
+            assert_eq!(values(exchange), first);
+            let silent = exchange.observe(&config, 0.25, false, &Traffic::default());
+            assert_eq!(values(silent), first.map(|value| value / 2.0));
+            let silent = observe_nothing(0.25, false, exchange);
+            assert_eq!(values(silent), first.map(|value| value / 2.0));
         }
     }
 

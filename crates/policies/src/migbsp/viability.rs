@@ -377,10 +377,15 @@ impl Call<'_> {
         }
     }
 
-    /// The foreseen communication time of a process where it is, and that of the same bytes from the same clusters to the cluster of
-    /// `host` with nobody else on the way.
+    /// Returns the predicted communication time of a process where it is, as measured, and that of the same messages on the cluster of
+    /// `host`, each with its latency and alone on its route \[s\].
+    ///
+    /// Both sums are of the same messages of the same clusters, aged alike. So, without contention, a process that stays in its cluster has
+    /// equal sums. Messages of several sizes count with their mean size; one inside a host counts as one between hosts.
     fn uncontended(&self, process: usize, host: HostId) -> (f64, f64) {
-        let platform = self.view.platform;
+        let View {
+            platform, network, ..
+        } = *self.view;
         let to = platform.cluster_of(host).index();
         let mut sums = (0.0, 0.0);
         // In order, so that sums do not depend on when the entries came; all others add nothing.
@@ -388,14 +393,12 @@ impl Call<'_> {
         partners.sort_unstable_by_key(|(cluster, _)| *cluster);
         for (cluster, exchange) in partners {
             sums.0 += exchange.time;
-            let bytes = Bytes::of(exchange.bytes);
-            if let Some(route) = route_between(platform, cluster, to)
-                && bytes.get() > 0.0
+            if exchange.messages > 0.0
+                && let Some(route) = route_between(platform, cluster, to)
             {
-                let transfer = platform
-                    .bottleneck(&route)
-                    .map_or_else(Seconds::default, |rate| bytes / rate);
-                sums.1 += (platform.latency(&route) + transfer).get();
+                let size = Bytes::of(exchange.volume / exchange.messages);
+                let (latency, rate) = (platform.latency(&route), platform.bottleneck(&route));
+                sums.1 += exchange.messages * network.message_time(latency, rate, size).get();
             }
         }
         sums

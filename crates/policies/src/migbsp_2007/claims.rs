@@ -11,6 +11,7 @@ use migsim_base::random::{Purpose, Stream};
 use migsim_base::units::{
     Bytes, BytesPerSecond, HostId, Instructions, LinkId, ProcessId, Seconds, Time,
 };
+use migsim_engine::NetworkModel;
 use migsim_platform::{Platform, Profile};
 
 /// A claim of the paper, judged.
@@ -97,6 +98,7 @@ impl Case {
         let mut policy = MigBsp2007::new(self.config.clone()).expect("options in range");
         let mut random = Stream::new(1, Purpose::Policy);
         let external_load = vec![0.0; self.platform.hosts.len()];
+        let network = NetworkModel::default();
         let mut measures = Measures::default();
         let mut calls = Vec::new();
         for superstep in 1.. {
@@ -104,6 +106,7 @@ impl Case {
             fill(superstep, &mut measures);
             let view = View {
                 platform: &self.platform,
+                network: &network,
                 superstep: superstep - 1,
                 now: Time::ZERO + Seconds::of(superstep as f64),
                 placement: &self.placement,
@@ -345,6 +348,7 @@ fn the_larger_side_counts() -> (bool, String) {
             received: Bytes::of(100.0),
             send_time: Seconds::of(1.0),
             receive_time: Seconds::of(2.0),
+            ..Traffic::default()
         };
     });
     let bytes = of_clusters(&decision, 0, "bytes")[ICE];

@@ -1,10 +1,13 @@
 //! Tests of the viability of migrations, worked out by hand.
 
 use super::*;
-use crate::Measures;
 use crate::migbsp::config::{CommunicationTime, IndexForm, OwnCluster, PotentialCommunication};
 use crate::testing::view;
+use crate::{Decision, Measures, Policy};
+use migsim_base::error::Error;
+use migsim_base::random::Stream;
 use migsim_base::units::{Bytes, Instructions, InstructionsPerSecond};
+use migsim_bsp::{Costs, Plan, RuntimeConfig, Scenario, Sends, Setup, Workload, simulate};
 use migsim_platform::Platform;
 
 #[test]
@@ -46,6 +49,7 @@ fn without_contention_a_message_takes_latency_and_size_over_the_bandwidth() {
     measures.compute.fill(Seconds::of(2e-3));
     measures.traffic_mut(0, 1).received = Bytes::of(500e3);
     measures.traffic_mut(0, 1).receive_time = Seconds::of(0.2);
+    measures.traffic_mut(0, 1).received_messages = 1;
     let host = |name: &str| platform.host_named(name).unwrap();
     let placement = [host("lan-0")];
     let view = view(&platform, &placement, &measures);
@@ -98,8 +102,9 @@ fn in_a_call(
     measures.clear(names.len());
     measures.work.fill(Instructions::of(1e6));
     measures.compute.fill(Seconds::of(1e-3));
-    // From cluster a nothing came, but for a while.
+    // From cluster a three messages without a byte came.
     measures.traffic_mut(0, 1).receive_time = Seconds::of(0.2);
+    measures.traffic_mut(0, 1).received_messages = 3;
     let placement: Vec<HostId> = names.iter().map(|name| host(name)).collect();
     let view = View {
         external_load: &load,
@@ -217,17 +222,126 @@ fn a_crowd_is_as_slow_as_processes_are_many_for_each_core() {
 }
 
 #[test]
-fn where_no_bytes_are_foreseen_no_latency_is() {
+fn each_message_without_a_byte_takes_its_latency() {
     let far = |platform: &mut Platform, _: &mut [f64]| {
         let links = platform.links.iter_mut();
         links.for_each(|link| link.latency = Seconds::of(1.0));
     };
-    in_a_call(
-        &MigBspConfig::default(),
-        &["lan-0"],
-        far,
-        |call, _, host| {
-            assert_eq!(call.uncontended(0, host("n-0")), (0.2, 0.0));
-        },
-    );
+    // From a to n: the medium of a and the link of n; from a to a: its medium. Three messages.
+    for (to, expected) in [("n-0", 6.0), ("a-0", 3.0)] {
+        in_a_call(
+            &MigBspConfig::default(),
+            &["lan-0"],
+            far,
+            |call, _, host| {
+                assert_eq!(call.uncontended(0, host(to)), (0.2, expected));
+            },
+        );
+    }
+}
+
+/// Process 0 gets two messages from process 1 of its cluster and one from process 2 of another one, of these sizes, one after the other.
+#[derive(Debug)]
+struct Three([f64; 3]);
+
+impl Workload for Three {
+    fn processes(&self) -> usize {
+        3
+    }
+
+    fn supersteps(&self) -> usize {
+        3
+    }
+
+    fn fill(&self, superstep: usize, plan: &mut Plan) {
+        plan.work.fill(Instructions::of(1e9));
+        // Process 2 is late: its message is alone on its way.
+        plan.work[2] = Instructions::of(1e11);
+        for (from, size) in [1, 1, 2].into_iter().zip(self.0) {
+            // More in each superstep, so that ageing shows.
+            plan.send(from, 0, Bytes::of(size * (superstep + 1) as f64));
+        }
+    }
+
+    fn memory(&self, _process: ProcessId) -> Bytes {
+        Bytes::default()
+    }
+}
+
+/// Compares the predicted communication of process 0 where it stays with the measured one, after each superstep.
+#[derive(Debug)]
+struct Stay(MigBspConfig, Forecasts);
+
+impl Policy for Stay {
+    fn is_call_due(&mut self, view: &View<'_>) -> bool {
+        let Self(config, forecasts) = self;
+        forecasts.observe(config, 4, view);
+        let mut reservations = Reservations::new(config, forecasts, view);
+        let potentials = Potentials::new(config, 1.0, forecasts, &[0; 31], view);
+        let call = Call {
+            config,
+            forecasts,
+            view,
+            horizon: 1.0,
+            potentials: &potentials,
+        };
+        reservations.take(0, view.placement[0], forecasts, view);
+        let offer = Offer {
+            host: view.placement[0],
+            power: 1e9,
+            offered: 1,
+        };
+        let weighing = call.weigh(0, offer, 0, &reservations);
+        let (stay, go) = call.times(&weighing);
+        assert!(weighing.communication().0 > 0.0);
+        let off = (stay.get() - go.get()).abs();
+        assert!(off < 1e-12 * stay.get(), "{stay:?} {go:?}");
+        false
+    }
+
+    fn decide(&mut self, _view: &View<'_>, _random: &mut Stream) -> Result<Decision, Error> {
+        Ok(Decision::default())
+    }
+}
+
+#[test]
+fn a_process_that_stays_has_t2_equal_to_t1() {
+    let mut platform = migsim_platform::open("lbm").unwrap().platform;
+    let links = platform.links.iter_mut();
+    links.for_each(|link| link.latency = Seconds::of(0.3));
+    let host = |name: &str| platform.host_named(name).unwrap();
+    let placement = ["n-0", "n-1", "a-0"].map(host);
+    let models = migsim_engine::PRESETS.iter();
+    let models = models.filter(|preset| ["cm02", "ideal", "simgrid-3.4"].contains(&preset.name));
+    for (preset, sizes) in models.flat_map(|preset| [(preset, [0.0; 3]), (preset, [1e6; 3])]) {
+        let setup = Setup {
+            platform: &platform,
+            network: preset.model,
+            workload: &Three(sizes),
+            placement: &placement,
+            runtime: RuntimeConfig {
+                sends: Sends::Sequential,
+                ..RuntimeConfig::default()
+            },
+            costs: Costs::default(),
+            scenario: Scenario::Ii,
+            seed: 1,
+            memo: None,
+        };
+        for communication_time in [
+            CommunicationTime::Larger,
+            CommunicationTime::Received,
+            CommunicationTime::Sum,
+        ] {
+            let config = MigBspConfig {
+                communication_time,
+                viability_communication: ViabilityCommunication::Uncontended,
+                viability_transfer: false,
+                ..MigBspConfig::default()
+            };
+            let policy = Box::new(Stay(config, Forecasts::default()));
+            let outcome = simulate(&setup, policy, &mut ()).unwrap();
+            assert_eq!(outcome.supersteps.len(), 3);
+        }
+    }
 }
