@@ -109,10 +109,13 @@ pub(super) fn reproduce(
                 .collect()
         };
         let value = json!({
+            "effects": joined("effects"),
+            "effect_counts": to_json(&paper::effect_counts(&reproduction.papers))?,
             "cells": joined("cells"),
             "decisions": joined("decisions"),
             "call_schedules": joined("call_schedules"),
             "claims": joined("claims"),
+            "claim_counts": to_json(&paper::claim_counts(&reproduction.papers))?,
             "constants": joined("constants"),
         });
         print(out, &format!("{value:#}\n"))?;

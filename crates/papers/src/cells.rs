@@ -45,8 +45,8 @@ pub(super) struct Relative<'c> {
     pub simulated: f64,
 }
 
-/// The cells of a scenario against those of scenario i.
-pub(super) fn against_i<'c>(cells: &'c [CellResult], scenario: &str) -> Vec<Relative<'c>> {
+/// Each cell of scenario ii or iii, with that of scenario i of the same configuration.
+pub(super) fn with_alone(cells: &[CellResult]) -> impl Iterator<Item = (&CellResult, &CellResult)> {
     let base = |config: &Config| -> Config {
         let is_shared =
             |(key, _): &(&String, &serde_json::Value)| *key != "scenario" && *key != "alpha";
@@ -55,19 +55,23 @@ pub(super) fn against_i<'c>(cells: &'c [CellResult], scenario: &str) -> Vec<Rela
             .map(|(key, value)| (key.clone(), value.clone()))
             .collect()
     };
-    let others = cells.iter().filter(|cell| cell.scenario == scenario);
-    others
-        .filter_map(|cell| {
-            let wanted = base(&cell.config);
-            let is_alone = |one: &&CellResult| one.scenario == "i" && base(&one.config) == wanted;
-            let alone = cells.iter().find(is_alone)?;
-            Some(Relative {
-                cell,
-                published: 100.0 * (cell.published_s / alone.published_s - 1.0),
-                simulated: 100.0 * (cell.simulated_s / alone.simulated_s - 1.0),
-            })
-        })
-        .collect()
+    let others = cells.iter().filter(|cell| cell.scenario != "i");
+    others.filter_map(move |cell| {
+        let wanted = base(&cell.config);
+        let is_alone = |one: &&CellResult| one.scenario == "i" && base(&one.config) == wanted;
+        Some((cell, cells.iter().find(is_alone)?))
+    })
+}
+
+/// The cells of a scenario against those of scenario i.
+pub(super) fn against_i<'c>(cells: &'c [CellResult], scenario: &str) -> Vec<Relative<'c>> {
+    let pairs = with_alone(cells).filter(|(cell, _)| cell.scenario == scenario);
+    let relative = pairs.map(|(cell, alone)| Relative {
+        cell,
+        published: 100.0 * (cell.published_s / alone.published_s - 1.0),
+        simulated: 100.0 * (cell.simulated_s / alone.simulated_s - 1.0),
+    });
+    relative.collect()
 }
 
 /// The median of some numbers; `None` of none.

@@ -22,9 +22,11 @@ pub mod authors;
 mod calls;
 mod cells;
 mod changes;
+mod claim_counts;
 mod claims;
 mod comparisons;
 mod decisions;
+mod effects;
 mod facts;
 mod figures;
 mod grid5000;
@@ -37,6 +39,7 @@ mod packed;
 mod page;
 mod pages;
 mod plain;
+mod readme;
 pub mod reality;
 mod reproduce;
 pub mod rivals;
@@ -56,8 +59,10 @@ pub use audit::{
 pub use calls::{Calls, Told};
 pub use cells::CellResult;
 pub use changes::Changes;
+pub use claim_counts::{ClaimCounts, claim_counts};
 pub use claims::Outcome;
 pub use decisions::{DecisionKind, DecisionResult, ScheduleResult, Verdict};
+pub use effects::{BOUNDS, Effect, EffectCounts, effect_counts};
 pub use facts::{
     AuditFacts, Cell, Claim, Comparison, Config, Contradiction, ContradictoryCells, Decision,
     Facts, Figure, Fitted, Measure, Schedule, Searched, expand,

@@ -2,42 +2,18 @@
 
 use serde_json::Value;
 
-use super::cells::median;
 use super::decisions::Verdict;
+use super::effects::{effect_counts, printed};
 use super::figures::{figures, names};
 use super::markdown::{cell, put, table};
 use super::one_reading::{Reading, differences, rule_sets};
 use super::page::Page;
 use super::plain;
+use super::readme::{effect_table, note, readme};
 use super::reproduce::{PaperResults, Reproduction};
-use super::text::{Totals, summary};
+use super::text::summary;
 use migsim_base::error::{Error, Problem};
 use migsim_output::figure::Style;
-
-const README: &str = "# Five papers, reproduced
-
-Written by `migsim reproduce all --out results`; CI writes it again and compares. No number on these pages was copied into a
-simulation: the published ones stand in fact files (`crates/papers/src/facts/`) that only the comparison reads.
-
-How to doubt these pages:
-
-- **Fitted constants** stand at the end of each paper's page, with their evidence. An option of the scheduler counts as one if a text leaves
-  it open and it was chosen because the published numbers come out. The origin of every other value
-  (stated in the paper, or inferred from it) stands beside it in the experiment files (`workloads/`) and the platforms.
-- **Not fitted** is the simulator. It is the same for all papers, and its dates agree with those of SimGrid where the two model
-  the same thing (`tests/oracle`).
-- **Fragile decisions**: each page prints the margin of each decision, the least difference that would have turned it.
-- **A reviewer's questions**: [audit](audit.md) has degrees of freedom against independent data, held-out predictions, and the sensitivity of every number.
-  It also has the ablation of every option, the amount of search, and the freedom that rounding and contradictions leave.
-- **The part of reading**: [one-reading](one-reading.md) runs the rules of each paper on every other.
-- **Another judge**: [authors-2015](authors-2015.md) decides stored calls of the authors' own simulation program again.
-- **Contradictions**: a cell or a decision that a paper contradicts itself about stays in the count. On sw-dynamic, one scheduler
-  cannot give sections 5.1 and 5.2, which cost two constants: for the same supersteps of 200 processes one moves nobody, the other 20 (swd-x06).
-  There p3 of 25 processes goes and stays at 28 (swd-x02). The times of 10 and 25 processes alone leave a rest for which scenario iii of
-  the same sizes has no room. The sister paper has other times (swd-x09).
-- **The worth of a fit** is shown by the second table below: all cells of sw-dynamic are in the sample, and a quarter of them are not reproduced all
-  the same.
-";
 
 const ONE_READING: &str = "# One reading
 
@@ -77,120 +53,10 @@ pub fn pages(reproduction: &Reproduction) -> Result<Vec<Page>, Error> {
     if reproduction.papers.len() > 1 {
         pages.push(Page {
             name: "README.md".into(),
-            text: readme(reproduction),
+            text: readme(reproduction)?,
         });
     }
     Ok(pages)
-}
-
-/// The page for a reader who doubts: what was fitted, what was not, what does not come out.
-fn readme(reproduction: &Reproduction) -> String {
-    let papers = &reproduction.papers;
-    let mut text = String::from(README);
-    totals(&mut text, papers);
-    samples(&mut text, papers);
-    text += "\n## What does not come out\n\nEvery cell more than 5 % away:\n";
-    let cells = papers.iter().flat_map(|paper| &paper.cells);
-    let rows = cells.filter(|cell| cell.error.abs() > 0.05).map(|one| {
-        let times = format!("{:.2} | {:.2}", one.published_s, one.simulated_s);
-        let error = 100.0 * one.error;
-        format!(
-            "{} | {times} | {error:+.1} % | {}",
-            one.id,
-            note(one.note.as_ref())
-        )
-    });
-    let columns = "cell | published \\[s\\] | simulated \\[s\\] | error | why";
-    table(&mut text, columns, rows);
-    text += "\nDecisions and claims that do not come out, by paper (their pages say what is published and what is simulated):\n\n";
-    for paper in papers {
-        put!(text, "- {}: {}\n", paper.paper, misses(paper));
-    }
-    text += "\n## Where the papers contradict themselves\n\nThese cannot all come out. The last column is the reading that we use.\n";
-    let all = papers.iter().flat_map(|paper| &paper.contradictions);
-    let rows = all.map(|one| {
-        let reading = cell(&one.suggested_reading);
-        format!("{} | {} | {reading}", one.id, cell(&one.what))
-    });
-    table(&mut text, "id | what | our reading", rows);
-    text
-}
-
-/// The counts of each paper and of all papers together.
-fn totals(text: &mut String, papers: &[PaperResults]) {
-    let row = |name: &str, totals: &Totals| {
-        let of = |(part, all): (usize, usize)| format!("{part} of {all}");
-        let percent = |bound: f64| match totals.errors[..] {
-            [] => "-".into(),
-            _ => format!("{:.0} %", totals.within(bound)),
-        };
-        let cells = [
-            name.to_owned(),
-            totals.errors.len().to_string(),
-            percent(0.025),
-            percent(0.05),
-            two_decimals(totals.median()),
-            of(totals.decisions),
-            totals.by_kind.map(of).join(" | "),
-            of(totals.unreported),
-            of(totals.schedules),
-            of(totals.claims),
-            totals.constants.to_string(),
-        ];
-        cells.join(" | ")
-    };
-    let linked = |paper: &PaperResults| {
-        let name = format!("[{0}]({0}.md)", paper.paper);
-        row(&name, &Totals::of([paper]))
-    };
-    let all = row("all", &Totals::of(papers));
-    let columns = "paper | cells | within 2.5 % | within 5 % | median error | decisions | calls | stays | stability | migrations | moves not reported | call schedules | claims | fitted";
-    table(text, columns, papers.iter().map(linked).chain([all]));
-}
-
-/// A percentage with two decimals, or a dash.
-fn two_decimals(percent: Option<f64>) -> String {
-    percent.map_or("-".into(), |percent| format!("{percent:.2} %"))
-}
-
-/// The errors of the cells to which constants were fitted, and of the other cells.
-fn samples(text: &mut String, papers: &[PaperResults]) {
-    *text += "\n## Cells in and out of the sample\n\nA cell is in the sample if a constant was fitted to it.\n";
-    let part = |paper: &PaperResults, in_sample: bool| {
-        let cells = paper.cells.iter();
-        let errors = cells.filter(|cell| cell.in_sample == in_sample);
-        let errors: Vec<f64> = errors.map(|cell| cell.error.abs()).collect();
-        let middle = median(errors.iter().copied()).map(|middle| 100.0 * middle);
-        let middle = two_decimals(middle);
-        format!("{} | {middle}", errors.len())
-    };
-    let rows = papers.iter().filter(|paper| !paper.cells.is_empty());
-    let rows = rows.map(|paper| {
-        let parts = [part(paper, true), part(paper, false)].join(" | ");
-        format!("{} | {parts}", paper.paper)
-    });
-    let columns = "paper | in sample | median error | out of sample | median error";
-    table(text, columns, rows);
-}
-
-/// The decisions that are near or do not match, and the claims that fail, by their ids.
-fn misses(paper: &PaperResults) -> String {
-    let of = |verdict: Verdict| {
-        let all = paper.decisions.iter();
-        let all = all.filter(move |one| one.verdict == verdict);
-        (verdict.name(), all.map(|one| one.id.as_str()).collect())
-    };
-    let claims = paper.claims.iter().filter(|one| one.verdict == "fails");
-    let claims = ("fails", claims.map(|one| one.id.as_str()).collect());
-    let groups: [(&str, Vec<&str>); 3] = [of(Verdict::Near), of(Verdict::Mismatch), claims];
-    let groups = groups.iter().filter(|(_, ids)| !ids.is_empty());
-    let groups = groups.map(|(name, ids)| format!("{name} {}", ids.join(", ")));
-    let groups: Vec<String> = groups.collect();
-    if groups.is_empty() {
-        "none".into()
-    } else {
-        groups.join("; ")
-    }
 }
 
 /// The page of the rule sets of all papers, each applied to every paper.
@@ -287,11 +153,6 @@ fn csv_of(paper: &PaperResults) -> Result<String, Box<dyn std::error::Error>> {
     Ok(String::from_utf8(table.into_inner()?)?)
 }
 
-/// A remark as a cell, which may be empty.
-fn note(note: Option<&String>) -> String {
-    cell(note.map_or("", String::as_str))
-}
-
 fn markdown(paper: &PaperResults) -> String {
     let mut text = format!(
         "# {}\n\nWritten by `migsim reproduce {} --out results` (nothing random; CI checks that it is current). {}.\n",
@@ -299,6 +160,10 @@ fn markdown(paper: &PaperResults) -> String {
         paper.paper,
         summary(paper)
     );
+    if !paper.switched_off.is_empty() {
+        put!(text, "\nSwitched off by fit: {}.\n", paper.switched_off);
+    }
+    effects(&mut text, paper);
     times(&mut text, paper);
     decisions(&mut text, paper);
     unreported(&mut text, paper);
@@ -311,6 +176,26 @@ fn markdown(paper: &PaperResults) -> String {
     }
     contradictions(&mut text, paper);
     text
+}
+
+fn effects(text: &mut String, paper: &PaperResults) {
+    if paper.effects.is_empty() {
+        return;
+    }
+    *text += "\n## Effects\n\nOverhead is scenario ii less i, gain is i less iii. The error is that of the effect.\n";
+    effect_table(text, &effect_counts(std::slice::from_ref(paper)));
+    let rows = paper.effects.iter().map(|one| {
+        let effects = [one.published_s, one.simulated_s].map(printed).join(" | ");
+        let error = one.error.map(|error| format!("{:+.0} %", 100.0 * error));
+        let sign = if one.has_sign { "" } else { ", other sign" };
+        let error = error.unwrap_or_else(|| "-".into());
+        format!(
+            "{} | {} | {} | {effects} | {error}{sign}",
+            one.table, one.case, one.effect
+        )
+    });
+    let columns = "table | run | effect | published \\[s\\] | simulated \\[s\\] | error";
+    table(text, columns, rows);
 }
 
 fn times(text: &mut String, paper: &PaperResults) {
@@ -396,17 +281,26 @@ fn unreported(text: &mut String, paper: &PaperResults) {
 }
 
 fn claims(text: &mut String, paper: &PaperResults) {
-    *text += "\n## Claims\n";
+    put!(
+        text,
+        "\n## Claims\n\n{}.\n",
+        paper.claim_counts().sentence()
+    );
     let rows = paper.claims.iter().map(|claim| {
-        let inconsistent = match claim.published_numbers_agree {
-            Some(false) => " (the published numbers disagree, too)",
-            _ => "",
+        let published = match claim.published_numbers_agree {
+            Some(true) => "agree",
+            Some(false) => "contradict it",
+            None => "-",
         };
-        let verdict = format!("{}{inconsistent}", claim.verdict);
         let (statement, value) = (cell(&claim.statement), cell(&rounded(&claim.value)));
-        format!("{} | {verdict} | {statement} | {value}", claim.id)
+        let verdict = claim.verdict;
+        format!(
+            "{} | {verdict} | {published} | {statement} | {value}",
+            claim.id
+        )
     });
-    table(text, "id | verdict | claim | simulated value", rows);
+    let columns = "id | verdict | published numbers | claim | simulated value";
+    table(text, columns, rows);
 }
 
 fn constants(text: &mut String, paper: &PaperResults) {

@@ -11,8 +11,10 @@ use super::calls::Calls;
 use super::cells::CellResult;
 use super::changes::Changes;
 use super::changes::source_of;
+use super::claim_counts::ClaimCounts;
 use super::comparisons::compare_percentages;
 use super::decisions::{DecisionResult, Run, ScheduleResult, compare, compare_schedule, of_rule};
+use super::effects::{Effect, effects};
 use super::facts::{Cell, Config, Contradiction, Decision, Facts, Fitted, expand};
 use super::runs::{Case, Runs};
 use super::unreported::{UnreportedMoves, unreported};
@@ -58,6 +60,10 @@ pub struct PaperResults {
     pub paper: &'static str,
     /// Authors and title.
     pub title: &'static str,
+    /// What is switched off by fit in its experiment, in one sentence; empty for a paper without runs.
+    pub switched_off: &'static str,
+    /// The effects of its tables: overheads and gains.
+    pub effects: Vec<Effect>,
     /// The cells of its tables and the times of its figures.
     pub cells: Vec<CellResult>,
     /// Its decisions.
@@ -77,6 +83,13 @@ pub struct PaperResults {
     /// Notes on attempts to reproduce the rest (Markdown).
     #[serde(skip)]
     pub notes: &'static str,
+}
+
+impl PaperResults {
+    /// Its claims, counted by what the published numbers say of them.
+    pub fn claim_counts(&self) -> ClaimCounts {
+        ClaimCounts::of(&self.claims)
+    }
 }
 
 /// All papers that were asked for.
@@ -138,6 +151,8 @@ fn reproduce_one(paper: &Paper, progress: &Progress) -> Result<PaperResults, Err
     Ok(PaperResults {
         paper: paper.name,
         title: paper.title,
+        switched_off: paper.switched_off,
+        effects: effects(paper.name, &compared.cells),
         cells: compared.cells,
         decisions: compared.decisions,
         call_schedules: compared.call_schedules,

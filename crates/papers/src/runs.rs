@@ -33,6 +33,9 @@ pub struct Paper {
     pub claims: &'static [(&'static str, Evaluation)],
     /// The function that judges a decision which only words tell, by id.
     pub rules: &'static [(&'static str, Rule)],
+    /// What is switched off, or stands for something else, by fit in its experiment, in one sentence (Markdown; empty for a paper without
+    /// runs): the start of its page.
+    pub switched_off: &'static str,
     /// Notes on attempts to reproduce the rest (Markdown; may be empty).
     pub notes: &'static str,
 }

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::cells::median;
+use super::claim_counts::ClaimCounts;
 use super::decisions::{DecisionKind, Verdict};
+use super::effects::effect_counts;
 use super::plain;
 use super::reproduce::{PaperResults, Reproduction};
 
@@ -19,6 +21,13 @@ pub fn text(reproduction: &Reproduction) -> String {
                 "=".repeat(paper.title.chars().count())
             ),
         );
+        effects(&mut text, std::slice::from_ref(paper));
+        if !paper.switched_off.is_empty() {
+            push(
+                &mut text,
+                &format!("\nSwitched off by fit: {}", paper.switched_off),
+            );
+        }
         cells(&mut text, paper);
         decisions(&mut text, paper);
         claims(&mut text, paper);
@@ -27,6 +36,9 @@ pub fn text(reproduction: &Reproduction) -> String {
         text.push('\n');
     }
     if reproduction.papers.len() > 1 {
+        push(&mut text, "All papers\n==========");
+        effects(&mut text, &reproduction.papers);
+        text.push('\n');
         push(
             &mut text,
             &sentence("all papers", &Totals::of(&reproduction.papers)),
@@ -38,6 +50,56 @@ pub fn text(reproduction: &Reproduction) -> String {
 fn push(text: &mut String, line: &str) {
     text.push_str(line.trim_end());
     text.push('\n');
+}
+
+/// The counted effects, and those that the best constant of each paper gives.
+fn effects(text: &mut String, papers: &[PaperResults]) {
+    let counts = effect_counts(papers);
+    if counts.is_empty() {
+        return;
+    }
+    push(
+        text,
+        &format!(
+            "\nEffects: overhead (ii less i) and gain (i less iii)\n{:<24} {:<9} {:>5} {:>7} {:>5} {:>5} {:>7} {:>10} {:>14} {:>6} {:>7}",
+            "",
+            "effect",
+            "rows",
+            "<= 10 %",
+            "25 %",
+            "50 %",
+            "median",
+            "right sign",
+            "constant: 25 %",
+            "times",
+            "copied"
+        ),
+    );
+    for one in &counts {
+        let name = format!("{} {}", one.paper, one.table);
+        let effect = if one.effect.is_empty() {
+            "both"
+        } else {
+            &one.effect
+        };
+        let [tight, middle, wide] = one.within;
+        push(
+            text,
+            &format!(
+                "{name:<24} {effect:<9} {:>5} {tight:>7} {middle:>5} {wide:>5} {:>6.0}% {:>10} {:>14} {:>6} {:>7}",
+                one.rows,
+                one.median_error.map_or(f64::NAN, |median| 100.0 * median),
+                one.right_sign,
+                one.constant_within[1],
+                one.times,
+                one.copied_times
+            ),
+        );
+    }
+    push(
+        text,
+        "constant: the best overhead and gain of each paper; times within 2.5 %, as simulated and if scenario i is copied",
+    );
 }
 
 fn cells(text: &mut String, paper: &PaperResults) {
@@ -145,13 +207,7 @@ fn claims(text: &mut String, paper: &PaperResults) {
             ),
         );
     }
-    push(
-        text,
-        &format!(
-            "{}",
-            Counts(count(paper.claims.iter().map(|claim| claim.verdict)))
-        ),
-    );
+    push(text, &paper.claim_counts().sentence());
 }
 
 fn constants(text: &mut String, paper: &PaperResults) {
@@ -209,8 +265,8 @@ pub(super) struct Totals {
     pub unreported: (usize, usize),
     /// Call schedules that match, and all.
     pub schedules: (usize, usize),
-    /// Claims that hold, and all.
-    pub claims: (usize, usize),
+    /// Claims by what the published numbers say of them.
+    pub claims: ClaimCounts,
     /// Fitted constants; those that papers share count once.
     pub constants: usize,
 }
@@ -236,9 +292,7 @@ impl Totals {
             }
             let schedules = paper.call_schedules.iter().map(|one| one.verdict);
             count_verdicts(&mut totals.schedules, schedules);
-            let holding = paper.claims.iter().filter(|claim| claim.verdict == "holds");
-            totals.claims.0 += holding.count();
-            totals.claims.1 += paper.claims.len();
+            totals.claims = totals.claims.plus(paper.claim_counts());
             let counted_there = |shared: &String| papers.iter().any(|one| one.paper == shared);
             let constants = paper.constants.iter();
             let counted = constants.filter(|one| !one.shared_with.iter().any(counted_there));
@@ -306,8 +360,7 @@ pub(super) fn sentence(name: &str, totals: &Totals) -> String {
         let (matched, all) = totals.schedules;
         parts.push(format!("{matched} of {all} call schedules"));
     }
-    let (holding, all) = totals.claims;
-    parts.push(format!("{holding} of {all} claims hold"));
+    parts.push(totals.claims.sentence());
     parts.push(format!("{} fitted constants", totals.constants));
     format!("{name}: {}", parts.join(". "))
 }

@@ -19,6 +19,7 @@ pub(super) const PAPER: Paper = Paper {
     in_sample: |_| false,
     claims: CLAIMS,
     rules: RULES,
+    switched_off: "",
     notes: "",
 };
 

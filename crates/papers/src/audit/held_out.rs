@@ -131,7 +131,8 @@ pub(super) fn held_out(
     Ok((all, refitted))
 }
 
-const ALL: &str = "all cells";
+/// The name of the scope of all cells.
+pub(super) const ALL: &str = "all cells";
 type Inside = fn(&CellResult) -> bool;
 const SCOPES: [(&str, Inside); 2] = [(ALL, |_| true), ("scenario i", |cell| cell.scenario == "i")];
 

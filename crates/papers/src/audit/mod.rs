@@ -20,6 +20,7 @@ mod rounding;
 mod score;
 mod sensitivity;
 mod settings;
+mod splits;
 mod subject;
 mod tables;
 #[cfg(test)]
@@ -32,6 +33,7 @@ pub use held_out::{HeldOut, Refitted};
 pub use rounding::Rounding;
 pub use score::{Achieved, Score, TIGHT, WIDE};
 pub use sensitivity::{GRID, Sensitivity};
+pub(crate) use splits::{SPLIT_COLUMNS, splits};
 pub use tables::Tables;
 
 use self::subject::Subject;

@@ -29,6 +29,7 @@ pub(super) struct Subject {
 #[derive(Debug)]
 pub(super) struct Quick {
     pub(super) paper: &'static Paper,
+    pub(super) cells: Vec<CellResult>,
     pub(super) score: Score,
     pub(super) freedom: Freedom,
     pub(super) rounding: Option<Rounding>,
@@ -68,6 +69,7 @@ impl Subject {
         let cells = &self.compared.cells;
         Ok(Quick {
             paper: self.paper,
+            cells: cells.clone(),
             score: self.base.score(),
             freedom: freedom(self.paper, &self.facts, &self.settings),
             rounding: rounding(self.paper.name, &self.cells(), words),

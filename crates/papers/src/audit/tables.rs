@@ -98,6 +98,15 @@ impl Tables {
     }
 }
 
+/// The committed predictions of cells that were left out.
+///
+/// # Errors
+/// The file is no such table.
+pub(super) fn committed_held_out() -> Result<Vec<HeldOut>, Error> {
+    let text = include_str!("../../../../results/audit-held-out.csv");
+    rows(HELD_OUT, text)
+}
+
 fn written<R: Serialize>(name: &str, rows: &[R]) -> Result<Page, Error> {
     let mut table = csv::Writer::from_writer(Vec::new());
     let problem = |error: String| Error::Output(Problem::new(error).source(name));

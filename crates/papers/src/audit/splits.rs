@@ -1,0 +1,113 @@
+//! The mildest and the harshest of the splits by which cells of a paper were held out.
+
+use super::held_out::{ALL, HeldOut};
+use super::tables::committed_held_out;
+use crate::named::subject;
+use migsim_base::error::Error;
+
+/// The columns of [`splits`].
+pub(crate) const SPLIT_COLUMNS: &str =
+    "paper | cells | as they are | mildest split | predicted | harshest split | predicted";
+
+/// The splits of a paper with the most and with the fewest cells predicted within 2.5 %; of equal ones the first.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Extremes<'t> {
+    /// The cells as they are.
+    pub(super) base: &'t HeldOut,
+    pub(super) mildest: &'t HeldOut,
+    pub(super) harshest: &'t HeldOut,
+}
+
+/// The extremes of each paper, in the order of the table.
+pub(super) fn extremes(held_out: &[HeldOut]) -> Vec<Extremes<'_>> {
+    let of_all = held_out.iter().filter(|row| row.scope == ALL);
+    let mut all: Vec<Extremes<'_>> = Vec::new();
+    for row in of_all {
+        match all.last_mut().filter(|last| last.base.paper == row.paper) {
+            None => all.push(Extremes {
+                base: row,
+                mildest: row,
+                harshest: row,
+            }),
+            Some(last) if row.times > 1 => {
+                let is_first = last.mildest.times < 2;
+                if is_first || row.within > last.mildest.within {
+                    last.mildest = row;
+                }
+                if is_first || row.within < last.harshest.within {
+                    last.harshest = row;
+                }
+            }
+            Some(_) => {}
+        }
+    }
+    all
+}
+
+/// The mildest and the harshest split of each paper, and their sums, as rows of a table.
+pub(super) fn split_rows(held_out: &[HeldOut]) -> Vec<String> {
+    let all = extremes(held_out);
+    let rows = all.iter().map(|one| {
+        let part = |split: &HeldOut| format!("{} | {}", split.left_out, split.within);
+        let (name, base) = (subject(&one.base.paper), one.base);
+        let parts = [part(one.mildest), part(one.harshest)].join(" | ");
+        format!("{name} | {} | {} | {parts}", base.cells, base.within)
+    });
+    let sum = |of: fn(&Extremes<'_>) -> usize| all.iter().map(of).sum::<usize>();
+    let total = format!(
+        "all | {} | {} | - | {} | - | {}",
+        sum(|one| one.base.cells),
+        sum(|one| one.base.within),
+        sum(|one| one.mildest.within),
+        sum(|one| one.harshest.within)
+    );
+    rows.chain([total]).collect()
+}
+
+/// The rows of [`split_rows`] from the committed table: its computation takes minutes.
+///
+/// # Errors
+/// The committed table cannot be read.
+pub(crate) fn splits() -> Result<Vec<String>, Error> {
+    Ok(split_rows(&committed_held_out()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(paper: &str, left_out: &str, times: usize, within: usize) -> HeldOut {
+        HeldOut {
+            paper: paper.into(),
+            scope: ALL.into(),
+            left_out: left_out.into(),
+            times,
+            constants: 1,
+            unfixed: 0,
+            cells: 10,
+            within,
+            wide: 10,
+            median: 0.0,
+        }
+    }
+
+    #[test]
+    fn fits_that_leave_nothing_out_are_no_split() {
+        let held_out = [
+            row("lu", "nothing; constants as they are", 0, 8),
+            row("lu", "nothing; fitted to all of them", 1, 10),
+            row("lu", "one cell", 10, 7),
+            row("lu", "one table", 2, 3),
+            row("lbm", "nothing; constants as they are", 0, 9),
+            row("lbm", "one cell", 10, 9),
+        ];
+        assert_eq!(
+            split_rows(&held_out),
+            [
+                "LU | 10 | 8 | one cell | 7 | one table | 3",
+                "Lattice Boltzmann | 10 | 9 | one cell | 9 | one cell | 9",
+                "all | 20 | 17 | - | 16 | - | 12",
+            ]
+        );
+    }
+}

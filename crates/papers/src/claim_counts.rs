@@ -1,0 +1,127 @@
+//! Claims by what the published numbers say of them: only a claim that these can confirm is a comparison.
+
+use serde::Serialize;
+
+use super::reproduce::{ClaimResult, PaperResults};
+
+/// Claims in groups: those that the published numbers confirm, those that they contradict, and those for which no number is published.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ClaimCounts {
+    /// Claims that the published numbers confirm, and that hold in the simulation.
+    pub confirmed_hold: usize,
+    /// Claims that the published numbers confirm, and that fail.
+    pub confirmed_fail: usize,
+    /// Claims that hold although the published numbers contradict them.
+    pub contradicted_hold: usize,
+    /// Claims that the published numbers contradict, and that fail as well.
+    pub contradicted_fail: usize,
+    /// Claims without a published number to be compared with, that hold.
+    pub unpublished_hold: usize,
+    /// Claims without a published number to be compared with, that fail.
+    pub unpublished_fail: usize,
+    /// Claims that cannot be checked.
+    pub not_checkable: usize,
+}
+
+impl ClaimCounts {
+    /// Counts some claims.
+    pub fn of<'c>(claims: impl IntoIterator<Item = &'c ClaimResult>) -> Self {
+        let mut counts = Self::default();
+        for claim in claims {
+            let holds = claim.verdict == "holds";
+            let count = match (claim.published_numbers_agree, holds) {
+                _ if claim.verdict == "not checkable" => &mut counts.not_checkable,
+                (Some(true), true) => &mut counts.confirmed_hold,
+                (Some(true), false) => &mut counts.confirmed_fail,
+                (Some(false), true) => &mut counts.contradicted_hold,
+                (Some(false), false) => &mut counts.contradicted_fail,
+                (None, true) => &mut counts.unpublished_hold,
+                (None, false) => &mut counts.unpublished_fail,
+            };
+            *count += 1;
+        }
+        counts
+    }
+
+    /// Adds the counts of other claims.
+    #[must_use]
+    pub(super) fn plus(self, other: Self) -> Self {
+        Self {
+            confirmed_hold: self.confirmed_hold + other.confirmed_hold,
+            confirmed_fail: self.confirmed_fail + other.confirmed_fail,
+            contradicted_hold: self.contradicted_hold + other.contradicted_hold,
+            contradicted_fail: self.contradicted_fail + other.contradicted_fail,
+            unpublished_hold: self.unpublished_hold + other.unpublished_hold,
+            unpublished_fail: self.unpublished_fail + other.unpublished_fail,
+            not_checkable: self.not_checkable + other.not_checkable,
+        }
+    }
+
+    /// The claims that the published numbers confirm.
+    pub(super) fn confirmed(self) -> usize {
+        self.confirmed_hold + self.confirmed_fail
+    }
+
+    /// The claims that the published numbers contradict.
+    pub(super) fn contradicted(self) -> usize {
+        self.contradicted_hold + self.contradicted_fail
+    }
+
+    /// The claims without a published number to be compared with.
+    pub(super) fn unpublished(self) -> usize {
+        self.unpublished_hold + self.unpublished_fail + self.not_checkable
+    }
+
+    /// The counts in a sentence, without its full stop.
+    pub(super) fn sentence(self) -> String {
+        format!(
+            "{} of {} claims that the published numbers confirm hold; {} of {} without a published number hold; {} of {} hold although the published numbers contradict them",
+            self.confirmed_hold,
+            self.confirmed(),
+            self.unpublished_hold,
+            self.unpublished(),
+            self.contradicted_hold,
+            self.contradicted()
+        )
+    }
+}
+
+/// The claims of some papers, counted together.
+pub fn claim_counts(papers: &[PaperResults]) -> ClaimCounts {
+    let counts = papers.iter().map(PaperResults::claim_counts);
+    counts.fold(ClaimCounts::default(), ClaimCounts::plus)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_claim_is_counted_once_by_its_verdict_and_the_published_numbers() {
+        let claim = |verdict: &'static str, published_numbers_agree| ClaimResult {
+            id: String::new(),
+            statement: String::new(),
+            verdict,
+            value: serde_json::Value::Null,
+            published_numbers_agree,
+        };
+        let all = [
+            claim("holds", Some(true)),
+            claim("fails", Some(true)),
+            claim("fails", Some(true)),
+            claim("holds", Some(false)),
+            claim("fails", Some(false)),
+            claim("holds", None),
+            claim("not checkable", None),
+        ];
+        let counts = ClaimCounts::of(&all);
+        let groups = (
+            counts.confirmed(),
+            counts.contradicted(),
+            counts.unpublished(),
+        );
+        assert_eq!(groups, (3, 2, 2));
+        assert_eq!((counts.confirmed_hold, counts.contradicted_hold), (1, 1));
+        assert_eq!(counts.plus(counts).not_checkable, 2);
+    }
+}

@@ -1,0 +1,336 @@
+//! Effects: the overhead of the calls and the gain of the moves, published beside simulated, with yardsticks that know no model.
+//!
+//! ```text
+//! overhead = T_ii - T_i,   gain = T_i - T_iii        [s]
+//! error    = simulated / published - 1
+//! ```
+//! A paper about a scheduler publishes effects; its times are mostly those of the application. A time of scenario ii within 2.5 % says
+//! little where the whole overhead is 1 %. Two yardsticks show how much: *copy* takes the published time of scenario i for ii and iii;
+//! *constant* takes the one overhead and the one gain of a paper, in seconds or as a share of `T_i`, that bring the most rows within 25 %.
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+
+use super::cells::{CellResult, median, with_alone};
+use super::reproduce::PaperResults;
+
+/// The relative errors within which effects are counted.
+pub const BOUNDS: [f64; 3] = [0.10, 0.25, 0.50];
+/// The bound for which the constant of a paper is chosen.
+const CHOSEN: usize = 1;
+/// Relative tolerance of a bound: a constant is chosen at the end of a row's range.
+const ROUNDING: f64 = 1e-9;
+/// The relative error within which a time counts as reproduced.
+const TIGHT: f64 = 0.025;
+
+/// The effect of a scenario on a run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Effect {
+    /// The paper.
+    pub paper: &'static str,
+    /// The id of the cell of scenario ii or iii.
+    pub id: String,
+    /// The table of the cell.
+    pub table: String,
+    /// The settings of the cell.
+    pub case: String,
+    /// `overhead` (ii less i) or `gain` (i less iii).
+    pub effect: &'static str,
+    /// The published time of scenario i \[s\].
+    pub alone_s: f64,
+    /// The published effect \[s\].
+    pub published_s: f64,
+    /// The simulated effect \[s\].
+    pub simulated_s: f64,
+    /// Simulated over published, less 1; none if the published effect is 0 and the simulated one is not.
+    pub error: Option<f64>,
+    /// Whether the effects have one sign.
+    pub has_sign: bool,
+}
+
+impl Effect {
+    fn new(paper: &'static str, cell: &CellResult, alone: &CellResult) -> Self {
+        let (effect, sign) = if cell.scenario == "ii" {
+            (OVERHEAD, 1.0)
+        } else {
+            (GAIN, -1.0)
+        };
+        let published_s = sign * (cell.published_s - alone.published_s);
+        let simulated_s = sign * (cell.simulated_s - alone.simulated_s);
+        Self {
+            paper,
+            id: cell.id.clone(),
+            table: cell.table.clone(),
+            case: cell.case.clone(),
+            effect,
+            alone_s: alone.published_s,
+            published_s,
+            simulated_s,
+            error: error(simulated_s, published_s),
+            has_sign: sign_of(simulated_s) == sign_of(published_s),
+        }
+    }
+
+    fn is_within(&self, bound: f64) -> bool {
+        self.error.is_some_and(|error| error.abs() <= bound)
+    }
+}
+
+/// The name of the effect of scenario ii.
+pub(super) const OVERHEAD: &str = "overhead";
+/// The name of the effect of scenario iii.
+const GAIN: &str = "gain";
+
+fn error(value: f64, published: f64) -> Option<f64> {
+    if value.total_cmp(&published).is_eq() {
+        return Some(0.0);
+    }
+    Some(value / published - 1.0).filter(|error| error.is_finite())
+}
+
+/// An effect \[s\] as the papers print it, with two digits; nothing has no sign.
+pub(super) fn printed(effect: f64) -> String {
+    format!("{:.2}", if sign_of(effect) == 0 { 0.0 } else { effect })
+}
+
+/// 1, 0 or -1; the smallest digit of the published times is 10 ms, so that less than half of it is 0.
+fn sign_of(effect: f64) -> i8 {
+    i8::from(effect >= 0.005) - i8::from(effect <= -0.005)
+}
+
+/// The effects of the tables of a paper, in their order; times that are quoted from figures are left out.
+pub(super) fn effects(paper: &'static str, cells: &[CellResult]) -> Vec<Effect> {
+    let pairs = with_alone(cells).filter(|(cell, alone)| !cell.in_figure && !alone.in_figure);
+    pairs
+        .map(|(cell, alone)| Effect::new(paper, cell, alone))
+        .collect()
+}
+
+/// Some effects of one kind, counted.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct EffectCounts {
+    /// The paper, or `all`.
+    pub paper: String,
+    /// The table; empty if there are several.
+    pub table: String,
+    /// `overhead`, `gain`, or empty for both.
+    pub effect: String,
+    /// The number of effects.
+    pub rows: usize,
+    /// The effects within 10, 25 and 50 %.
+    pub within: [usize; 3],
+    /// The median error without sign; an effect without an error counts as infinite.
+    pub median_error: Option<f64>,
+    /// The effects of the published sign.
+    pub right_sign: usize,
+    /// The same for the best constant of the paper: effects within 10, 25 and 50 %.
+    pub constant_within: [usize; 3],
+    /// The times of scenarios ii and iii within 2.5 % as simulated.
+    pub times: usize,
+    /// The times within 2.5 % if the published time of scenario i is copied.
+    pub copied_times: usize,
+}
+
+/// The effects of papers by table and kind, the sum of each paper that has several, and of all.
+pub fn effect_counts(papers: &[PaperResults]) -> Vec<EffectCounts> {
+    let all = papers.iter();
+    counted(
+        all.flat_map(|one| parts(one.paper, &one.effects, &one.cells))
+            .collect(),
+    )
+}
+
+/// The same of the cells of papers, by name.
+pub(super) fn counts_of_cells<'p>(
+    papers: impl IntoIterator<Item = (&'static str, &'p [CellResult])>,
+) -> Vec<EffectCounts> {
+    let papers = papers.into_iter();
+    let papers = papers.map(|(paper, cells)| (paper, effects(paper, cells), cells));
+    let papers: Vec<_> = papers.collect();
+    let of_all = papers.iter();
+    counted(
+        of_all
+            .flat_map(|(paper, effects, cells)| parts(paper, effects, cells))
+            .collect(),
+    )
+}
+
+/// The counts of each part, and of all parts together.
+fn counted(parts: Vec<Part<'_>>) -> Vec<EffectCounts> {
+    let mut counts: Vec<EffectCounts> = parts.iter().map(|part| count(&[part])).collect();
+    if parts.len() > 1 {
+        let all: Vec<&Part<'_>> = parts.iter().collect();
+        counts.push(count(&all));
+    }
+    counts
+}
+
+/// The effects of one kind in one table, with those that the best constant of the paper gives.
+struct Part<'p> {
+    paper: &'static str,
+    effects: Vec<&'p Effect>,
+    constant: Constant,
+    cells: &'p [CellResult],
+}
+
+fn parts<'p>(paper: &'static str, effects: &'p [Effect], cells: &'p [CellResult]) -> Vec<Part<'p>> {
+    let mut parts = Vec::new();
+    let tables: BTreeSet<&str> = effects.iter().map(|one| one.table.as_str()).collect();
+    for table in tables {
+        for effect in [OVERHEAD, GAIN] {
+            let of_kind = effects.iter().filter(|one| one.effect == effect);
+            let of_kind: Vec<&Effect> = of_kind.collect();
+            let in_table = of_kind.iter().copied().filter(|one| one.table == table);
+            let in_table: Vec<&Effect> = in_table.collect();
+            if !in_table.is_empty() {
+                parts.push(Part {
+                    paper,
+                    effects: in_table,
+                    constant: Constant::best(&of_kind),
+                    cells,
+                });
+            }
+        }
+    }
+    parts
+}
+
+/// One effect for all rows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Constant {
+    /// In seconds.
+    Seconds(f64),
+    /// As a share of the time of scenario i.
+    Share(f64),
+}
+
+impl Constant {
+    /// The constant with the most effects within 25 %; of equal ones the first that is tried, seconds before shares.
+    fn best(effects: &[&Effect]) -> Self {
+        let ends =
+            |value: f64| [1.0 - BOUNDS[CHOSEN], 1.0, 1.0 + BOUNDS[CHOSEN]].map(|end| end * value);
+        let seconds = effects.iter().flat_map(|one| ends(one.published_s));
+        let shares = effects
+            .iter()
+            .flat_map(|one| ends(one.published_s / one.alone_s));
+        let all = seconds.map(Self::Seconds).chain(shares.map(Self::Share));
+        let met = |constant: Self| {
+            let is_within = |one: &&&Effect| constant.is_within(one, BOUNDS[CHOSEN]);
+            effects.iter().filter(is_within).count()
+        };
+        let first = (Self::Seconds(0.0), 0);
+        let best = all.fold(first, |best, constant| {
+            let count = met(constant);
+            if count > best.1 {
+                (constant, count)
+            } else {
+                best
+            }
+        });
+        best.0
+    }
+
+    fn is_within(self, effect: &Effect, bound: f64) -> bool {
+        let value = match self {
+            Self::Seconds(value) => value,
+            Self::Share(share) => share * effect.alone_s,
+        };
+        error(value, effect.published_s).is_some_and(|error| error.abs() <= bound + ROUNDING)
+    }
+}
+
+fn count(parts: &[&Part<'_>]) -> EffectCounts {
+    let effects = || parts.iter().flat_map(|part| &part.effects);
+    let within = BOUNDS.map(|bound| effects().filter(|one| one.is_within(bound)).count());
+    let by_constant = |part: &Part<'_>, bound: f64| {
+        let all = part.effects.iter();
+        all.filter(|one| part.constant.is_within(one, bound))
+            .count()
+    };
+    let constant_within =
+        BOUNDS.map(|bound| parts.iter().map(|part| by_constant(part, bound)).sum());
+    let errors = effects().map(|one| one.error.map_or(f64::INFINITY, f64::abs));
+    let is_near = |one: &&&Effect| {
+        let published = one.alone_s
+            + if one.effect == OVERHEAD {
+                one.published_s
+            } else {
+                -one.published_s
+            };
+        (one.alone_s / published - 1.0).abs() <= TIGHT
+    };
+    let ids: BTreeSet<&str> = effects().map(|one| one.id.as_str()).collect();
+    let mut cells: Vec<&CellResult> = parts.iter().flat_map(|part| part.cells).collect();
+    cells.sort_by(|a, b| a.id.cmp(&b.id));
+    cells.dedup_by(|a, b| a.id == b.id);
+    let is_met = |cell: &&&CellResult| ids.contains(cell.id.as_str()) && cell.error.abs() <= TIGHT;
+    let common = |of: &dyn Fn(&Part<'_>) -> String, otherwise: &str| {
+        let names: BTreeSet<String> = parts.iter().map(|part| of(part)).collect();
+        match names.len() {
+            1 => names.into_iter().next().unwrap_or_default(),
+            _ => otherwise.to_owned(),
+        }
+    };
+    let first = |part: &Part<'_>, of: fn(&Effect) -> &str| {
+        let effect = part.effects.first();
+        effect.map_or(String::new(), |one| of(one).to_owned())
+    };
+    EffectCounts {
+        paper: common(&|part| part.paper.to_owned(), "all"),
+        table: common(&|part| first(part, |one| &one.table), ""),
+        effect: common(&|part| first(part, |one| one.effect), ""),
+        rows: effects().count(),
+        within,
+        median_error: median(errors),
+        right_sign: effects().filter(|one| one.has_sign).count(),
+        constant_within,
+        times: cells.iter().filter(is_met).count(),
+        copied_times: effects().filter(is_near).count(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn effect(published_s: f64, simulated_s: f64, alone_s: f64) -> Effect {
+        Effect {
+            paper: "lu",
+            id: String::new(),
+            table: "Table 1".into(),
+            case: String::new(),
+            effect: OVERHEAD,
+            alone_s,
+            published_s,
+            simulated_s,
+            error: error(simulated_s, published_s),
+            has_sign: sign_of(simulated_s) == sign_of(published_s),
+        }
+    }
+
+    #[test]
+    fn an_overhead_of_nothing_has_no_sign_and_is_off_by_all_of_it() {
+        let nothing = effect(13.87, 0.0, 2020.0);
+        assert_eq!((nothing.error, nothing.has_sign), (Some(-1.0), false));
+        let opposite = effect(0.5, -0.5, 10.0);
+        assert_eq!((opposite.error, opposite.has_sign), (Some(-2.0), false));
+        assert_eq!(effect(0.0, 0.0, 1.0).error, Some(0.0));
+        assert_eq!(effect(0.0, 1.0, 1.0).error, None);
+        let texts = [-0.004, 0.005, -0.3].map(printed);
+        assert_eq!(texts, ["0.00", "0.01", "-0.30"]);
+    }
+
+    #[test]
+    fn the_best_constant_meets_the_most_rows() {
+        // 1, 1.4 and 1.6 s: 1.25 is within a quarter of all three. 2 s of 10 s and 4 s of 20 s: a fifth of each.
+        let seconds = [1.0, 1.4, 1.6].map(|value| effect(value, 0.0, 100.0 * value * value));
+        let all: Vec<&Effect> = seconds.iter().collect();
+        assert_eq!(Constant::best(&all), Constant::Seconds(1.25));
+        let shares = [effect(2.0, 0.0, 10.0), effect(4.0, 0.0, 20.0)];
+        let all: Vec<&Effect> = shares.iter().collect();
+        let best = Constant::best(&all);
+        assert!(matches!(best, Constant::Share(_)));
+        assert!(all.iter().all(|one| best.is_within(one, 0.25)));
+    }
+}

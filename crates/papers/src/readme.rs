@@ -1,0 +1,255 @@
+//! The page `results/README.md`: what is reproduced, what is not, what was fitted, and what was predicted.
+
+use super::audit::{SPLIT_COLUMNS, splits};
+use super::cells::median;
+use super::claim_counts::{ClaimCounts, claim_counts};
+use super::decisions::Verdict;
+use super::effects::{BOUNDS, Effect, EffectCounts, OVERHEAD, effect_counts, printed};
+use super::markdown::{cell, put, table};
+use super::named::subject;
+use super::reproduce::{PaperResults, Reproduction};
+use super::text::Totals;
+use migsim_base::error::Error;
+
+const START: &str = "# Papers on MigBSP: three reproduced, one in part, one a model
+
+Written by `migsim reproduce all --out results`; CI writes it again and compares. No number on these pages was copied into a
+simulation: the published ones stand in fact files (`crates/papers/src/facts/`) that only the comparison reads.
+
+- **Reproduced**: the papers on [LU](lu.md), on [Lattice Boltzmann](lbm.md) (but for the overheads of its Table 1), and on
+  [irregular Smith-Waterman](sw-irregular.md).
+- **In part**: the paper on [Smith-Waterman on dynamic platforms](sw-dynamic.md). Its calls and half of its times come out, its gains do not.
+- **A model**: the [paper of 2007](wsppd2007.md) publishes no run. Its rules are a policy, checked against its own examples.
+
+Sections 1 to 4 say what is reproduced, what is not, what was fitted, and what was predicted.
+
+## 1. What is reproduced
+
+### Effects
+
+The papers' results are effects. The *overhead* is the time of scenario ii (calls without moves) less that of i (the application alone). The *gain* is that of i
+less that of iii (calls and moves). Columns 3 to 6 count the effects that are simulated within 10, 25 and 50 % of the published ones.
+Two yardsticks know no model. The *best constant* is one overhead and one gain for each paper, in seconds or as a share of scenario i. They are those that bring the
+most effects within 25 %. *Copied* takes the published time of scenario i for ii and iii: times that it meets say nothing about a model.
+";
+
+const DOUBT: &str = "
+How to doubt these values:
+
+- **Fitted constants** stand at the end of each paper's page, with their evidence. An option of the scheduler counts as one if a text leaves
+  it open and it was chosen because the published numbers come out. The origin of every other value
+  (stated in the paper, or inferred from it) stands beside it in the experiment files (`workloads/`) and the platforms.
+- **Not fitted** is the simulator. It is the same for all papers, and its dates agree with those of SimGrid where the two model
+  the same thing (`tests/oracle`).
+- **Fragile decisions**: each page prints the margin of each decision, the least difference that would have turned it.
+- **A reviewer's questions**: [audit](audit.md) has degrees of freedom against independent data, held-out predictions, and the sensitivity of every number.
+  It also has the ablation of every option, the amount of search, and the freedom that rounding and contradictions leave.
+- **The part of reading**: [one-reading](one-reading.md) runs the rules of each paper on every other.
+- **Contradictions**: a cell or a decision that a paper contradicts itself about stays in the count. On sw-dynamic, one scheduler
+  cannot give sections 5.1 and 5.2, which cost two constants: for the same supersteps of 200 processes one moves nobody, the other 20 (swd-x06).
+  There p3 of 25 processes goes and stays at 28 (swd-x02). The times of 10 and 25 processes alone leave a rest for which scenario iii of
+  the same sizes has no room. The sister paper has other times (swd-x09).
+";
+
+/// The page.
+pub(super) fn readme(reproduction: &Reproduction) -> Result<String, Error> {
+    let papers = &reproduction.papers;
+    let mut text = String::from(START);
+    effect_table(&mut text, &effect_counts(papers));
+    text += "\n### Times and decisions\n";
+    totals(&mut text, papers);
+    claims(&mut text, papers);
+    misses(&mut text, papers);
+    fitted(&mut text, papers);
+    predicted(&mut text)?;
+    text += "\n## 5. Where the papers contradict themselves\n\nThese cannot all come out. The last column is the reading that we use.\n";
+    let all = papers.iter().flat_map(|paper| &paper.contradictions);
+    let rows = all.map(|one| {
+        let reading = cell(&one.suggested_reading);
+        format!("{} | {} | {reading}", one.id, cell(&one.what))
+    });
+    table(&mut text, "id | what | our reading", rows);
+    Ok(text)
+}
+
+/// Appends the table of counted effects.
+pub(super) fn effect_table(text: &mut String, counts: &[EffectCounts]) {
+    let rows = counts.iter().map(|one| {
+        let name = if one.table.is_empty() {
+            one.paper.clone()
+        } else {
+            format!("{}, {}", one.paper, one.table)
+        };
+        let effect = if one.effect.is_empty() {
+            "both"
+        } else {
+            &one.effect
+        };
+        let within = one.within.map(|count| count.to_string()).join(" | ");
+        let middle = one.median_error.map_or(f64::NAN, |middle| 100.0 * middle);
+        format!(
+            "{name} | {effect} | {} | {within} | {middle:.0} % | {} | {} | {} | {}",
+            one.rows, one.right_sign, one.constant_within[1], one.times, one.copied_times
+        )
+    });
+    let bounds = BOUNDS
+        .map(|bound| format!("within {:.0} %", 100.0 * bound))
+        .join(" | ");
+    let columns = format!(
+        "paper and table | effect | rows | {bounds} | median error | right sign | best constant: within 25 % | times within 2.5 % | copied: times within 2.5 %"
+    );
+    table(text, &columns, rows);
+}
+
+/// The counts of each paper and of all papers together.
+fn totals(text: &mut String, papers: &[PaperResults]) {
+    let row = |name: &str, totals: &Totals| {
+        let of = |(part, all): (usize, usize)| format!("{part} of {all}");
+        let percent = |bound: f64| match totals.errors[..] {
+            [] => "-".into(),
+            _ => format!("{:.0} %", totals.within(bound)),
+        };
+        let cells = [
+            name.to_owned(),
+            totals.errors.len().to_string(),
+            percent(0.025),
+            percent(0.05),
+            two_decimals(totals.median()),
+            of(totals.decisions),
+            totals.by_kind.map(of).join(" | "),
+            of(totals.unreported),
+            of(totals.schedules),
+            totals.constants.to_string(),
+        ];
+        cells.join(" | ")
+    };
+    let linked = |paper: &PaperResults| {
+        let name = format!("[{0}]({0}.md)", paper.paper);
+        row(&name, &Totals::of([paper]))
+    };
+    let all = row("all", &Totals::of(papers));
+    let columns = "paper | cells | within 2.5 % | within 5 % | median error | decisions | calls | stays | stability | migrations | moves not reported | call schedules | fitted";
+    table(text, columns, papers.iter().map(linked).chain([all]));
+}
+
+/// The claims by what the published numbers say of them.
+fn claims(text: &mut String, papers: &[PaperResults]) {
+    *text += "\n### Claims\n\nOnly a claim with a published number that confirms it is a comparison with the paper.\n";
+    let row = |name: &str, counts: ClaimCounts| {
+        format!(
+            "{name} | {} | {} | {} of {} | {} of {}",
+            counts.confirmed_hold,
+            counts.confirmed_fail,
+            counts.unpublished_hold,
+            counts.unpublished(),
+            counts.contradicted_hold,
+            counts.contradicted()
+        )
+    };
+    let all = claim_counts(papers);
+    let rows = papers
+        .iter()
+        .map(|paper| row(paper.paper, paper.claim_counts()));
+    let columns = "paper | published number, holds | published number, fails | nothing published to compare: holds | holds although published numbers contradict it";
+    table(text, columns, rows.chain([row("all", all)]));
+}
+
+/// Effects, cells, decisions and claims that do not come out.
+fn misses(text: &mut String, papers: &[PaperResults]) {
+    *text += "\n## 2. What is not reproduced\n\nAll overheads of Table 1 of the Lattice Boltzmann paper are simulated as 0. Other effects with another sign than the published one, or without one:\n";
+    let effects = papers.iter().flat_map(|paper| &paper.effects);
+    let is_zero =
+        |one: &&Effect| (one.paper, one.effect) == ("lbm", OVERHEAD) && one.table == "Table 1";
+    let wrong = effects.filter(|one| !one.has_sign && !is_zero(one));
+    let rows = wrong.map(|one| {
+        let effects = [one.published_s, one.simulated_s].map(printed).join(" | ");
+        format!("{} | {} | {effects}", one.id, one.effect)
+    });
+    let columns = "cell | effect | published \\[s\\] | simulated \\[s\\]";
+    table(text, columns, rows);
+    *text += "\nEvery cell more than 5 % away:\n";
+    let cells = papers.iter().flat_map(|paper| &paper.cells);
+    let rows = cells.filter(|cell| cell.error.abs() > 0.05).map(|one| {
+        let times = format!("{:.2} | {:.2}", one.published_s, one.simulated_s);
+        let error = 100.0 * one.error;
+        format!(
+            "{} | {times} | {error:+.1} % | {}",
+            one.id,
+            note(one.note.as_ref())
+        )
+    });
+    let columns = "cell | published \\[s\\] | simulated \\[s\\] | error | why";
+    table(text, columns, rows);
+    *text += "\nDecisions and claims that do not come out, by paper (their pages say what is published and what is simulated):\n\n";
+    for paper in papers {
+        put!(text, "- {}: {}\n", paper.paper, missed_ids(paper));
+    }
+}
+
+/// The decisions that are near or do not match, and the claims that fail, by their ids.
+fn missed_ids(paper: &PaperResults) -> String {
+    let of = |verdict: Verdict| {
+        let all = paper.decisions.iter();
+        let all = all.filter(move |one| one.verdict == verdict);
+        (verdict.name(), all.map(|one| one.id.as_str()).collect())
+    };
+    let claims = paper.claims.iter().filter(|one| one.verdict == "fails");
+    let claims = ("fails", claims.map(|one| one.id.as_str()).collect());
+    let groups: [(&str, Vec<&str>); 3] = [of(Verdict::Near), of(Verdict::Mismatch), claims];
+    let groups = groups.iter().filter(|(_, ids)| !ids.is_empty());
+    let groups = groups.map(|(name, ids)| format!("{name} {}", ids.join(", ")));
+    let groups: Vec<String> = groups.collect();
+    if groups.is_empty() {
+        "none".into()
+    } else {
+        groups.join("; ")
+    }
+}
+
+/// The number of constants, what is switched off in each paper, and the cells to which constants were fitted.
+fn fitted(text: &mut String, papers: &[PaperResults]) {
+    put!(
+        text,
+        "\n## 3. What was fitted\n\n{} constants and options, by paper in the table of times above. Switched off by fit, or standing for something that is not modelled:\n\n",
+        Totals::of(papers).constants
+    );
+    for paper in papers.iter().filter(|paper| !paper.switched_off.is_empty()) {
+        let name = subject(paper.paper);
+        put!(text, "- **{name}**: {}.\n", paper.switched_off);
+    }
+    *text += DOUBT;
+    *text += "\nCells to which a constant was fitted, and the other cells:\n";
+    let part = |paper: &PaperResults, in_sample: bool| {
+        let cells = paper.cells.iter();
+        let errors = cells.filter(|cell| cell.in_sample == in_sample);
+        let errors: Vec<f64> = errors.map(|cell| cell.error.abs()).collect();
+        let middle = median(errors.iter().copied()).map(|middle| 100.0 * middle);
+        let middle = two_decimals(middle);
+        format!("{} | {middle}", errors.len())
+    };
+    let rows = papers.iter().filter(|paper| !paper.cells.is_empty());
+    let rows = rows.map(|paper| {
+        let parts = [part(paper, true), part(paper, false)].join(" | ");
+        format!("{} | {parts}", paper.paper)
+    });
+    let columns = "paper | in sample | median error | out of sample | median error";
+    table(text, columns, rows);
+}
+
+/// Held-out cells, and the place of predictions that came before any fit.
+fn predicted(text: &mut String) -> Result<(), Error> {
+    *text += "\n## 4. What was predicted\n\nThe counted numbers are fitted again to all cells but some, and predict those ([audit](audit.md), section 2). Options stay as they are: they were chosen while\nlooking at all cells. The mildest and the harshest split of each paper, cells within 2.5 %:\n";
+    table(text, SPLIT_COLUMNS, splits()?);
+    *text += "\n<!-- predictions: runs that were predicted before any fit are linked here -->\n";
+    Ok(())
+}
+
+/// A percentage with two decimals, or a dash.
+fn two_decimals(percent: Option<f64>) -> String {
+    percent.map_or("-".into(), |percent| format!("{percent:.2} %"))
+}
+
+/// A remark as a cell, which may be empty.
+pub(super) fn note(note: Option<&String>) -> String {
+    cell(note.map_or("", String::as_str))
+}
