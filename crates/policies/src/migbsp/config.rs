@@ -316,6 +316,16 @@ choice!(
     }
 );
 choice!(
+    /// Whether a candidate has to pass the viability test.
+    Viability {
+        /// Yes: it moves if `t1 > t2` (LU paper, section 2; Smith-Waterman papers, section 2).
+        Tested,
+        /// No: each candidate with a host moves, so that PM alone decides (the 2007 paper, and the authors' program of 2015). t1 and t2 are
+        /// computed and recorded all the same.
+        None,
+    }
+);
+choice!(
     /// Whether t1 and t2 include communication (point iv of the viability data).
     ViabilityCommunication {
         /// No.
@@ -425,6 +435,8 @@ pub struct MigBspConfig {
     /// The reaction to a full cluster (A15).
     pub full_cluster: FullCluster,
 
+    /// Whether a candidate has to pass the viability test, `t1 > t2`.
+    pub viability: Viability,
     /// The number of supersteps over which t1 and t2 are counted (A17).
     pub viability_horizon: Horizon,
     /// The cost in t2 of a shared destination.
@@ -479,6 +491,7 @@ impl Default for MigBspConfig {
             load_memory: None,
             host_load: HostLoad::WithProcesses,
             full_cluster: FullCluster::Stay,
+            viability: Viability::Tested,
             viability_horizon: Horizon::Superstep,
             sharing: Sharing::Fair,
             viability_communication: ViabilityCommunication::Ignored,

@@ -35,7 +35,7 @@ pub use config::{
     FirstTest, Floor, FreeHost, FullCluster, Heuristic, Horizon, HostLoad, IdleAgeing, IdlePattern,
     IdleSuperstep, IndexForm, MemoryOrigin, MemoryRate, MigBspConfig, OwnCluster, Population,
     PotentialCommunication, ProcessTime, QuietCall, SetIndex, Sharing, ThresholdMeaning,
-    ToleranceGrowth, ToleranceTrigger, ViabilityCommunication,
+    ToleranceGrowth, ToleranceTrigger, Viability, ViabilityCommunication,
 };
 
 use self::explain::MigBspNarrator;

@@ -2,7 +2,7 @@
 //!
 //! They stand below the table of a run on a platform that its settings were not fitted to: there the reader cannot look them up in a paper.
 
-use super::config::{Heuristic, MemoryRate, MigBspConfig, OwnCluster};
+use super::config::{Heuristic, MemoryRate, MigBspConfig, OwnCluster, Viability};
 
 impl MigBspConfig {
     /// The readings that these options choose: the price in t2, the rate of Mem(i,j), the own cluster, and x.
@@ -18,6 +18,10 @@ impl MigBspConfig {
                 "t2 with the transfer of the memory and {}",
                 self.viability_cost
             ),
+        };
+        let price = match self.viability {
+            Viability::Tested => price,
+            Viability::None => "PM decides: t1 and t2 are not compared".to_owned(),
         };
         let memory = match (self.memory_transfer, self.memory_rate) {
             (false, _) => "Mem(i,j) without the transfer of the memory",
@@ -67,5 +71,11 @@ mod tests {
             "the own cluster competes",
         ];
         assert_eq!(other.readings(), expected);
+        let untested = MigBspConfig {
+            viability: Viability::None,
+            ..other
+        };
+        let first = &untested.readings()[0];
+        assert_eq!(first, "PM decides: t1 and t2 are not compared");
     }
 }

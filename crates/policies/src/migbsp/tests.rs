@@ -163,6 +163,24 @@ fn where_every_host_is_shared_the_best_one_counts_half() {
 }
 
 #[test]
+fn without_a_viability_test_a_candidate_moves_although_t2_is_longer() {
+    // PM = 2 · (1 - 1.5/2) · 4 - 0.9 = 1.1; t1 = 2 · 4, t2 = 1.5 · 4 + 3.
+    let with = |viability| {
+        let config = MigBspConfig {
+            viability,
+            viability_cost: Seconds::of(3.0),
+            ..config()
+        };
+        let decision = decide(config, &[(LABTEC, [3e9, 3e9])], true).1;
+        let times = (decision.candidates[0].stay, decision.candidates[0].go);
+        assert_eq!(times, (Seconds::new(8.0), Seconds::new(9.0)));
+        moves(&decision)
+    };
+    assert_eq!(with(Viability::Tested), []);
+    assert_eq!(with(Viability::None), [(0, AQUARIO)]);
+}
+
+#[test]
 fn a_smaller_delta_where_nothing_moves_makes_growing_work_irregular() {
     // I = 1e9, 2e9: PI = 1.5e9 is right within 50 %, wrong within 1 %, which takes 1/α = 1/2 off.
     let processes = [(LABTEC, [1e9, 2e9])];

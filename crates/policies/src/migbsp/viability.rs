@@ -8,7 +8,7 @@
 use std::borrow::Cow;
 
 use super::config::{
-    FreeHost, FullCluster, HostLoad, MigBspConfig, Sharing, ViabilityCommunication,
+    FreeHost, FullCluster, HostLoad, MigBspConfig, Sharing, Viability, ViabilityCommunication,
 };
 use super::forecast::Forecasts;
 use super::potential::{Potential, Potentials, route_between};
@@ -217,9 +217,14 @@ impl Call<'_> {
         let weighing = self.weigh(process, offer, residents, reservations);
         let (stay, go) = self.times(&weighing);
         (record.stay, record.go) = (Some(stay), Some(go));
-        record.accepted = stay > go;
+        let is_tested = self.config.viability == Viability::Tested;
+        record.accepted = stay > go || !is_tested;
         if record.accepted {
-            record.reason = "viable: t1 > t2".into();
+            record.reason = if is_tested {
+                "viable: t1 > t2".into()
+            } else {
+                "its PM decides: viability is not tested".into()
+            };
             reservations.relocate(process, host, self.forecasts, self.view);
         } else if residents > 0 {
             record.reason = not_viable(residents);
