@@ -194,9 +194,9 @@ fn the_index_of_a_cluster_is_what_the_option_says() {
         ["b", "c"].map(|cluster| term(&decision, 0, cluster, "compute_s"))
     };
     assert_eq!(with(SetIndex::MeanClock), [1.0 / 3.0, 1.0]);
-    assert_eq!(with(SetIndex::AggregatePower), [1.0, 0.75]);
-    // 3 GHz for two and one more: 1 GHz, as in b.
+    // 3 GHz for two and one more: 1 GHz, as each host of b.
     assert_eq!(with(SetIndex::MeanFreePower), [1.0, 1.0]);
+    assert_eq!(with(SetIndex::FreePowerSum), [1.0, 0.25]);
     assert_eq!(with(SetIndex::BestFreeHost), [1.0, 0.0]);
 }
 

@@ -175,8 +175,8 @@ choice!(
         BestFreeHost,
         /// The best host: the maximum of clock, less external load, shared by the processes there and one more.
         BestHost,
-        /// The sum of the clocks.
-        AggregatePower,
+        /// The sum over its hosts of clock, less external load, shared by the processes there and one more (the authors' program of 2015).
+        FreePowerSum,
     }
 );
 choice!(

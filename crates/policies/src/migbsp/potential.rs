@@ -467,22 +467,16 @@ fn set_powers(config: &MigBspConfig, occupancy: &[u32], view: &View<'_>) -> Vec<
             let count = hosts.len() as f64;
             let clock = |host: usize| view.platform.hosts[host].speed.get();
             let left = |host: usize| clock(host) * (1.0 - view.external_load[host]);
+            let shared = |host: usize| left(host) / f64::from(occupancy[host] + 1);
             let power: f64 = match config.set_index {
                 SetIndex::MeanClock => hosts.map(clock).sum::<f64>() / count,
-                SetIndex::MeanFreePower => {
-                    hosts
-                        .map(|host| left(host) / f64::from(occupancy[host] + 1))
-                        .sum::<f64>()
-                        / count
-                }
+                SetIndex::MeanFreePower => hosts.map(shared).sum::<f64>() / count,
+                SetIndex::FreePowerSum => hosts.map(shared).sum(),
                 SetIndex::BestFreeHost => hosts
                     .filter(|&host| occupancy[host] == 0)
                     .map(left)
                     .fold(0.0, f64::max),
-                SetIndex::BestHost => hosts
-                    .map(|host| left(host) / f64::from(occupancy[host] + 1))
-                    .fold(0.0, f64::max),
-                SetIndex::AggregatePower => hosts.map(clock).sum(),
+                SetIndex::BestHost => hosts.map(shared).fold(0.0, f64::max),
             };
             power.min(f64::MAX)
         })

@@ -148,7 +148,7 @@ fn speeds_at_the_ends_of_their_range_have_potentials_that_are_numbers() {
         ..view(&platform, &placement, &measures)
     };
     let occupancy = vec![1; platform.hosts.len()];
-    for set_index in [SetIndex::MeanClock, SetIndex::AggregatePower] {
+    for set_index in [SetIndex::MeanClock, SetIndex::FreePowerSum] {
         for index_form in [IndexForm::OfBest, IndexForm::GainOverSource] {
             let config = MigBspConfig {
                 set_index,
@@ -294,7 +294,7 @@ fn any_config() -> impl Strategy<Value = MigBspConfig> {
         SetIndex::MeanFreePower,
         SetIndex::BestFreeHost,
         SetIndex::BestHost,
-        SetIndex::AggregatePower,
+        SetIndex::FreePowerSum,
     ]);
     let index_form = prop::sample::select(vec![IndexForm::OfBest, IndexForm::GainOverSource]);
     let own = prop::sample::select(vec![OwnCluster::Excluded, OwnCluster::Competes]);
