@@ -13,9 +13,9 @@ use migsim::engine::NetworkModel;
 use migsim::error::Error;
 use migsim::platform::Platform;
 use migsim::policy::migbsp::{
-    AfterMigration, CallingSuperstep, CandidateOrder, CommunicationPattern, CommunicationTime,
-    FirstTest, Floor, FreeHost, FullCluster, Heuristic, Horizon, HostLoad, IdleAgeing, IdlePattern,
-    IdleSuperstep, MemoryRate, OwnCluster, Population, ProcessTime, QuietCall, SetIndex, Sharing,
+    AfterMigration, CallingSuperstep, CandidateOrder, CommunicationTime, FirstTest, Floor,
+    FreeHost, FullCluster, Heuristic, Horizon, HostLoad, IdleAgeing, IdlePattern, IdleSuperstep,
+    MemoryRate, OwnCluster, Patterns, Population, ProcessTime, QuietCall, SetIndex, Sharing,
     ThresholdMeaning, ToleranceGrowth, ToleranceTrigger,
 };
 use migsim::policy::{Decision, Measures, MigBsp, MigBspConfig, Policy, Traffic, View};

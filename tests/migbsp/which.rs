@@ -90,17 +90,37 @@ fn communication_terms(config: MigBspConfig) -> [f64; 2] {
 #[test]
 fn the_regularity_of_communication_lives_as_the_option_says() {
     // BTP: 1, 0.5, 0.25, 0.125 s. Right, then three times wrong.
-    let with = |communication_pattern| {
+    let with = |patterns| {
         communication_terms(MigBspConfig {
-            communication_pattern,
+            patterns,
             ..default()
         })
     };
     // 1, 0.75, 0.5, 0.25; then 0.5, 0.25, 0, 0.
-    assert_eq!(with(CommunicationPattern::OneKept), [0.25 * 0.125, 0.0]);
-    assert_eq!(with(CommunicationPattern::OneEachCall), [0.25 * 0.125; 2]);
-    // 0.25, 0, 0, 0.
-    assert_eq!(with(CommunicationPattern::ZeroKept), [0.0; 2]);
+    assert_eq!(with(Patterns::Kept), [0.25 * 0.125, 0.0]);
+    assert_eq!(with(Patterns::EachCall), [0.25 * 0.125; 2]);
+}
+
+#[test]
+fn the_regularity_of_computation_lives_as_the_option_says() {
+    // δ = 0.1: 8 is right; 6, 5 and 4.5 are not within 10 % of 4: 0.25. Then the same again, from 0.25 or from 1.
+    let with = |patterns| {
+        let config = MigBspConfig {
+            delta: 0.1,
+            d: 0.0,
+            patterns,
+            ..default()
+        };
+        let (mut world, mut policy) = (two_clusters(), policy(config));
+        [0, 1].map(|_| {
+            let decision = world.call_after(&mut policy, &[8.0, 4.0, 4.0, 4.0]);
+            policy.on_outcome(0);
+            compute_term(&decision)
+        })
+    };
+    // 0.25 + 0.25 = 0.5; then 0.25, 0, 0.
+    assert_eq!(with(Patterns::Kept), [0.25 * 4.5, 0.0]);
+    assert_eq!(with(Patterns::EachCall), [0.25 * 4.5; 2]);
 }
 
 #[test]

@@ -143,14 +143,12 @@ choice!(
     }
 );
 choice!(
-    /// The life of the regularity Pcomm (A7).
-    CommunicationPattern {
-        /// Starts at 1 and is kept for the run, as Pcomp.
-        OneKept,
-        /// Starts at 0 and is kept for the run.
-        ZeroKept,
-        /// Starts at 1 again after each call.
-        OneEachCall,
+    /// The life of the regularities Pcomp and Pcomm, which start at 1 (A7).
+    Patterns {
+        /// They are kept for the run (the 2007 paper, algorithm 2, of Pcomp).
+        Kept,
+        /// They start at 1 again after each call (the authors' program of 2015).
+        EachCall,
     }
 );
 choice!(
@@ -389,8 +387,8 @@ pub struct MigBspConfig {
     pub beta: f64,
     /// Pcomp in supersteps without computation (A7).
     pub idle_pattern: IdlePattern,
-    /// The life of Pcomm (A7).
-    pub communication_pattern: CommunicationPattern,
+    /// The life of Pcomp and Pcomm (A7).
+    pub patterns: Patterns,
     /// The effect of idle supersteps on forecasts (A12).
     pub idle_ageing: IdleAgeing,
     /// The side of the communication time that is forecast (A8).
@@ -470,7 +468,7 @@ impl Default for MigBspConfig {
             delta_without_moves: None,
             beta: 0.5,
             idle_pattern: IdlePattern::Judged,
-            communication_pattern: CommunicationPattern::OneKept,
+            patterns: Patterns::Kept,
             idle_ageing: IdleAgeing::Zero,
             communication_time: CommunicationTime::Larger,
             set_index: SetIndex::MeanClock,

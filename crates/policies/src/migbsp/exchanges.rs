@@ -27,11 +27,11 @@ pub(crate) struct Exchange {
 
 impl Exchange {
     /// The state of a pair that never had traffic.
-    pub(super) fn none(absent: f64) -> Self {
+    pub(super) const fn none(regularity: f64) -> Self {
         Self {
             bytes: 0.0,
             time: 0.0,
-            regularity: absent,
+            regularity,
             messages: 0.0,
             volume: 0.0,
         }

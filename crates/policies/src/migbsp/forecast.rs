@@ -7,13 +7,11 @@
 //!
 //! Most processes talk to few of many clusters. What is kept of a pair (i,j) that never had traffic is the same for all such pairs:
 //! ```text
-//! bytes = 0, BTP = 0, Pcomm = absent;   absent_0 = 0 or 1, absent_t = min(absent_{t-1} + 1/α, 1)    (0 foreseen as 0 is right)
+//! bytes = 0, BTP = 0, Pcomm = 1    (it starts at 1, and 0 foreseen as 0 is right)
 //! ```
 //! A pair gets an entry with this state just before its first traffic enters, and loses it at a call after which it is the same again.
 
-use super::config::{
-    CommunicationPattern, CommunicationTime, IdleAgeing, IdlePattern, MigBspConfig,
-};
+use super::config::{CommunicationTime, IdleAgeing, IdlePattern, MigBspConfig, Patterns};
 use super::exchanges::{Exchange, Exchanges};
 use crate::{Traffic, View};
 use migsim_base::units::{Instructions, Seconds};
@@ -31,8 +29,6 @@ pub(crate) struct Forecasts {
     /// Pcomp.
     regularity: Vec<f64>,
     with: Exchanges,
-    /// Pcomm of all other pairs.
-    absent: f64,
     /// The cluster in which each process started.
     initial: Vec<u32>,
     /// Supersteps since the last call.
@@ -40,6 +36,9 @@ pub(crate) struct Forecasts {
     /// Per host, the last superstep in which something computed there.
     last_computation: Vec<Option<usize>>,
 }
+
+/// The forecast of a process and a cluster that have no entry: without traffic, and regular.
+pub(super) const NO_EXCHANGE: Exchange = Exchange::none(1.0);
 
 impl Exchange {
     /// Lets the traffic of a superstep enter.
@@ -103,20 +102,19 @@ impl Forecasts {
     /// Lets a superstep of an interval of `alpha` supersteps enter.
     pub(crate) fn observe(&mut self, config: &MigBspConfig, alpha: u64, view: &View<'_>) {
         if self.work.is_empty() {
-            self.start(config, view);
+            self.start(view);
         }
         let step = 1.0 / alpha as f64;
         let is_first = self.age == 0;
         self.age += 1;
         self.observe_work(config, step, view);
-        let (traffic, first) = (&view.measures.traffic, self.none());
+        let (traffic, first) = (&view.measures.traffic, NO_EXCHANGE);
         self.with.observe(
             traffic,
             first,
             |exchange, traffic| exchange.observe(config, step, is_first, traffic),
             |exchange| observe_nothing(step, is_first, exchange),
         );
-        judge(&mut self.absent, 0.0, 0.0, config.beta, step);
     }
 
     /// Starts the next interval.
@@ -124,14 +122,13 @@ impl Forecasts {
         self.age = 0;
         self.has_work.fill(false);
         self.is_active.fill(false);
-        if config.communication_pattern == CommunicationPattern::OneEachCall {
-            self.absent = 1.0;
+        if config.patterns == Patterns::EachCall {
+            self.regularity.fill(1.0);
             self.with.forget();
         }
         // The next superstep is the first of its interval: what was foreseen before is not looked at.
-        let absent = self.absent.to_bits();
         self.with
-            .retain(|regularity| regularity.to_bits() != absent);
+            .retain(|regularity| regularity < NO_EXCHANGE.regularity);
     }
 
     /// PI(i).
@@ -157,12 +154,7 @@ impl Forecasts {
     /// What is foreseen of a process and a cluster.
     pub(crate) fn exchange(&self, process: usize, cluster: usize) -> Exchange {
         let found = self.with.get(process, cluster);
-        found.unwrap_or_else(|| self.none())
-    }
-
-    /// What is foreseen of a process and a cluster with which it has no entry.
-    pub(super) fn none(&self) -> Exchange {
-        Exchange::none(self.absent)
+        found.unwrap_or(NO_EXCHANGE)
     }
 
     /// The cluster in which a process was when the policy first saw it.
@@ -188,7 +180,7 @@ impl Forecasts {
         self.last_computation[host].is_some_and(is_within)
     }
 
-    fn start(&mut self, config: &MigBspConfig, view: &View<'_>) {
+    fn start(&mut self, view: &View<'_>) {
         let processes = view.processes();
         self.last_computation = vec![None; view.platform.hosts.len()];
         self.initial = (0..processes)
@@ -200,11 +192,6 @@ impl Forecasts {
         self.compute = vec![0.0; processes];
         self.regularity = vec![1.0; processes];
         self.with.clear(processes);
-        self.absent = if config.communication_pattern == CommunicationPattern::ZeroKept {
-            0.0
-        } else {
-            1.0
-        };
     }
 
     /// Lets the work of all processes enter.

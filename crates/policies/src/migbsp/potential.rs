@@ -17,7 +17,7 @@ use super::config::{
     PotentialCommunication, SetIndex, ThresholdMeaning,
 };
 use super::exchanges::Exchange;
-use super::forecast::Forecasts;
+use super::forecast::{Forecasts, NO_EXCHANGE};
 use crate::View;
 use migsim_base::units::{BytesPerSecond, ClusterId, HostId, ProcessId, Seconds, to_u32};
 use migsim_platform::{Platform, Route};
@@ -336,11 +336,10 @@ impl Row {
         subject: &Subject,
         process: u32,
     ) -> Option<Potential> {
-        let none = all.forecasts.none();
         let first = |clusters: &[usize]| {
             let mut clusters = clusters.iter().copied();
             let cluster = clusters.find(|&cluster| self.apart_for[cluster] != process)?;
-            Some(all.at_rate(subject, cluster, self.rates[cluster], none))
+            Some(all.at_rate(subject, cluster, self.rates[cluster], NO_EXCHANGE))
         };
         if subject.compute <= 0.0 {
             return first(&class.by_number);

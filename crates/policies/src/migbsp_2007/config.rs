@@ -7,8 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::migbsp::{
-    CommunicationPattern, CommunicationTime, Floor, MigBspConfig, OwnCluster, Population,
-    ToleranceGrowth,
+    CommunicationTime, Floor, MigBspConfig, OwnCluster, Patterns, Population, ToleranceGrowth,
 };
 use migsim_base::error::Problem;
 use migsim_base::units::{Bytes, Seconds};
@@ -47,8 +46,8 @@ pub struct MigBsp2007Config {
     pub delta: f64,
     /// β: margin within which a forecast of bytes counts as right, in [0, 1] (ours: as δ; no value is given).
     pub beta: f64,
-    /// The life of Pcom (ours: as Pproc, which starts at 1 and is kept; A7).
-    pub communication_pattern: CommunicationPattern,
+    /// The life of Pproc and Pcom (stated: Pproc starts at 1 and is kept, algorithm 2; ours: so does Pcom; A7).
+    pub patterns: Patterns,
     /// The message of the ping-pong of IT in each direction (stated, if not given: the memory image of the process, section 2.3.3).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ping: Option<Bytes>,
@@ -76,7 +75,7 @@ impl Default for MigBsp2007Config {
             population: Population::All,
             delta: 0.1,
             beta: 0.1,
-            communication_pattern: CommunicationPattern::OneKept,
+            patterns: Patterns::Kept,
             ping: None,
             own_partner: OwnPartner::Next,
             own_cluster: OwnCluster::Competes,
@@ -131,7 +130,7 @@ impl MigBsp2007Config {
             population: self.population,
             delta: self.delta,
             beta: self.beta,
-            communication_pattern: self.communication_pattern,
+            patterns: self.patterns,
             communication_time: CommunicationTime::Larger,
             ..MigBspConfig::default()
         }
@@ -147,16 +146,13 @@ mod tests {
     #[test]
     fn options_reach_what_they_are_for() {
         let config = MigBsp2007Config {
-            communication_pattern: CommunicationPattern::OneEachCall,
+            patterns: Patterns::EachCall,
             d: 0.75,
             ..MigBsp2007Config::default()
         };
         let shared = config.shared();
         assert_eq!(shared.d, 0.75);
-        assert_eq!(
-            shared.communication_pattern,
-            CommunicationPattern::OneEachCall
-        );
+        assert_eq!(shared.patterns, Patterns::EachCall);
         // Only partners that are drawn need the seed.
         for (own_partner, is_drawn) in [(OwnPartner::Next, false), (OwnPartner::Random, true)] {
             let policy = MigBsp2007::new(MigBsp2007Config {
