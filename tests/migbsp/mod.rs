@@ -13,7 +13,7 @@ use migsim::engine::NetworkModel;
 use migsim::error::Error;
 use migsim::platform::Platform;
 use migsim::policy::migbsp::{
-    AfterMigration, CallingSuperstep, CandidateOrder, CommunicationTime, FirstTest, Floor,
+    AfterMigration, Ageing, CallingSuperstep, CandidateOrder, CommunicationTime, FirstTest, Floor,
     FreeHost, FullCluster, Heuristic, Horizon, HostLoad, IdleAgeing, IdlePattern, IdleSuperstep,
     MemoryRate, OwnCluster, Patterns, Population, ProcessTime, QuietCall, SetIndex, Sharing,
     ThresholdMeaning, ToleranceGrowth, ToleranceTrigger,

@@ -124,6 +124,36 @@ fn the_regularity_of_computation_lives_as_the_option_says() {
 }
 
 #[test]
+fn a_forecast_starts_from_its_first_value_or_from_zero() {
+    // 8 s in both intervals: 8 throughout, or 4, 6, 7, 7.5. δ = 0.1: of the latter only 7.5 is right: 0.75, 0.5, 0.25, 0.5.
+    let with = |ageing| {
+        let config = MigBspConfig {
+            delta: 0.1,
+            d: 0.0,
+            patterns: Patterns::EachCall,
+            ageing,
+            ..default()
+        };
+        let (mut world, mut policy) = (two_clusters(), policy(config));
+        [0, 1].map(|_| {
+            let decision = world.call_after(&mut policy, &[8.0; 4]);
+            policy.on_outcome(0);
+            compute_term(&decision)
+        })
+    };
+    assert_eq!(with(Ageing::FirstValue), [8.0; 2]);
+    assert_eq!(with(Ageing::FromZero), [0.5 * 7.5; 2]);
+    // Communication ages in the same way: 1/2, 1/4, 1/8, 1/16 s. Right within 100 %, then three times wrong.
+    let config = MigBspConfig {
+        ageing: Ageing::FromZero,
+        patterns: Patterns::EachCall,
+        beta: 1.0,
+        ..default()
+    };
+    assert_eq!(communication_terms(config), [0.25 * 0.0625; 2]);
+}
+
+#[test]
 fn beta_says_how_near_a_forecast_of_bytes_must_be() {
     // 1000, then 400 B: 700, 550, 475 foreseen. β = 0.5 (at most 600): one wrong; β = 1: none. BTP = 1 s throughout.
     let with = |beta| {

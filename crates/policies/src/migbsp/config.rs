@@ -122,6 +122,16 @@ choice!(
         Measured,
         /// Counts as stable: there is nothing yet to compare with.
         Stable,
+choice!(
+    /// The first value of a forecast in an interval.
+    Ageing {
+        /// The value of the first superstep (Smith-Waterman paper on dynamic platforms, equation 5).
+        FirstValue,
+        /// 0, so that the first superstep weighs as much as the last: the forecast of a steady value v is `v · (1 - 2^-α)`, and a young history
+        /// counts less (the authors' program of 2015).
+        FromZero,
+    }
+);
     }
 );
 choice!(
@@ -387,6 +397,8 @@ pub struct MigBspConfig {
     pub beta: f64,
     /// Pcomp in supersteps without computation (A7).
     pub idle_pattern: IdlePattern,
+    /// The first value of a forecast in an interval (A12).
+    pub ageing: Ageing,
     /// The life of Pcomp and Pcomm (A7).
     pub patterns: Patterns,
     /// The effect of idle supersteps on forecasts (A12).
@@ -467,6 +479,7 @@ impl Default for MigBspConfig {
             delta: 0.5,
             delta_without_moves: None,
             beta: 0.5,
+            ageing: Ageing::FirstValue,
             idle_pattern: IdlePattern::Judged,
             patterns: Patterns::Kept,
             idle_ageing: IdleAgeing::Zero,

@@ -1,7 +1,7 @@
 //! Forecasts of the next work of a process, which age by half, and its regularity so far.
 //!
 //! Within an interval that starts at superstep k, a forecast of a value v is `p_k = v_k`, then `p_t = p_{t-1}/2 + v_t/2` (Smith-
-//! Waterman paper on dynamic platforms, equation 5; 2007 paper, section 2.3). The regularity Pcomp(i) starts at 1; each superstep
+//! Waterman paper on dynamic platforms, equation 5; 2007 paper, section 2.3); with `ageing: from-zero` it is `p_k = v_k/2`. The regularity Pcomp(i) starts at 1; each superstep
 //! whose instructions I satisfy `I·(1-δ) <= PI <= I·(1+δ)` adds 1/α, up to 1, any other subtracts 1/α, down to 0 (2007 paper,
 //! algorithm 2). Pcomm(i,j) is the same for the bytes exchanged with cluster j, with margin β (algorithm 3).
 //!
@@ -11,7 +11,7 @@
 //! ```
 //! A pair gets an entry with this state just before its first traffic enters, and loses it at a call after which it is the same again.
 
-use super::config::{CommunicationTime, IdleAgeing, IdlePattern, MigBspConfig, Patterns};
+use super::config::{Ageing, CommunicationTime, IdleAgeing, IdlePattern, MigBspConfig, Patterns};
 use super::exchanges::{Exchange, Exchanges};
 use crate::{Traffic, View};
 use migsim_base::units::{Instructions, Seconds};
@@ -105,7 +105,7 @@ impl Forecasts {
             self.start(view);
         }
         let step = 1.0 / alpha as f64;
-        let is_first = self.age == 0;
+        let is_first = self.age == 0 && config.ageing == Ageing::FirstValue;
         self.age += 1;
         self.observe_work(config, step, view);
         let (traffic, first) = (&view.measures.traffic, NO_EXCHANGE);
@@ -122,6 +122,11 @@ impl Forecasts {
         self.age = 0;
         self.has_work.fill(false);
         self.is_active.fill(false);
+        if config.ageing == Ageing::FromZero {
+            self.has_work.fill(true);
+            self.work.fill(0.0);
+            self.compute.fill(0.0);
+        }
         if config.patterns == Patterns::EachCall {
             self.regularity.fill(1.0);
             self.with.forget();
@@ -186,7 +191,7 @@ impl Forecasts {
         self.initial = (0..processes)
             .map(|process| view.cluster_of(process).0)
             .collect();
-        self.has_work = vec![false; processes];
+        self.has_work = vec![config.ageing == Ageing::FromZero; processes];
         self.is_active = vec![false; processes];
         self.work = vec![0.0; processes];
         self.compute = vec![0.0; processes];

@@ -31,7 +31,7 @@ use serde_json::{Map, Value, json};
 
 pub use adaptive::AdaptiveOptions;
 pub use config::{
-    AfterMigration, CallingSuperstep, CandidateOrder, CommunicationTime, FirstTest, Floor,
+    AfterMigration, Ageing, CallingSuperstep, CandidateOrder, CommunicationTime, FirstTest, Floor,
     FreeHost, FullCluster, Heuristic, Horizon, HostLoad, IdleAgeing, IdlePattern, IdleSuperstep,
     IndexForm, MemoryOrigin, MemoryRate, MigBspConfig, OwnCluster, Patterns, Population,
     PotentialCommunication, ProcessTime, QuietCall, SetIndex, Sharing, ThresholdMeaning,
