@@ -184,7 +184,7 @@ fn tolerances(config: MigBspConfig, times: [f64; 3], moved: impl Fn(usize) -> us
 }
 
 const STABLE: [f64; 3] = [1.0, 1.0, 1.0];
-/// Mean 1, D of 0.9 needed (and a hair).
+/// Mean 1: stable for a D above 0.9.
 const UNSTABLE: [f64; 3] = [0.1, 1.0, 1.9];
 
 /// Process 1 on the slow host of cluster a, cluster b twice as fast.

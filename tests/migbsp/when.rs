@@ -124,26 +124,17 @@ fn the_test_of_the_calling_superstep_counts_before_or_after_the_call() {
 
 #[test]
 fn d_grows_at_the_omega_th_quiet_call_and_as_the_options_say() {
-    use ToleranceGrowth::{Add, Fit, Multiply};
     use ToleranceTrigger::{EachOmega, Every, Once};
-    let with = |d_growth, d_trigger| {
+    let with = |d_trigger| {
         let config = MigBspConfig {
-            d_growth,
             d_trigger,
             ..default()
         };
         tolerances(config, UNSTABLE, |_| 0)
     };
-    assert_eq!(with(Multiply, Every), [0.5, 0.5, 0.5, 1.0, 2.0, 4.0, 8.0]);
-    assert_eq!(
-        with(Multiply, EachOmega),
-        [0.5, 0.5, 0.5, 1.0, 1.0, 1.0, 2.0]
-    );
-    assert_eq!(with(Multiply, Once), [0.5, 0.5, 0.5, 1.0, 1.0, 1.0, 1.0]);
-    assert_eq!(with(Add, Every), [0.5, 0.5, 0.5, 1.0, 1.5, 2.0, 2.5]);
-    let fitted = with(Fit, Every);
-    assert_eq!(fitted[..3], [0.5; 3]);
-    assert_close(fitted[3], 0.9, 1e-8, "what the superstep needs");
+    assert_eq!(with(Every), [0.5, 0.5, 0.5, 1.0, 2.0, 4.0, 8.0]);
+    assert_eq!(with(EachOmega), [0.5, 0.5, 0.5, 1.0, 1.0, 1.0, 2.0]);
+    assert_eq!(with(Once), [0.5, 0.5, 0.5, 1.0, 1.0, 1.0, 1.0]);
     let slower = MigBspConfig {
         d_factor: 1.5,
         omega: 2,
@@ -158,14 +149,25 @@ fn d_grows_at_the_omega_th_quiet_call_and_as_the_options_say() {
 #[test]
 fn a_grown_d_lets_the_interval_grow() {
     // Calls at 4, 8 and 12; then D is enough, and intervals are 4 (found stable only now), 8, 16.
-    for d_growth in [ToleranceGrowth::Multiply, ToleranceGrowth::Fit] {
+    let (dates, _) = calls(default(), &mut still(), 6, |_| UNSTABLE, |_| 0);
+    assert_eq!(dates, [4, 8, 12, 16, 24, 40]);
+}
+
+#[test]
+fn alpha_may_double_in_place_of_d() {
+    // All unstable: α stays 4 until the third call without migration, and is 8, 16 and 32 then. The fifth call moves a process: α' is one
+    // less for each of its 16 supersteps, but not below 4.
+    let with = |moving| {
         let config = MigBspConfig {
-            d_growth,
+            d_growth: ToleranceGrowth::DoubleAlpha,
+            quiet_call: QuietCall::Moved,
             ..default()
         };
-        let (dates, _) = calls(config, &mut still(), 6, |_| UNSTABLE, |_| 0);
-        assert_eq!(dates, [4, 8, 12, 16, 24, 40]);
-    }
+        let moved = |call| usize::from(call == moving);
+        calls(config, &mut still(), 6, |_| UNSTABLE, moved)
+    };
+    assert_eq!(with(0), (vec![4, 8, 12, 20, 36, 68], vec![0.5; 6]));
+    assert_eq!(with(5), (vec![4, 8, 12, 20, 36, 40], vec![0.5; 6]));
 }
 
 #[test]

@@ -30,14 +30,12 @@ choice!(
     }
 );
 choice!(
-    /// The growth of D after ω calls without migration (A4).
+    /// The growth of D, or of α in its place, after ω calls without migration (A4).
     ToleranceGrowth {
         /// D is multiplied by `d_factor`.
         Multiply,
-        /// D grows by its initial value.
-        Add,
-        /// D becomes what the last superstep needs to pass, if that is more.
-        Fit,
+        /// D stays, and α becomes twice the interval that has ended, however its supersteps voted (the authors' program of 2015).
+        DoubleAlpha,
         /// It does not: there is no second adaptation (Lattice Boltzmann paper, section 4, where it is future work).
         Never,
     }
@@ -122,6 +120,8 @@ choice!(
         Measured,
         /// Counts as stable: there is nothing yet to compare with.
         Stable,
+    }
+);
 choice!(
     /// The first value of a forecast in an interval.
     Ageing {
@@ -130,8 +130,6 @@ choice!(
         /// 0, so that the first superstep weighs as much as the last: the forecast of a steady value v is `v · (1 - 2^-α)`, and a young history
         /// counts less (the authors' program of 2015).
         FromZero,
-    }
-);
     }
 );
 choice!(
@@ -364,7 +362,7 @@ pub struct MigBspConfig {
     pub floor: Floor,
     /// D: a superstep is stable if all times lie within avg·(1 ± D); a share, from 0 to 10.
     pub d: f64,
-    /// ω: calls in a row without migration after which D grows.
+    /// ω: calls in a row without migration after which D grows, or α in its place (`d_growth`).
     pub omega: u32,
     /// The growth of D (A4).
     pub d_growth: ToleranceGrowth,
@@ -397,10 +395,10 @@ pub struct MigBspConfig {
     pub beta: f64,
     /// Pcomp in supersteps without computation (A7).
     pub idle_pattern: IdlePattern,
-    /// The first value of a forecast in an interval (A12).
-    pub ageing: Ageing,
     /// The life of Pcomp and Pcomm (A7).
     pub patterns: Patterns,
+    /// The first value of a forecast in an interval (A12).
+    pub ageing: Ageing,
     /// The effect of idle supersteps on forecasts (A12).
     pub idle_ageing: IdleAgeing,
     /// The side of the communication time that is forecast (A8).
@@ -479,9 +477,9 @@ impl Default for MigBspConfig {
             delta: 0.5,
             delta_without_moves: None,
             beta: 0.5,
-            ageing: Ageing::FirstValue,
             idle_pattern: IdlePattern::Judged,
             patterns: Patterns::Kept,
+            ageing: Ageing::FirstValue,
             idle_ageing: IdleAgeing::Zero,
             communication_time: CommunicationTime::Larger,
             set_index: SetIndex::MeanClock,

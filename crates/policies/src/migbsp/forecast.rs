@@ -19,7 +19,7 @@ use migsim_base::units::{Instructions, Seconds};
 /// The forecasts for all processes; flat arrays by process, and entries for the pairs of a process and a cluster that have had traffic.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Forecasts {
-    /// Whether the process has a value in this interval.
+    /// Whether the forecast of the process has a value that ages in this interval.
     has_work: Vec<bool>,
     /// Whether it computed in this interval.
     is_active: Vec<bool>,
@@ -102,7 +102,7 @@ impl Forecasts {
     /// Lets a superstep of an interval of `alpha` supersteps enter.
     pub(crate) fn observe(&mut self, config: &MigBspConfig, alpha: u64, view: &View<'_>) {
         if self.work.is_empty() {
-            self.start(view);
+            self.start(config, view);
         }
         let step = 1.0 / alpha as f64;
         let is_first = self.age == 0 && config.ageing == Ageing::FirstValue;
@@ -185,7 +185,7 @@ impl Forecasts {
         self.last_computation[host].is_some_and(is_within)
     }
 
-    fn start(&mut self, view: &View<'_>) {
+    fn start(&mut self, config: &MigBspConfig, view: &View<'_>) {
         let processes = view.processes();
         self.last_computation = vec![None; view.platform.hosts.len()];
         self.initial = (0..processes)

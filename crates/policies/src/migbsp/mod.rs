@@ -83,6 +83,14 @@ impl MigBsp {
         })
     }
 
+    /// The migrations of the last call that count for ω, if it moved `moved` processes (A6).
+    fn counted(&self, moved: usize) -> usize {
+        match self.config.quiet_call {
+            QuietCall::Decided => self.decided,
+            QuietCall::Moved => moved,
+        }
+    }
+
     /// The names of the clusters, for the records of all calls.
     fn clusters(&mut self, view: &View<'_>) -> Arc<[String]> {
         let names = || {
@@ -335,8 +343,16 @@ impl Policy for MigBsp {
             Some(_) => 0,
             None => potentials.count() - chosen.len(),
         };
+        let moved = if view.migrations_happen {
+            self.decided
+        } else {
+            0
+        };
         let explanation = Explanation {
-            interval: self.trigger.interval(),
+            interval: Interval {
+                next_alpha: self.trigger.next_after(config, self.counted(moved)),
+                ..self.trigger.interval()
+            },
             highest,
             highest_elsewhere,
             threshold,
@@ -360,12 +376,8 @@ impl Policy for MigBsp {
     }
 
     fn on_outcome(&mut self, moved: usize) {
-        let migrations = match self.config.quiet_call {
-            QuietCall::Decided => self.decided,
-            QuietCall::Moved => moved,
-        };
         self.has_answered = true;
-        self.trigger.close(&self.config, migrations);
+        self.trigger.close(&self.config, self.counted(moved));
         self.forecasts.restart(&self.config);
     }
 

@@ -181,6 +181,28 @@ fn without_a_viability_test_a_candidate_moves_although_t2_is_longer() {
 }
 
 #[test]
+fn the_record_of_a_call_has_the_interval_that_follows() {
+    // Nobody has a faster host to go to, and D = 0 makes both supersteps unstable: α' = 2, its floor; ω = 1.
+    let next_alpha = |d_growth| {
+        let config = MigBspConfig {
+            d: 0.0,
+            omega: 1,
+            d_growth,
+            ..config()
+        };
+        let (mut policy, decision) = decide(config, &[(AQUARIO, [3e9, 3e9])], true);
+        policy.on_outcome(0);
+        assert_eq!(
+            decision.explained()["next_alpha"],
+            json!(policy.trigger.alpha())
+        );
+        policy.trigger.alpha()
+    };
+    assert_eq!(next_alpha(ToleranceGrowth::Never), 2);
+    assert_eq!(next_alpha(ToleranceGrowth::DoubleAlpha), 4);
+}
+
+#[test]
 fn a_smaller_delta_where_nothing_moves_makes_growing_work_irregular() {
     // I = 1e9, 2e9: PI = 1.5e9 is right within 50 %, wrong within 1 %, which takes 1/α = 1/2 off.
     let processes = [(LABTEC, [1e9, 2e9])];

@@ -29,8 +29,6 @@ pub(crate) struct Trigger {
     votes: String,
     /// The vote of the calling superstep, if it counts in the next interval.
     postponed: Option<Vote>,
-    /// The D that the last tested superstep needs to pass.
-    needed: f64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -64,7 +62,6 @@ impl Trigger {
             tests: 0,
             votes: String::new(),
             postponed: None,
-            needed: config.d,
         }
     }
 
@@ -121,6 +118,7 @@ impl Trigger {
     /// Closes a call that made `migrations`: D, the next interval.
     pub(crate) fn close(&mut self, config: &MigBspConfig, migrations: usize) {
         if migrations == 0 {
+            self.next_alpha = self.next_after(config, migrations);
             self.quiet_calls += 1;
             self.grow_tolerance(config);
         } else {
@@ -157,23 +155,34 @@ impl Trigger {
         (!is_right).then(state)
     }
 
+    /// The next interval, if the call that closes this one makes `migrations`: α', or twice α.
+    pub(crate) fn next_after(&self, config: &MigBspConfig, migrations: usize) -> u64 {
+        let is_quiet = migrations == 0 && self.grows_at(config, self.quiet_calls + 1);
+        if is_quiet && config.d_growth == ToleranceGrowth::DoubleAlpha {
+            2 * self.alpha
+        } else {
+            self.next_alpha
+        }
+    }
+
+    /// Whether the second adaptation acts at a call that is the `quiet_calls`-th in a row without migration.
+    fn grows_at(&self, config: &MigBspConfig, quiet_calls: u32) -> bool {
+        match config.d_trigger {
+            ToleranceTrigger::Every => quiet_calls >= config.omega,
+            ToleranceTrigger::EachOmega => quiet_calls.is_multiple_of(config.omega),
+            ToleranceTrigger::Once => quiet_calls >= config.omega && !self.has_grown,
+        }
+    }
+
     fn grow_tolerance(&mut self, config: &MigBspConfig) {
-        let grows = match config.d_trigger {
-            ToleranceTrigger::Every => self.quiet_calls >= config.omega,
-            ToleranceTrigger::EachOmega => self.quiet_calls.is_multiple_of(config.omega),
-            ToleranceTrigger::Once => self.quiet_calls >= config.omega && !self.has_grown,
-        };
-        if !grows || config.d_growth == ToleranceGrowth::Never {
+        if !self.grows_at(config, self.quiet_calls) {
             return;
         }
         self.has_grown = true;
-        let grown = match config.d_growth {
-            ToleranceGrowth::Multiply => self.tolerance * config.d_factor,
-            ToleranceGrowth::Never => self.tolerance,
-            ToleranceGrowth::Add => self.tolerance + config.d,
-            // The test is strict, so a hair more than what the superstep needs.
-            ToleranceGrowth::Fit => self.tolerance.max(self.needed * (1.0 + 1e-9)),
-        };
+        if config.d_growth != ToleranceGrowth::Multiply {
+            return;
+        }
+        let grown = self.tolerance * config.d_factor;
         if config.d_after_migration == AfterMigration::StepBack {
             self.earlier_tolerances.push(self.tolerance);
         }
@@ -222,11 +231,6 @@ impl Trigger {
     /// The test of the least, the mean and the largest time: all within D of the mean.
     fn judge(&mut self, config: &MigBspConfig, [least, average, largest]: [f64; 3]) -> Vote {
         self.tests += 1;
-        if average > 0.0 {
-            self.needed = (largest / average - 1.0)
-                .max(1.0 - least / average)
-                .max(0.0);
-        }
         let is_stable =
             least > average * (1.0 - self.tolerance) && largest < average * (1.0 + self.tolerance);
         if is_stable || (self.tests == 1 && config.first_test == FirstTest::Stable) {
@@ -267,16 +271,11 @@ mod tests {
     /// The vote of a superstep of three processes on `lbm` that computed for 1 s each: p1 received nothing and sent for 9 s, p2 and p3
     /// received for 2 s.
     fn vote(population: Population, process_time: ProcessTime, d: f64) -> Vote {
-        voted(population, process_time, d, 2.0).0
+        voted(population, process_time, d, 2.0)
     }
 
-    /// The same if p2 and p3 received for so long, and the D that would have been needed.
-    fn voted(
-        population: Population,
-        process_time: ProcessTime,
-        d: f64,
-        received: f64,
-    ) -> (Vote, f64) {
+    /// The same if p2 and p3 received for `received` seconds.
+    fn voted(population: Population, process_time: ProcessTime, d: f64, received: f64) -> Vote {
         let platform = migsim_platform::open("lbm").unwrap().platform;
         let mut measures = Measures::default();
         measures.clear(3);
@@ -294,22 +293,20 @@ mod tests {
             process_time,
             ..MigBspConfig::default()
         };
-        let mut trigger = Trigger::new(&config);
-        let vote = trigger.test(&config, &view);
-        (vote, trigger.needed)
+        Trigger::new(&config).test(&config, &view)
     }
 
     #[test]
-    fn the_ends_of_the_band_are_outside_and_the_farther_one_says_what_was_needed() {
+    fn the_ends_of_the_band_are_outside() {
         // 1, 2.5 and 2.5 s: the first is at the lower end, 50 % below the average.
         let receive = ProcessTime::ComputeAndCommunicate;
         let all = Population::All;
-        assert_eq!(voted(all, receive, 0.5, 1.5), (Vote::Unstable, 0.5));
-        // 10, 1 and 1 s.
+        assert_eq!(voted(all, receive, 0.5, 1.5), Vote::Unstable);
+        assert_eq!(voted(all, receive, 0.51, 1.5), Vote::Stable);
+        // 10, 1 and 1 s: the first is at the upper end, 150 % above the average.
         let send = ProcessTime::ComputeAndSend;
-        assert_eq!(voted(all, send, 0.5, 2.0), (Vote::Unstable, 1.5));
-        // The first is at the upper end, 150 % above the average.
-        assert_eq!(voted(all, send, 1.5, 2.0), (Vote::Unstable, 1.5));
+        assert_eq!(voted(all, send, 1.5, 2.0), Vote::Unstable);
+        assert_eq!(voted(all, send, 1.51, 2.0), Vote::Stable);
     }
 
     #[test]

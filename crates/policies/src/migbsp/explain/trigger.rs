@@ -136,8 +136,18 @@ fn votes(scene: &Scene<'_>, call: Record<'_>, interval: Interval<'_>) -> Sentenc
             quantity::TOLERANCE.of(d)
         )
     });
+    let change = if is_doubled(scene, interval, of('+')) {
+        say!(
+            "and α doubles from {} to {}, since ω calls in a row or more made no migration",
+            quantity::ALPHA.count(interval.length),
+            quantity::NEXT_ALPHA.count(interval.next)
+        )
+    } else {
+        let change = change(scene, interval, !is_cut && of('-') > of('+'));
+        say!("so α {}", change)
+    };
     say!(
-        "Of its {}{} {} {} stable and {} unstable{}{}, so α {}.",
+        "Of its {}{} {} {} stable and {} unstable{}{}, {}.",
         if is_cut { "first " } else { "" },
         count,
         quantity::STABLE.count(of('+')),
@@ -145,8 +155,14 @@ fn votes(scene: &Scene<'_>, call: Record<'_>, interval: Interval<'_>) -> Sentenc
         quantity::UNSTABLE.count(of('-')),
         idle,
         tolerance,
-        change(scene, interval, !is_cut && of('-') > of('+'))
+        change
     )
+}
+
+/// Whether calls without migration doubled α: not all of its supersteps were `stable`, which doubles it, too.
+fn is_doubled(scene: &Scene<'_>, interval: Interval<'_>, stable: u64) -> bool {
+    let is_rule = scene.options["d_growth"] == "double-alpha";
+    is_rule && interval.next == interval.length.saturating_mul(2) && stable < interval.length
 }
 
 /// The step from α to α'. `falls`: the votes would have made it smaller, had it not reached its minimum.
