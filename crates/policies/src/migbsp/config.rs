@@ -257,6 +257,9 @@ choice!(
     ThresholdMeaning {
         /// PM > x · max PM.
         OfMaximum,
+        /// PM > x · max PM, the maximum over the processes of the own cluster: each manager selects from a list of its own (Smith-Waterman
+        /// paper on dynamic platforms, section 2.3).
+        OfClusterMaximum,
         /// The first x of the processes.
         OfProcesses,
     }

@@ -298,7 +298,9 @@ impl Policy for MigBsp {
         let elsewhere = best.iter().filter(|potential| !potential.is_own());
         let highest_elsewhere = elsewhere.map(Potential::value).reduce(f64::max);
         let falls = config.candidate_order.ties_fall(self.has_answered);
-        let (mut chosen, threshold) = candidates(config, best, view.processes(), falls);
+        let own = |process: usize| view.cluster_of(process).index();
+        let own: Vec<usize> = (0..view.processes()).map(own).collect();
+        let (mut chosen, threshold) = candidates(config, best, &own, falls);
         match config.candidate_order {
             CandidateOrder::Potential | CandidateOrder::PotentialLastAnswered => {}
             CandidateOrder::RankAscending => chosen.sort_by_key(Potential::process),

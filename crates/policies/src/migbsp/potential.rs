@@ -11,6 +11,7 @@
 //! heuristic two the highest alone.
 
 use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 use super::config::{
     Heuristic, Horizon, IndexForm, MemoryOrigin, MemoryRate, MigBspConfig, OwnCluster,
@@ -385,12 +386,12 @@ pub(super) fn highest(potentials: &[Potential]) -> Vec<Potential> {
     by_process.filter_map(one).collect()
 }
 
-/// The candidates, highest PM first, and the threshold that they passed \[s\]; `best` has the highest PM of each process, and ties go by
-/// falling rank if `ties_fall`.
+/// The candidates, highest PM first, and the threshold that they passed \[s\], if it is one for all; `best` has the highest PM of each
+/// process, `own` the cluster in which each is, and ties go by falling rank if `ties_fall`.
 pub(super) fn candidates(
     config: &MigBspConfig,
     mut best: Vec<Potential>,
-    processes: usize,
+    own: &[usize],
     ties_fall: bool,
 ) -> (Vec<Potential>, Option<f64>) {
     if config.own_cluster == OwnCluster::Competes {
@@ -419,15 +420,29 @@ pub(super) fn candidates(
             (best, Some(highest))
         }
         (Heuristic::One, ThresholdMeaning::OfMaximum) => {
-            // x · max for a positive maximum; as far below a negative one.
-            let threshold = highest - (1.0 - config.x) * highest.abs();
+            let threshold = threshold(config, highest);
             best.retain(|potential| potential.value() > threshold);
             sort(&mut best);
             (best, Some(threshold))
         }
+        (Heuristic::One, ThresholdMeaning::OfClusterMaximum) => {
+            let mut highest: BTreeMap<usize, f64> = BTreeMap::new();
+            for potential in &best {
+                let of_cluster = highest.entry(own[potential.process()]);
+                let of_cluster = of_cluster.or_insert(f64::NEG_INFINITY);
+                *of_cluster = of_cluster.max(potential.value());
+            }
+            best.retain(|potential| {
+                let highest = highest[&own[potential.process()]];
+                let may_be = highest > 0.0 || !config.only_positive;
+                may_be && potential.value() > threshold(config, highest)
+            });
+            sort(&mut best);
+            (best, None)
+        }
         (Heuristic::One, ThresholdMeaning::OfProcesses) => {
-            // A count of processes: the product is not negative and at most `processes`.
-            let wanted = (config.x * processes as f64).floor();
+            // A count of processes: the product is not negative and at most all of them.
+            let wanted = (config.x * own.len() as f64).floor();
             sort(&mut best);
             best.retain(|potential| potential.value() > 0.0 || !config.only_positive);
             let mut kept = 0.0;
@@ -439,6 +454,11 @@ pub(super) fn candidates(
             (best, last)
         }
     }
+}
+
+/// The PM that candidates must exceed: x · max for a positive maximum, as far below a negative one.
+fn threshold(config: &MigBspConfig, highest: f64) -> f64 {
+    highest - (1.0 - config.x) * highest.abs()
 }
 
 /// A number that is larger where the value is, in the order of [`f64::total_cmp`].

@@ -208,6 +208,15 @@ fn rule(scene: &Scene<'_>, call: Record<'_>, leader: &Potential) -> Sentence {
             )
         }
     };
+    let is_by_cluster = scene.options["x_of"] == "of-cluster-maximum";
+    if is_by_cluster && scene.options["heuristic"] == "one" && count > 0 {
+        let x = scene.options["x"].as_f64().unwrap_or_default();
+        return say!(
+            "Candidates need more than {} times the highest PM of their own cluster: {}.",
+            quantity::X.of(x),
+            passed
+        );
+    }
     let Some(threshold) = call.explanation.get("threshold_s").and_then(Value::as_f64) else {
         return say!("{} So {}.", not_positive(leader), passed);
     };
@@ -319,6 +328,10 @@ fn verdict(
         ),
         _ if is_alone => say!(
             "{} stays: only the process with the highest PM can be a candidate.",
+            name
+        ),
+        _ if scene.options["x_of"] == "of-cluster-maximum" => say!(
+            "{} stays: its highest PM misses the threshold of its cluster.",
             name
         ),
         _ => say!("{} stays: processes with a higher PM come first.", name),

@@ -38,7 +38,7 @@ fn heuristic_one_takes_all_above_x_times_the_highest() {
         potential(1, 1, 8.0),
         potential(2, 1, 10.0),
     ];
-    let (found, threshold) = candidates(&MigBspConfig::default(), highest(&all), 3, false);
+    let (found, threshold) = candidates(&MigBspConfig::default(), highest(&all), &[0; 3], false);
     assert_eq!(threshold, Some(8.0));
     assert_eq!(
         found
@@ -50,10 +50,33 @@ fn heuristic_one_takes_all_above_x_times_the_highest() {
 }
 
 #[test]
+fn each_manager_may_have_a_list_of_its_own() {
+    // x = 80 % of 10 in cluster 0, of 4 in cluster 1; cluster 2 gains nothing.
+    let all = [
+        potential(0, 3, 10.0),
+        potential(1, 3, 7.0),
+        potential(2, 3, 4.0),
+        potential(3, 3, 3.5),
+        potential(4, 3, -1.0),
+    ];
+    let mut config = MigBspConfig {
+        x_of: ThresholdMeaning::OfClusterMaximum,
+        ..MigBspConfig::default()
+    };
+    let own = [0, 0, 1, 1, 2];
+    let (found, threshold) = candidates(&config, highest(&all), &own, false);
+    assert_eq!((found, threshold), (vec![all[0], all[2], all[3]], None));
+    config.x = 0.6;
+    config.only_positive = false;
+    // 60 % of each, and of -1 as far below.
+    assert_eq!(candidates(&config, highest(&all), &own, false).0, all);
+}
+
+#[test]
 fn no_positive_potential_means_no_candidate() {
     let all = [potential(0, 1, -3.0), potential(1, 1, -1.0)];
     assert_eq!(
-        candidates(&MigBspConfig::default(), highest(&all), 2, false),
+        candidates(&MigBspConfig::default(), highest(&all), &[0; 2], false),
         (Vec::new(), None)
     );
 }
@@ -70,14 +93,14 @@ fn heuristic_two_takes_the_highest_alone_and_x_can_count_processes() {
         heuristic: Heuristic::Two,
         ..MigBspConfig::default()
     };
-    assert_eq!(candidates(&two, highest(&all), 4, false).0, [all[2]]);
+    assert_eq!(candidates(&two, highest(&all), &[0; 4], false).0, [all[2]]);
     let half = MigBspConfig {
         x: 0.5,
         x_of: ThresholdMeaning::OfProcesses,
         ..MigBspConfig::default()
     };
     assert_eq!(
-        candidates(&half, highest(&all), 4, false).0,
+        candidates(&half, highest(&all), &[0; 4], false).0,
         [all[2], all[1]]
     );
 }
@@ -246,9 +269,12 @@ fn where_x_counts_processes_those_that_gain_nothing_are_none_unless_they_may() {
         x_of: ThresholdMeaning::OfProcesses,
         ..MigBspConfig::default()
     };
-    assert_eq!(candidates(&config, highest(&all), 3, false).0, [all[0]]);
+    assert_eq!(
+        candidates(&config, highest(&all), &[0; 3], false).0,
+        [all[0]]
+    );
     config.only_positive = false;
-    assert_eq!(candidates(&config, highest(&all), 3, false).0, all);
+    assert_eq!(candidates(&config, highest(&all), &[0; 3], false).0, all);
 }
 
 #[test]
