@@ -75,6 +75,34 @@ fn which_hosts_are_free_is_an_option() {
 }
 
 #[test]
+fn a_group_goes_where_it_has_room() {
+    // a: three processes at 1 GHz. b, the fastest, has one free host of two; c has three of three, d too, but is slower.
+    let with = |full_cluster, free_on_c| {
+        let clusters: [&[f64]; 4] = [&[1e9; 3], &[4e9; 2], &[3e9; 3], &[2e9; 3]];
+        let mut placement = vec![0, 1, 2, 3];
+        placement.extend((free_on_c..3).map(|host| 5 + host));
+        let mut world = World::new(&clusters, &placement);
+        let config = MigBspConfig {
+            full_cluster,
+            free_host: FreeHost::Unmapped,
+            ..default()
+        };
+        // Those on b and c gain nothing elsewhere.
+        let mut times = vec![1.0; 3];
+        times.resize(placement.len(), 0.1);
+        world.compute(&times);
+        moves(&world.first_call(config))
+    };
+    assert_eq!(with(FullCluster::NextBest, 3), [(0, 4), (1, 5), (2, 6)]);
+    assert_eq!(with(FullCluster::NextForGroup, 3), [(0, 5), (1, 6), (2, 7)]);
+    assert_eq!(
+        with(FullCluster::NextForGroup, 2),
+        [(0, 8), (1, 9), (2, 10)]
+    );
+    assert_eq!(with(FullCluster::Stay, 2), [(0, 4)]);
+}
+
+#[test]
 fn a_candidate_of_a_full_cluster_stays_or_tries_the_next_best() {
     // c is best and its host is taken; b is next.
     let with = |full_cluster| {

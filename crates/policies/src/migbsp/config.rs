@@ -311,6 +311,9 @@ choice!(
         Stay,
         /// It tries the cluster of its next best PM.
         NextBest,
+        /// All candidates of its cluster that want this one try together the cluster of the next best PM, until one has a free host for each
+        /// of them; else all stay (Smith-Waterman paper on dynamic platforms, section 5.2).
+        NextForGroup,
     }
 );
 choice!(

@@ -17,6 +17,7 @@ mod config;
 mod exchanges;
 pub(super) mod explain;
 pub(super) mod forecast;
+mod groups;
 mod potential;
 mod readings;
 #[cfg(test)]
@@ -40,6 +41,7 @@ pub use config::{
 
 use self::explain::MigBspNarrator;
 use self::forecast::Forecasts;
+use self::groups::Groups;
 use self::potential::{Potential, Potentials, candidates, highest, supersteps};
 use self::trigger::{Interval, Trigger};
 use self::viability::{Call, Reservations, Weighing};
@@ -317,6 +319,7 @@ impl Policy for MigBsp {
         };
         // They stay until the end of the run, and may be many.
         chosen.shrink_to_fit();
+        reservations.groups = Groups::of(&chosen, view);
         let mut judged: Vec<Candidate> = Vec::with_capacity(chosen.len());
         let mut weighed: Vec<Weighing> = Vec::new();
         for candidate in &chosen {

@@ -11,6 +11,7 @@ use super::config::{
     FreeHost, FullCluster, HostLoad, MigBspConfig, Sharing, Viability, ViabilityCommunication,
 };
 use super::forecast::Forecasts;
+use super::groups::Groups;
 use super::potential::{Potential, Potentials, route_between};
 use crate::{Candidate, View};
 use migsim_base::units::{Bytes, ClusterId, HostId, ProcessId, Seconds};
@@ -28,6 +29,8 @@ pub(super) struct Reservations {
     memory: Vec<f64>,
     /// Per cluster, the memory of the last process that it made an offer \[B\], and the offer, until a reservation there changes.
     offers: Vec<Option<(f64, Option<Offer>)>>,
+    /// The candidates that want to move together.
+    pub(super) groups: Groups,
 }
 
 impl Reservations {
@@ -43,6 +46,7 @@ impl Reservations {
             is_remembered: (0..hosts).map(is_remembered).collect(),
             memory: vec![0.0; hosts],
             offers: vec![None; view.platform.clusters.len()],
+            groups: Groups::default(),
         };
         for (process, host) in view.placement.iter().enumerate() {
             reservations.add(process, *host, forecasts, view);
@@ -203,7 +207,11 @@ impl Call<'_> {
             reason: "".into(),
         };
         let Some((cluster, offer)) = self.destination(candidate, reservations) else {
-            record.reason = "no host of the cluster is free for it".into();
+            record.reason = if self.config.full_cluster == FullCluster::NextForGroup {
+                "no cluster has room for all that want to go with it".into()
+            } else {
+                "no host of the cluster is free for it".into()
+            };
             return (record, None);
         };
         let host = offer.host;
@@ -240,8 +248,22 @@ impl Call<'_> {
         candidate: &Potential,
         reservations: &mut Reservations,
     ) -> Option<(usize, Offer)> {
+        let process = candidate.process();
+        if self.config.full_cluster == FullCluster::NextForGroup {
+            let mut groups = std::mem::take(&mut reservations.groups);
+            let cluster = groups.destination(candidate, self.view, |members| {
+                let mut choices =
+                    std::iter::once(candidate.cluster()).chain(self.others(candidate));
+                choices.find(|&cluster| {
+                    let offer = self.offer(process, cluster, reservations);
+                    offer.is_some_and(|offer| offer.offered >= members)
+                })
+            });
+            reservations.groups = groups;
+            return Some((cluster?, self.offer(process, cluster?, reservations)?));
+        }
         let mut offer = |cluster: usize| {
-            self.offer(candidate.process(), cluster, reservations)
+            self.offer(process, cluster, reservations)
                 .map(|offer| (cluster, offer))
         };
         if let Some(found) = offer(candidate.cluster()) {
@@ -250,6 +272,11 @@ impl Call<'_> {
         if self.config.full_cluster == FullCluster::Stay {
             return None;
         }
+        self.others(candidate).into_iter().find_map(offer)
+    }
+
+    /// The clusters of the other potentials of a candidate, the highest first.
+    fn others(&self, candidate: &Potential) -> Vec<usize> {
         let own = self.view.cluster_of(candidate.process()).index();
         let is_alternative = |other: &Potential| {
             other.cluster() != candidate.cluster()
@@ -263,7 +290,7 @@ impl Call<'_> {
                 .total_cmp(&a.value())
                 .then(a.cluster().cmp(&b.cluster()))
         });
-        others.into_iter().find_map(|other| offer(other.cluster()))
+        others.iter().map(Potential::cluster).collect()
     }
 
     /// The offer of `cluster`: the same for the next process of equal memory, as long as no reservation changes there.

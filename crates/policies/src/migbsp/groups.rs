@@ -1,0 +1,49 @@
+//! Groups: candidates of one cluster that want the same cluster, and go to one that has room for all of them.
+//!
+//! The paper on dynamic platforms (section 5.2) sends the six processes of a cluster together to the Set that "can run them together in
+//! one cluster": not to a faster one that has five free nodes. A group is made of the candidates of a call with the same cluster and the
+//! same highest PM's cluster. It goes to the first cluster, by falling PM of its first member, whose free hosts are enough for it.
+
+use std::collections::BTreeMap;
+
+use super::potential::Potential;
+use crate::View;
+
+/// The groups of a call, by the cluster of their members and the cluster that they want.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Groups(BTreeMap<(usize, usize), Group>);
+
+/// The size of a group, and the cluster to which it goes, once that is known: none has room, or this one.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Group {
+    members: u32,
+    goes: Option<Option<usize>>,
+}
+
+impl Groups {
+    /// The groups of all candidates of a call.
+    pub(super) fn of(candidates: &[Potential], view: &View<'_>) -> Self {
+        let mut groups = BTreeMap::new();
+        for candidate in candidates {
+            let group: &mut Group = groups.entry(key(candidate, view)).or_default();
+            group.members += 1;
+        }
+        Self(groups)
+    }
+
+    /// The cluster to which the group of `candidate` goes: `find` chooses it for a group of so many, once for all members.
+    pub(super) fn destination(
+        &mut self,
+        candidate: &Potential,
+        view: &View<'_>,
+        find: impl FnOnce(u32) -> Option<usize>,
+    ) -> Option<usize> {
+        let group = self.0.entry(key(candidate, view)).or_default();
+        *group.goes.get_or_insert_with(|| find(group.members))
+    }
+}
+
+fn key(candidate: &Potential, view: &View<'_>) -> (usize, usize) {
+    let own = view.cluster_of(candidate.process()).index();
+    (own, candidate.cluster())
+}
