@@ -94,9 +94,18 @@ pub(super) fn reproduce(
     if arguments.out.is_some() {
         write(arguments, &paper::pages(&reproduction)?)?;
     }
-    let Some(form) = arguments.form().form_unless(arguments.quiet) else {
-        return Ok(reproduction.is_explained());
-    };
+    if let Some(form) = arguments.form().form_unless(arguments.quiet) {
+        print_reproduction(&reproduction, form, out)?;
+    }
+    Ok(reproduction.is_explained())
+}
+
+/// Prints all comparisons in a form.
+fn print_reproduction(
+    reproduction: &paper::Reproduction,
+    form: Form,
+    out: &mut dyn Write,
+) -> Result<(), Error> {
     if form == Form::Json {
         let all: Vec<Value> = reproduction
             .papers
@@ -118,17 +127,16 @@ pub(super) fn reproduce(
             "claim_counts": to_json(&paper::claim_counts(&reproduction.papers))?,
             "constants": joined("constants"),
         });
-        print(out, &format!("{value:#}\n"))?;
+        print(out, &format!("{value:#}\n"))
     } else if form == Form::Table {
-        print(out, &paper::text(&reproduction))?;
+        print(out, &paper::text(reproduction))
     } else {
         let suffix = if form == Form::Csv { ".csv" } else { ".md" };
-        let pages = paper::pages(&reproduction)?;
+        let pages = paper::pages(reproduction)?;
         let texts = pages.iter().filter(|page| page.name.ends_with(suffix));
         let texts: Vec<&str> = texts.map(|page| page.text.as_str()).collect();
-        print(out, &texts.join("\n"))?;
+        print(out, &texts.join("\n"))
     }
-    Ok(reproduction.is_explained())
 }
 
 /// Writes figures in the format that was chosen.

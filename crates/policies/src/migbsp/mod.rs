@@ -348,11 +348,7 @@ impl Policy for MigBsp {
             Some(_) => 0,
             None => potentials.count() - chosen.len(),
         };
-        let moved = if view.migrations_happen {
-            self.decided
-        } else {
-            0
-        };
+        let moved = usize::from(view.migrations_happen) * self.decided;
         let explanation = Explanation {
             interval: Interval {
                 next_alpha: self.trigger.next_after(config, self.counted(moved)),
