@@ -36,6 +36,8 @@ pub(super) struct Case {
     /// The prefix of the names of the hosts of each Set.
     pub(super) prefixes: Vec<String>,
     pub(super) calls: Vec<StoredCall>,
+    /// The case as it is stored.
+    pub(super) stored: Value,
 }
 
 impl Case {
@@ -218,6 +220,7 @@ impl Reader<'_> {
             calls: calls
                 .map(|(at, call)| self.call(at, call))
                 .collect::<Result<_, _>>()?,
+            stored: self.document.value.clone(),
         })
     }
 

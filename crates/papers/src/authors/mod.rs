@@ -1,15 +1,16 @@
 //! The authors' own simulation program of 2015 as a judge: its stored calls, decided again by the edition `authors-2015`.
 //!
 //! ```text
-//! cases.jsonl.br, or a folder ─> case ─> replay ─> page, table, JSON
+//! cases.jsonl.br, or a folder ─> case ─┬─> replay: its stored calls, decided again ─┬─> page, table, JSON
+//!                                      └─> runs: its whole run, simulated again ───┘
 //! ```
 //! A case is a run of the program `migcubemighull/heuristics` (2015), as numbers. The program has no licence; no text of it is here. The
 //! built-in cases are numbers that it produced when it was run with SimGrid 3.32 in the behaviour of SimGrid 3.11: for each call what the
 //! processes reported, and what the managers decided. A line of `cases.jsonl.br` (brotli) is a case. Its terms of PM and the times at which
 //! processes reported are left out, since nothing compares them.
 //!
-//! Nothing is simulated and nothing is fitted: the reports of a call go into
-//! [`Call::decide`](migsim_policies::authors_2015::Call::decide), and its answer is compared with the stored one.
+//! Nothing is fitted. The reports of a call go into [`Call::decide`](migsim_policies::authors_2015::Call::decide), and its answer is compared
+//! with the stored one. A whole run is simulated from the settings of the built-in experiment `authors-cpu` and the parameters of the case.
 
 mod case;
 mod page;
@@ -19,6 +20,7 @@ mod slips;
 
 use std::path::Path;
 
+use rayon::prelude::*;
 use serde::Serialize;
 
 use super::packed::unpacked;
@@ -95,10 +97,12 @@ pub struct Authors {
     /// The comparisons of all cases.
     #[serde(flatten)]
     pub counts: Counts,
-    /// Makespans within 1e-6 of the program's; none while whole runs are not simulated.
-    pub makespans_within_1e6: Option<usize>,
-    /// Why there are none.
-    pub makespans_note: &'static str,
+    /// Whole runs that end when the program's does, to a relative difference of 1e-6.
+    pub makespans_within_1e6: usize,
+    /// The number of whole runs.
+    pub makespans: usize,
+    /// Each whole run.
+    pub by_run: Vec<ComparedRun>,
     /// The calls without a slip of the program.
     pub without_slips: Vec<Without>,
     /// Each case.
@@ -112,10 +116,7 @@ impl Authors {
     }
 }
 
-/// Why there are no makespans.
-const NO_MAKESPANS: &str = "whole runs of the program are not simulated, only its stored calls";
-
-/// Decides all stored calls again: those of the JSON files in a folder, or the built-in ones.
+/// Decides all stored calls and simulates all stored runs again: those of the JSON files in a folder, or the built-in ones.
 ///
 /// # Errors
 /// A file cannot be read or has not the stored form of a case; the problems of all files are reported together.
@@ -129,11 +130,16 @@ pub fn authors(folder: Option<&Path>) -> Result<Authors, Error> {
     for one in &by_case {
         counts.add(&one.counts);
     }
+    let runs = cases.par_iter().map(|case| compare(&case.stored));
+    let runs = runs.collect::<Result<Vec<_>, Error>>()?;
+    let by_run: Vec<ComparedRun> = runs.into_iter().flatten().collect();
+    let are_equal = by_run.iter().filter(|run| run.is_makespan_equal());
     Ok(Authors {
         cases: by_case.len(),
         counts,
-        makespans_within_1e6: None,
-        makespans_note: NO_MAKESPANS,
+        makespans_within_1e6: are_equal.count(),
+        makespans: by_run.len(),
+        by_run,
         without_slips: slips::without(&cases),
         by_case,
     })
