@@ -97,7 +97,9 @@ impl Direct {
         barrier: &Barrier,
     ) -> Self {
         // Processes that send and receive one after the other can wait for each other for ever.
-        let has_order = config.sends == Sends::Concurrent || config.receives == Receives::Early;
+        let is_ordered = config.sends == Sends::Concurrent || config.receives == Receives::Early;
+        // A process that waits for its sends has two dates: of its last receive, and of its last delivery.
+        let has_order = is_ordered && !config.wait_for_sends;
         let paths = match config.receives {
             Receives::Early | Receives::Late => PathTable::new(platform, network),
             Receives::Above { .. } => PathTable::with_handshakes(platform, network),
@@ -110,7 +112,6 @@ impl Direct {
                 && is_constant(platform),
             is_possible: config.shortcuts != Shortcuts::None
                 && has_order
-                && !config.wait_for_sends
                 && !(network.slow_start && barrier.uses_links())
                 && !network.follows_pipes(platform)
                 && !network.queues
