@@ -50,7 +50,7 @@ impl Case {
     ) -> Call<'a> {
         Call {
             sets: &self.sets,
-            reports: &stored.reports,
+            reports: &stored.by_process,
             heuristic,
             x: self.x,
             marked: &call.marked,
@@ -81,7 +81,8 @@ pub(super) struct StoredCall {
 /// The reports of a call.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reports {
-    pub(super) reports: Vec<Report>,
+    /// By process.
+    pub(super) by_process: Vec<Report>,
     /// PM(i,j), for each process and Set.
     pub(super) potentials: Vec<Vec<f64>>,
     /// The processes as sorted, with the Set that each prefers.
@@ -359,7 +360,7 @@ impl Reader<'_> {
                     .collect()
             };
             let times = (0..sets).map(|set| rows.seconds(at, &format!("btp_{set}")));
-            all.reports.push(Report {
+            all.by_process.push(Report {
                 set,
                 host,
                 computation_pattern: rows.number(at, "pcomp")?,

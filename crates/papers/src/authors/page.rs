@@ -144,8 +144,11 @@ fn differences(authors: &Authors) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// The counts of a table, by their names.
-const COUNTS: [(&str, fn(&Counts) -> usize); 11] = [
+/// A count by its name.
+type Named = (&'static str, fn(&Counts) -> usize);
+
+/// The counts of a table.
+const COUNTS: [Named; 11] = [
     ("calls", |counts| counts.calls),
     ("indices_equal", |counts| counts.indices_equal),
     ("indices", |counts| counts.indices),

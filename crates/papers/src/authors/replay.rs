@@ -91,11 +91,7 @@ impl Judged<'_> {
         let order = answer.order.iter().map(|wish| (wish.process, wish.set));
         let order: Vec<_> = order.collect();
         let what = || {
-            let at = order
-                .iter()
-                .zip(&stored.order)
-                .position(|(ours, theirs)| ours != theirs);
-            let at = at.unwrap_or(order.len().min(stored.order.len()));
+            let at = first_difference(&order, &stored.order);
             let shown = |order: &[(usize, Option<usize>)]| {
                 order.get(at).map_or_else(
                     || "nothing".to_owned(),
@@ -132,8 +128,7 @@ impl Judged<'_> {
         self.counts.candidates_equal +=
             self.equal(answer.candidates == call.candidates, call, what);
         let what = || {
-            let is_equal = |at: &usize| answer.moves.get(*at) == call.moves.get(*at);
-            let at = (0..).find(|at| !is_equal(at)).unwrap_or_default();
+            let at = first_difference(&answer.moves, &call.moves);
             let shown = |moves: &[migsim_policies::authors_2015::Move]| {
                 moves.get(at).map_or_else(
                     || "nothing".to_owned(),
@@ -177,4 +172,13 @@ impl Judged<'_> {
             }
         }
     }
+}
+
+/// The first position at which two lists differ.
+fn first_difference<T: PartialEq>(ours: &[T], theirs: &[T]) -> usize {
+    let equal = ours
+        .iter()
+        .zip(theirs)
+        .take_while(|(ours, theirs)| ours == theirs);
+    equal.count()
 }

@@ -73,7 +73,7 @@ fn mended(
     (call, stored): (&StoredCall, &Reports),
     heuristic: Heuristic,
 ) -> Vec<migsim_policies::authors_2015::Move> {
-    let (mut sets, mut reports) = (case.sets.clone(), stored.reports.clone());
+    let (mut sets, mut reports) = (case.sets.clone(), stored.by_process.clone());
     let mut marked = call.marked.clone();
     match slip {
         Slip::Memory => sets

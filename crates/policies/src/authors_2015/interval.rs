@@ -124,9 +124,9 @@ pub fn outside(times: &[Seconds], d: f64) -> usize {
     times.iter().filter(is_outside).count()
 }
 
-/// Computes the aged value after one more measure. Halving is exact, so that the sum is that of x_k / 2^(n-k+1), term by term.
+/// Computes the aged value after one more measure. Halving is exact, so that the sum is that of `x_k / 2^(n-k+1)`, term by term.
 pub fn age(aged: f64, value: f64) -> f64 {
-    (aged + value) / 2.0
+    f64::midpoint(aged, value)
 }
 
 /// The aged value of the measures of an interval.
