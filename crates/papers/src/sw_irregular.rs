@@ -16,8 +16,8 @@ use migsim_bsp::Scenario;
 use migsim_workloads::{Plan, Workload};
 
 /// What is switched off by fit.
-const SWITCHED_OFF: &str = "contention of the two directions of a link, and the transfer of the memory in t2. The stated x = 0.8 is 0.68 here, and Corisco has 1.2 GHz instead \
-of 1.0 GHz. A call costs nothing but the rest of a least duration of its superstep (0.8 s, fitted): that price stands for the scheduling computation and messages that the text \
+const SWITCHED_OFF: &str = "contention of the two directions of a link, and the transfer of the memory in t2. Corisco has 1.2 GHz instead of 1.0 GHz. A call costs nothing \
+but the rest of a least duration of its superstep (0.99 s, fitted): that price stands for the scheduling computation and messages that the text \
 names without a size";
 
 /// The paper.
