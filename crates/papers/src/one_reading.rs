@@ -39,10 +39,26 @@ const POLICY: &str = "migbsp";
 /// The name of the rule set that `migsim run` takes for a user's application.
 const DEFAULT: &str = "default";
 
+/// The name of the plainest reading, with the answers of the authors' program of 2015 where the papers are silent.
+const AUTHORS: &str = "authors-2015";
+
+/// The answers of that program to questions that the papers leave open, with their numbers. All other options have their defaults.
+const AUTHORS_ANSWERS: [(&str, &str); 9] = [
+    ("floor", "initial"),                  // A1
+    ("d_trigger", "every"),                // A5
+    ("quiet_call", "moved"),               // A6
+    ("set_index", "free-power-sum"),       // A9
+    ("index_form", "of-best"),             // A9
+    ("idle_ageing", "zero"),               // A12
+    ("candidate_order", "rank-ascending"), // A29
+    ("own_cluster", "competes"),           // A31
+    ("calling_superstep", "before"),       // A37
+];
+
 /// A rule set applied to a paper.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Reading {
-    /// The owner of the rules: the name of a paper, or `default`.
+    /// The owner of the rules: the name of a paper, `default` or `authors-2015`.
     pub rules: &'static str,
     /// The paper that is judged.
     pub paper: &'static str,
@@ -95,7 +111,7 @@ pub struct Difference {
 /// The names of the rule sets.
 pub fn rule_sets() -> Vec<&'static str> {
     let papers = with_runs().into_iter().map(|paper| paper.name);
-    papers.chain([DEFAULT]).collect()
+    papers.chain([DEFAULT, AUTHORS]).collect()
 }
 
 /// The options in which the rule sets differ.
@@ -126,13 +142,18 @@ pub fn differences() -> Result<Vec<Difference>, Error> {
 
 /// All options of a rule set, with their values.
 pub(super) fn options_of(rules: &str) -> Result<Map<String, Value>, Error> {
+    let resolve = |own: &Value| {
+        let policy = *Registry::standard().policies().find(POLICY)?;
+        policy.resolve(own)
+    };
     let options = if rules == DEFAULT {
         let document = built_in(COMMON_RULES)?;
         let own = document.map(|document| document.value["policy"][POLICY].clone());
-        Registry::standard()
-            .policies()
-            .find(POLICY)?
-            .resolve(&own.unwrap_or_default())?
+        resolve(&own.unwrap_or_default())?
+    } else if rules == AUTHORS {
+        let answers = AUTHORS_ANSWERS.into_iter();
+        let answers = answers.map(|(option, value)| (option.to_owned(), value.into()));
+        resolve(&Value::Object(answers.collect()))?
     } else {
         let experiment = super::find(rules)?.experiment.unwrap_or_default();
         let mut layers = Layers::default();
