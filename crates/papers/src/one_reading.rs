@@ -37,7 +37,7 @@ pub(super) const KEPT: [&str; 9] = [
 const POLICY: &str = "migbsp";
 
 /// The name of the rule set that `migsim run` takes for a user's application.
-const DEFAULT: &str = "default";
+pub(super) const DEFAULT: &str = "default";
 
 /// The name of the plainest reading, with the answers of the authors' program of 2015 where the papers are silent.
 const AUTHORS: &str = "authors-2015";

@@ -14,6 +14,7 @@
 
 mod case;
 mod page;
+mod predicted;
 mod replay;
 mod runs;
 mod slips;
@@ -29,6 +30,7 @@ use migsim_base::error::{Error, Problem};
 
 use case::Case;
 pub use page::{csv, markdown, text};
+pub use predicted::CommonRun;
 pub use replay::CaseResult;
 pub use runs::{ComparedRun, compare};
 pub use slips::{Slip, Without};
@@ -103,6 +105,8 @@ pub struct Authors {
     pub makespans: usize,
     /// Each whole run.
     pub by_run: Vec<ComparedRun>,
+    /// The built-in deployments under the common reading of MigBSP.
+    pub common_reading: Vec<CommonRun>,
     /// The calls without a slip of the program.
     pub without_slips: Vec<Without>,
     /// Each case.
@@ -140,6 +144,7 @@ pub fn authors(folder: Option<&Path>) -> Result<Authors, Error> {
         makespans_within_1e6: are_equal.count(),
         makespans: by_run.len(),
         by_run,
+        common_reading: predicted::common_runs()?,
         without_slips: slips::without(&cases),
         by_case,
     })

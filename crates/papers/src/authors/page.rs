@@ -1,5 +1,6 @@
 //! `authors-2015.md`, `authors-2015.csv`, and the table for a terminal.
 
+use super::predicted::predicted;
 use super::{Authors, CaseResult, ComparedRun, Counts};
 use crate::markdown::{cell, put};
 use migsim_output::{Cell, Form, Sheet, Table, numbers, words};
@@ -33,6 +34,22 @@ const LIMITS: &str = "## What this does not show
 - The reports of later calls are not stored: three calls of scenario iii and one of scenario ii are, and all of 6 processes.
 - A third of the cases was kept elsewhere while the edition was written. `migsim reproduce authors-2015 --cases FOLDER` reads JSON files of
   the same form.
+";
+
+/// The head of the predictions by the edition.
+const PREDICTED: &str = "
+## Predicted without a fit
+
+The runs with the usual parameters (60 processes, interval 8, x = 0.2), by the program and by the edition. No constant of the edition was fitted. A gain
+is over scenario i of the same deployment. The abstract of the article that belongs to the program (2016) says \"up to 42 %\".
+
+";
+
+/// The head of the predictions by the common reading.
+const COMMON: &str = "
+The policy `migbsp` with the rules of a user's application (`default` in [one-reading](one-reading.md)) on the same deployments. It was fitted to
+the papers and to none of these runs. It moves fewer processes and gains more. Makespans are those of all processes.
+
 ";
 
 /// The sentence that sums up all comparisons.
@@ -128,6 +145,14 @@ pub fn markdown(authors: &Authors) -> String {
     for (case, difference) in differences {
         put!(page, "- {}: {}\n", cell(case), cell(difference));
     }
+    page += PREDICTED;
+    let mut sheet = Sheet::default();
+    sheet.table(predictions(authors));
+    page += &sheet.render(Form::Markdown);
+    page += COMMON;
+    let mut sheet = Sheet::default();
+    sheet.table(common_reading(authors));
+    page += &sheet.render(Form::Markdown);
     page += "\n## What the slips decide\n\nThe program's slips are listed on the page of [`authors-2015`](../docs/policies/authors-2015.md). Three of them lie in the inputs of a call, so that the stored calls can be decided without one of them. Each call is judged by itself, from the reports of the program's run.\n\n";
     let mut sheet = Sheet::default();
     sheet.table(without_slips(authors));
@@ -271,6 +296,54 @@ fn whole_runs(authors: &Authors) -> Table {
     }
     let others = authors.by_run.iter().filter(|run| !run.is_makespan_equal());
     others.for_each(|run| row(&run.case, &[run]));
+    table
+}
+
+/// The usual runs of the program and of the edition.
+fn predictions(authors: &Authors) -> Table {
+    let columns = [
+        words("deployment", "deployment"),
+        words("run", "run"),
+        numbers("program s", "program_s"),
+        numbers("edition s", "edition_s"),
+        numbers("program gain %", "program_gain_percent"),
+        numbers("edition gain %", "edition_gain_percent"),
+    ];
+    let mut table = Table::new("predictions", "", &columns);
+    for one in predicted(&authors.by_run) {
+        let ends = one.ends_s.map(|end| Cell::value(end, format!("{end:.3}")));
+        let gains = one
+            .gains
+            .map(|gain| Cell::value(gain, format!("{gain:+.1}")));
+        let names = [one.deployment, one.run].map(Cell::text);
+        table.push([&names[..], &ends, &gains].concat());
+    }
+    table
+}
+
+/// The deployments under the common reading.
+fn common_reading(authors: &Authors) -> Table {
+    let columns = [
+        words("experiment", "experiment"),
+        numbers("i s", "makespan_i_s"),
+        numbers("ii s", "makespan_ii_s"),
+        numbers("iii s", "makespan_iii_s"),
+        numbers("gain %", "gain_percent"),
+        numbers("moves", "moves"),
+    ];
+    let mut table = Table::new("common", "", &columns);
+    for one in &authors.common_reading {
+        let [i, _, iii] = one.makespans_s;
+        let gain = 100.0 * (i - iii) / i;
+        let times = one
+            .makespans_s
+            .map(|time| Cell::value(time, format!("{time:.2}")));
+        let last = [
+            Cell::value(gain, format!("{gain:+.1}")),
+            Cell::count(one.moves),
+        ];
+        table.push([&[Cell::text(one.experiment)][..], &times, &last].concat());
+    }
     table
 }
 

@@ -1,0 +1,109 @@
+//! What was predicted of the program's runs before anything was fitted: by the edition, and by the common reading of MigBSP.
+//!
+//! The edition has no constant that was fitted, and the common reading none that was fitted to these runs. A gain is `100 (T_i - T) / T_i`.
+
+use rayon::prelude::*;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::ComparedRun;
+use crate::changes::source_of;
+use crate::one_reading::{DEFAULT, options_of};
+use migsim_base::error::Error;
+use migsim_bsp::Scenario;
+use migsim_experiment::{Experiment, Flag, Layers, Limits, Progress};
+
+/// The built-in deployments of the program.
+const DEPLOYMENTS: [&str; 3] = ["authors-cpu", "authors-decrescent", "authors-roundrobin"];
+
+/// A run of the program with its usual parameters, beside that of the edition.
+#[derive(Debug)]
+pub(super) struct Predicted<'a> {
+    /// The deployment.
+    pub(super) deployment: &'a str,
+    /// The heuristic and the scenario; the scenario alone without calls.
+    pub(super) run: &'a str,
+    /// When process 1 of the program ends, and of the edition \[s\].
+    pub(super) ends_s: [f64; 2],
+    /// The gains over scenario i \[%\].
+    pub(super) gains: [f64; 2],
+}
+
+/// The runs whose names have no parameter: `cpu-i`, `cpu-one-ii`, `cpu-migcube-iii`.
+pub(super) fn predicted(runs: &[ComparedRun]) -> Vec<Predicted<'_>> {
+    let named = |run: &ComparedRun| format!("-{}", run.scenario);
+    let alone = runs.iter().filter(|run| run.scenario == "i");
+    let mut found = Vec::new();
+    for base in alone {
+        let Some(deployment) = base.case.strip_suffix("-i") else {
+            continue;
+        };
+        if deployment.contains('-') {
+            continue; // another size
+        }
+        for one in runs {
+            let rest = one.case.strip_prefix(deployment);
+            let Some(rest) = rest.and_then(|rest| rest.strip_prefix('-')) else {
+                continue;
+            };
+            let heuristic = rest.strip_suffix(&named(one)).unwrap_or(rest);
+            let is_usual = ["i", "one", "percentage", "migcube", "mighull"].contains(&heuristic);
+            if is_usual {
+                let gain = |end: f64, base: f64| 100.0 * (base - end) / base;
+                found.push(Predicted {
+                    deployment,
+                    run: rest,
+                    ends_s: [one.program_s, one.simulated_s],
+                    gains: [
+                        gain(one.program_s, base.program_s),
+                        gain(one.simulated_s, base.simulated_s),
+                    ],
+                });
+            }
+        }
+    }
+    found
+}
+
+/// A deployment of the program under the common reading of MigBSP.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CommonRun {
+    /// The built-in experiment.
+    pub experiment: &'static str,
+    /// The makespans of scenarios i, ii and iii \[s\].
+    pub makespans_s: [f64; 3],
+    /// The moves of scenario iii.
+    pub moves: usize,
+}
+
+/// Simulates the deployments with the policy `migbsp` and the rules that a user's application gets.
+///
+/// # Errors
+/// A run cannot be done.
+pub(super) fn common_runs() -> Result<Vec<CommonRun>, Error> {
+    let rules = options_of(DEFAULT)?;
+    let simulate = |experiment: &&'static str| {
+        let flag = |key: String, value: Value| Flag {
+            flag: format!("the common reading: {key}"),
+            key,
+            value,
+        };
+        let mut flags = vec![flag("policy.name".into(), "migbsp".into())];
+        let options = rules.iter();
+        flags.extend(
+            options.map(|(key, value)| flag(format!("policy.migbsp.{key}"), value.clone())),
+        );
+        let mut layers = Layers::default();
+        layers.push_file(source_of(experiment)?);
+        layers.push_flags(flags);
+        let results = Experiment::load(&layers, Limits::default())?.run(&Progress::default())?;
+        let run = |scenario| &results.get(scenario).expect("all scenarios run").outcome;
+        Ok(CommonRun {
+            experiment,
+            makespans_s: [Scenario::I, Scenario::Ii, Scenario::Iii]
+                .map(|scenario| run(scenario).makespan.get()),
+            moves: run(Scenario::Iii).migrations.len(),
+        })
+    };
+    DEPLOYMENTS.par_iter().map(simulate).collect()
+}
