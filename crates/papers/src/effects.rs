@@ -135,10 +135,8 @@ pub struct EffectCounts {
 /// The effects of papers by table and kind, the sum of each paper that has several, and of all.
 pub fn effect_counts(papers: &[PaperResults]) -> Vec<EffectCounts> {
     let all = papers.iter();
-    counted(
-        all.flat_map(|one| parts(one.paper, &one.effects, &one.cells))
-            .collect(),
-    )
+    let parts = all.flat_map(|one| parts(one.paper, &one.effects, &one.cells));
+    counted(&parts.collect::<Vec<_>>())
 }
 
 /// The same of the cells of papers, by name.
@@ -148,16 +146,13 @@ pub(super) fn counts_of_cells<'p>(
     let papers = papers.into_iter();
     let papers = papers.map(|(paper, cells)| (paper, effects(paper, cells), cells));
     let papers: Vec<_> = papers.collect();
-    let of_all = papers.iter();
-    counted(
-        of_all
-            .flat_map(|(paper, effects, cells)| parts(paper, effects, cells))
-            .collect(),
-    )
+    let all = papers.iter();
+    let parts = all.flat_map(|(paper, effects, cells)| parts(paper, effects, cells));
+    counted(&parts.collect::<Vec<_>>())
 }
 
 /// The counts of each part, and of all parts together.
-fn counted(parts: Vec<Part<'_>>) -> Vec<EffectCounts> {
+fn counted(parts: &[Part<'_>]) -> Vec<EffectCounts> {
     let mut counts: Vec<EffectCounts> = parts.iter().map(|part| count(&[part])).collect();
     if parts.len() > 1 {
         let all: Vec<&Part<'_>> = parts.iter().collect();
