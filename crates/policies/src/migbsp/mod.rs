@@ -93,6 +93,19 @@ impl MigBsp {
         }
     }
 
+    /// The interval that the last call closes, with the one that follows.
+    fn interval_after(&self, view: &View<'_>) -> Interval {
+        let moved = if view.migrations_happen {
+            self.decided
+        } else {
+            0
+        };
+        Interval {
+            next_alpha: self.trigger.next_after(&self.config, self.counted(moved)),
+            ..self.trigger.interval()
+        }
+    }
+
     /// The names of the clusters, for the records of all calls.
     fn clusters(&mut self, view: &View<'_>) -> Arc<[String]> {
         let names = || {
@@ -348,12 +361,8 @@ impl Policy for MigBsp {
             Some(_) => 0,
             None => potentials.count() - chosen.len(),
         };
-        let moved = usize::from(view.migrations_happen) * self.decided;
         let explanation = Explanation {
-            interval: Interval {
-                next_alpha: self.trigger.next_after(config, self.counted(moved)),
-                ..self.trigger.interval()
-            },
+            interval: self.interval_after(view),
             highest,
             highest_elsewhere,
             threshold,
