@@ -51,6 +51,7 @@ mod slow; // the slow twin of the engine
 mod snapshot; // a barrier as a file: strategies decide about it as they did in the run
 mod source; // Rust source as tokens, for the two that read it
 mod starts; // where processes start by default, the best start without moves, moves straight back
+mod statistics; // false statements about equal policies in at most 5 % of tables; three tables that were believed
 mod steady_state; // no allocation per superstep
 mod strategies; // decisions of other load balancers, to the last tie; triggers, optima
 mod support; // what the tests share

@@ -265,13 +265,14 @@ class Comparison:
     def ranking(self) -> Table:
         """A row per policy, the best first, with means over the seeds.
 
-        Policies that are not significantly slower than the best have the `rank` 1, too. `policy` is the name with the trigger. `makespan_s` is
+        The `rank` is 1 + the number of policies that are faster by more than the margin of indifference (with several seeds: significant at
+        95 %, corrected by Holm's method). `policy` is the name with the trigger. `makespan_s` is
         that of scenario iii, `behind_best_s` the difference to the best policy, paired by seed, and `gain_percent` the gain over scenario i.
         `calls` and `moves` are mean numbers, `calls_cost_s` and `moves_cost_s` their mean prices. `regret_percent` is the distance from the best
         run of each seed. `above_bound_percent` is that from the lower bound. Half of a 95 % interval stands beside its mean, as in
         `makespan_ci95_s`.
         """
-        return Table._of_rows(_RANKING, (_ranked(place, one) for place, one in enumerate(self.policies, 1)))
+        return Table._of_rows(_RANKING, map(_ranked, self.policies))
 
     @property
     def rows(self) -> Table:
@@ -305,10 +306,9 @@ _RANKING = [
 ]
 
 
-def _ranked(place: int, one: dict[str, Any]) -> list[Any]:
+def _ranked(one: dict[str, Any]) -> list[Any]:
     """The row of a policy in a ranking."""
-    rank = 1 if one["ties_with_best"] else place
-    row = {**one, "rank": rank}
+    row = dict(one)
     for name in ("makespan_s", "behind_best_s", "gain_percent"):
         stem, unit = name.rsplit("_", 1)
         sample = one[name] or {}

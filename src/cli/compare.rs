@@ -69,7 +69,7 @@ pub(super) fn compare(
         return print(out, &text).map(|()| true);
     }
     if arguments.map.is_some() {
-        let winners = Winners::of(&plan, store.rows());
+        let winners = Winners::of(&plan, store.rows(), arguments.indifference);
         let winners = winners.expect("a map varies the policy and two parameters");
         winners::show(arguments, (&plan, &store), &winners, out)?;
         return Ok(say_failed((&plan, &store), errors));
@@ -77,7 +77,7 @@ pub(super) fn compare(
     let (threads, with) = (&setup.threads, setup.with());
     let known = threads.install(|| looked_for(arguments, (&sweep, &plan), with))?;
     setup.note(known.note.as_slice(), errors);
-    let comparison = Comparison::of(&plan, store.rows(), &known);
+    let comparison = Comparison::of(&plan, store.rows(), &known, arguments.indifference);
     let json = comparison.to_json();
     if let Some(folder) = &arguments.out {
         let page = threads.install(|| page((&sweep, &plan), with, &comparison))?;
@@ -178,7 +178,7 @@ fn folders(
     let threads = arguments.output.threads;
     let limits = limits(&settings.memory, threads, Purpose::Explanation);
     let judged = |index: usize| judged(registry, arguments, &folders[index], limits);
-    let comparison = runs.comparison(judged);
+    let comparison = runs.comparison(judged, arguments.indifference);
     let json = comparison.to_json();
     if let Some(folder) = &arguments.out {
         let examples = runs.examples(&folders, &comparison, judged);
@@ -206,6 +206,7 @@ fn judged(
     let starts = folder.run.static_starts.iter();
     let starts = starts.filter(|_| !arguments.no_static_starts);
     Judged {
+        is_random: known.as_ref().is_none_or(Experiment::uses_seed),
         static_starts: starts.copied().collect(),
         known: known.map(|experiment| {
             let platform = &experiment.platform.platform;
@@ -357,11 +358,12 @@ fn table(comparison: &Comparison) -> Table {
     let mut table = Table::new("policies", "", &columns);
     // The runs themselves are a row already if they start best.
     let mut start = comparison.static_start.as_ref().filter(|one| !one.is_own);
-    for (place, one) in standings.iter().enumerate() {
+    for one in standings {
         if let Some(best) = start.take_if(|best| best.makespan.mean < one.makespan.mean) {
             table.push(row_of_start(best, &shown));
         }
-        table.push(row(place, one, &shown));
+        let rank = Cell::value(one.rank, comparison.rank_shown(one.rank));
+        table.push(row(rank, one, &shown));
     }
     if let Some(best) = start {
         table.push(row_of_start(best, &shown));
@@ -398,10 +400,9 @@ fn gained(gain: Option<Sample>) -> Cell {
 }
 
 /// The row of a policy.
-fn row(place: usize, one: &Standing, shown: &Shown) -> Vec<Cell> {
-    let rank = if one.ties_with_best { 1 } else { place + 1 };
+fn row(rank: Cell, one: &Standing, shown: &Shown) -> Vec<Cell> {
     let mut row = vec![
-        Cell::count(rank),
+        rank,
         Cell::text(&one.policy),
         optional(Some(one.makespan)),
         optional(one.behind),

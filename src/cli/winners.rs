@@ -99,12 +99,12 @@ fn table(winners: &Winners) -> Table {
         numbers("makespan iii [s]", "makespan_s"),
         words("next", "next"),
         numbers("margin [%]", "margin_percent"),
-        words("certain", "is_certain"),
+        words("separated", "is_separated"),
     ];
     let mut table = Table::new("map", "", &columns);
     for won in &winners.cells {
         let best = &won.comparison.standings[0];
-        let next = won.comparison.standings.get(1);
+        let next = won.comparison.second();
         let [beside, above] = winners.values(won);
         let half = next.and_then(|next| next.behind?.half_width());
         let half = half.map(|half| 100.0 * half / best.makespan.mean);
@@ -117,7 +117,7 @@ fn table(winners: &Winners) -> Table {
             won.margin().map_or_else(Cell::empty, |margin| {
                 Cell::value(margin, with_half(margin, half))
             }),
-            Cell::text(if won.is_certain() { "yes" } else { "no" }),
+            Cell::text(if won.is_separated() { "yes" } else { "no" }),
         ]);
     }
     table

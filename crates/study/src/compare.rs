@@ -1,6 +1,7 @@
 //! Policies on one application, from best to worst: makespans over seeds, differences in pairs, and the distance from what no policy can beat.
 //!
 //! All policies face the same seeds, so that differences are taken seed by seed and what the seeds do to both does not count.
+//! Ranks are those of [`separate`](super::separate): equal where no order is shown.
 //! *Gain* is that of scenario iii over scenario i. *Above bound* is `T / bound - 1`, with the lower bound of
 //! [`Experiment::lower_bound`](migsim_experiment::Experiment::lower_bound): an upper limit of the regret. *Regret* is `T / best - 1` against
 //! the best that is known of the seed: the fastest policy, or what [`hindsight`](migsim_experiment::Experiment::hindsight) found.
@@ -14,6 +15,7 @@ use super::config::Sweep;
 use super::plan::Plan;
 use super::row::Row;
 use super::run::Common;
+use super::separate::{Basis, Indifference, difference};
 use super::static_standing::{StaticStanding, static_standing};
 use super::stats::Sample;
 use migsim_base::error::Error;
@@ -48,20 +50,31 @@ pub struct Standing {
     pub regret: Sample,
     /// `T / best - 1` \[%\] against the best supersteps to call the same policy at, if they were searched for.
     pub trigger_regret: Option<Sample>,
-    /// Whether the 95 % interval of [`Self::behind`] contains 0 (with one seed: whether the makespans are equal).
-    pub ties_with_best: bool,
+    /// 1 + the number of policies that are faster by more than the margin of indifference (where seeds matter: significant at 95 %,
+    /// corrected for the number of comparisons).
+    pub rank: usize,
     /// Moves that take a process straight back, the mean over the seeds.
     pub straight_returns: f64,
+}
+
+impl Standing {
+    /// Whether no policy is faster by more than the margin of indifference; see [`Self::rank`].
+    pub fn ties_with_best(&self) -> bool {
+        self.rank == 1
+    }
 }
 
 /// Policies, the best first.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Comparison {
-    /// Those that ran with all seeds; of equals the one that was named first.
+    /// Those that ran with all seeds, by rank, then by mean makespan; of equals the one that was named first. The first has the least mean.
     pub standings: Vec<Standing>,
-    /// How many seeds.
-    pub seeds: usize,
+    /// The number of seeds, and the margin of indifference.
+    pub basis: Basis,
+    /// The number of seeds that would separate a difference of [`Indifference::separable_percent`]; none where no tests are possible, where
+    /// no other policy shares rank 1, or above 10 000.
+    pub seeds_needed: Option<usize>,
     /// The makespan of scenario i \[s\].
     pub alone: Option<Sample>,
     /// What was found in hindsight \[s\], if it was searched for.
@@ -112,7 +125,12 @@ pub struct Wanted {
 
 impl Comparison {
     /// The comparison of the settings of `plan`, whose only parameter is the policy.
-    pub fn of(plan: &Plan, rows: &BTreeMap<String, Row>, known: &Known) -> Self {
+    pub fn of(
+        plan: &Plan,
+        rows: &BTreeMap<String, Row>,
+        known: &Known,
+        indifference: Indifference,
+    ) -> Self {
         let seeds = plan.seeds.len();
         let of_setting = |setting: usize| -> Option<Vec<&Row>> {
             let ids = &plan.runs[setting * seeds..(setting + 1) * seeds];
@@ -131,6 +149,14 @@ impl Comparison {
         }
         let mean = |times: &[f64]| Sample::of(times).map_or(f64::INFINITY, |sample| sample.mean);
         found.sort_by(|a, b| mean(&a.2).total_cmp(&mean(&b.2)));
+        let basis = Basis {
+            seeds,
+            is_random: plan.is_random,
+            indifference,
+        };
+        let best_mean = found.first().map_or(0.0, |best| mean(&best.2));
+        let times: Vec<&[f64]> = found.iter().map(|one| &*one.2).collect();
+        let faster = basis.faster(&times, indifference.percent() / 100.0 * best_mean);
         let of_seed = |seed: usize| found.iter().map(move |one| one.2[seed]);
         let fastest = (0..seeds).map(|seed| of_seed(seed).fold(f64::INFINITY, f64::min));
         let best_known = known.best(fastest.collect());
@@ -152,15 +178,32 @@ impl Comparison {
             .filter_map(|(place, (setting, rows, times))| {
                 let policy = plan.settings[*setting].iter().flatten();
                 let policy: Vec<String> = policy.map(super::spec::label).collect();
-                others.standing((policy.join(" "), *setting), (place, rows, times))
+                let rank = 1 + faster[place];
+                others.standing((policy.join(" "), *setting), (place, rank), (rows, times))
             });
+        let mut standings: Vec<Standing> = standings.collect();
+        standings.sort_by_key(|one| one.rank);
         Self {
-            standings: standings.collect(),
-            seeds,
+            seeds_needed: seeds_needed(basis, &standings),
+            standings,
+            basis,
             alone: alone.and_then(|times| Sample::of(&times)),
             hindsight: Sample::of(&known.hindsight),
             static_start,
         }
+    }
+
+    /// The policy with the least mean makespan after that of the best.
+    pub fn second(&self) -> Option<&Standing> {
+        let others = self.standings.iter().skip(1);
+        others.min_by(|a, b| a.makespan.mean.total_cmp(&b.makespan.mean))
+    }
+
+    /// The rank of a policy as tables show it: `1=` where another policy has the same one.
+    pub fn rank_shown(&self, rank: usize) -> String {
+        let equal = self.standings.iter().filter(|one| one.rank == rank);
+        let tie = if equal.count() > 1 { "=" } else { "" };
+        format!("{rank}{tie}")
     }
 
     /// For programs.
@@ -168,6 +211,7 @@ impl Comparison {
         let of_policy = |one: &Standing| {
             json!({
                 "policy": one.policy,
+                "rank": one.rank,
                 "makespan_s": one.makespan,
                 "behind_best_s": one.behind,
                 "gain_percent": one.gain,
@@ -179,13 +223,16 @@ impl Comparison {
                 "regret_percent": one.regret.mean,
                 "regret_ci95_percent": one.regret.half_width(),
                 "trigger_regret_percent": one.trigger_regret.map(|regret| regret.mean),
-                "ties_with_best": one.ties_with_best,
+                "ties_with_best": one.ties_with_best(),
                 "straight_returns": one.straight_returns,
             })
         };
         let verdict = self.sentence();
         let mut all = json!({
-            "seeds": self.seeds,
+            "seeds": self.basis.seeds,
+            "correction": self.basis.correction(),
+            "indifference_percent": self.basis.indifference.percent(),
+            "seeds_needed": self.seeds_needed,
             "verdict": verdict.text(),
             "quantities": verdict.to_json(),
             "definitions": definitions([&verdict]),
@@ -206,6 +253,20 @@ impl Comparison {
         }
         all
     }
+}
+
+/// The number of seeds that would separate the policies of rank 1, by the largest deviation of their differences to the best one.
+fn seeds_needed(basis: Basis, standings: &[Standing]) -> Option<usize> {
+    let ties = standings.iter().filter(|one| one.ties_with_best());
+    let deviations = ties.filter_map(|one| one.behind?.deviation);
+    let deviation = deviations.reduce(f64::max).filter(|_| basis.has_tests())?;
+    let best = standings.first()?.makespan.mean;
+    let [difference, margin] = [
+        basis.indifference.separable_percent(),
+        basis.indifference.percent(),
+    ]
+    .map(|percent| percent / 100.0 * best);
+    basis.seeds_to_separate(difference, margin, deviation, standings.len())
 }
 
 /// The lower bound of each seed, and with a budget the best plan in hindsight, no worse than the policies of the plan.
@@ -310,11 +371,12 @@ struct Others<'a> {
 }
 
 impl Others<'_> {
-    /// The standing of a policy, from its place, its rows and its makespans.
+    /// The standing of a policy, from its place by mean makespan and its rank, its rows and its makespans.
     fn standing(
         &self,
         (policy, setting): (String, usize),
-        (place, rows, times): (usize, &[&Row], &[f64]),
+        (place, rank): (usize, usize),
+        (rows, times): (&[&Row], &[f64]),
     ) -> Option<Standing> {
         let numbers = |of: &dyn Fn(&Row) -> Option<f64>| -> Vec<f64> {
             rows.iter().filter_map(|row| of(row)).collect()
@@ -336,10 +398,7 @@ impl Others<'_> {
                 .map(|(best, time)| Some(best.as_ref()?.min(*time)))
                 .collect()
         });
-        let behind = times.iter().zip(&self.first);
-        let behind: Vec<f64> = behind.map(|(own, best)| own - best).collect();
-        let behind = Sample::of(&behind).filter(|_| place > 0);
-        let is_no_worse = |behind: Sample| behind.mean <= behind.half_width().unwrap_or(0.0);
+        let behind = difference(times, &self.first).filter(|_| place > 0);
         Some(Standing {
             policy,
             setting,
@@ -352,7 +411,7 @@ impl Others<'_> {
             above_bound: has_bounds.then(|| above(bounds).map_or(0.0, |above| above.mean)),
             regret: above(&self.best_known)?,
             trigger_regret: own_best.and_then(|best| above(&best)),
-            ties_with_best: behind.is_none_or(is_no_worse),
+            rank,
             straight_returns: average(&numbers(&|row| {
                 row.straight_returns.map(|count| count as f64)
             })),
@@ -372,6 +431,7 @@ mod tests {
             "names": ["policy"],
             "settings": policies.iter().map(|name| json!([name])).collect::<Vec<_>>(),
             "seeds": (1..=seeds).collect::<Vec<_>>(),
+            "is_random": true,
             "runs": policies.iter().flat_map(|name| (1..=seeds).map(move |seed| format!("{name}{seed}"))).collect::<Vec<_>>(),
         }))
         .unwrap()
@@ -406,7 +466,7 @@ mod tests {
             best_calls: vec![vec![Some(5.0), Some(5.0), Some(9.0)]],
             ..Known::default()
         };
-        let comparison = Comparison::of(&plan, &rows, &known);
+        let comparison = Comparison::of(&plan, &rows, &known, Indifference::default());
         let names: Vec<&str> = comparison
             .standings
             .iter()
@@ -417,7 +477,10 @@ mod tests {
             panic!()
         };
         assert_eq!(b.behind.unwrap().mean, 1.0);
-        assert!(a.ties_with_best && c.ties_with_best && !b.ties_with_best);
+        // b is 1 s behind a with each seed, and 0.9, 1.1, 0.9 s behind c: t = 14 with a margin of 0.03 s. c and a are in turn ahead.
+        assert_eq!([a.rank, c.rank, b.rank], [1, 1, 3]);
+        assert_eq!([1, 3].map(|rank| comparison.rank_shown(rank)), ["1=", "3"]);
+        assert_eq!(comparison.second(), Some(c));
         // 25, 20 and 0 % above the bounds; 0, 20 and 0 % above what is known.
         assert!((a.above_bound.unwrap() - 15.0).abs() < 1e-9);
         assert!((a.regret.mean - 20.0 / 3.0).abs() < 1e-9);
@@ -427,7 +490,7 @@ mod tests {
         let verdict = comparison.verdict();
         assert!(
             verdict.starts_with(
-                "`a` and `c` are not separated (95 %, 3 seeds): the least mean is 6.00 s."
+                "`a` and `c` are not separated by 3 seeds (95 %, corrected by Holm's method, margin 0.5 %): the least mean is 6.00 s. About "
             ),
             "{verdict}"
         );
@@ -438,23 +501,32 @@ mod tests {
     }
 
     #[test]
-    fn one_seed_says_nothing_of_chance_and_a_policy_without_results_is_left_out() {
-        let plan = plan(&["a", "b", "c"], 1);
+    fn one_run_is_decisive_only_without_chance_and_a_policy_without_results_is_left_out() {
+        let random = plan(&["a", "b", "c"], 1);
         let rows = rows(&[("a", &[12.0]), ("b", &[11.0])]);
-        let comparison = Comparison::of(&plan, &rows, &Known::default());
+        let of = |plan| Comparison::of(plan, &rows, &Known::default(), Indifference::default());
+        let comparison = of(&random);
         assert_eq!(comparison.standings.len(), 2);
         let verdict = comparison.verdict();
-        assert!(
-            verdict.starts_with("`b` is best: 11.00 s (one seed"),
-            "{verdict}"
-        );
+        let start = "`b` and `a` are not separated by one seed: the least makespan is 11.00 s.";
+        assert!(verdict.starts_with(start), "{verdict}");
+        let mut fixed = random.clone();
+        fixed.is_random = false;
+        let verdict = of(&fixed).verdict();
+        let start = "`b` is best: 11.00 s (one run each, nothing is drawn from a seed). The next one, `a`, takes 1.00 s longer.";
+        assert!(verdict.starts_with(start), "{verdict}");
         assert!(verdict.contains("Without any rescheduling"), "{verdict}");
         assert!(comparison.standings[0].above_bound.is_none());
     }
 
     #[test]
     fn nothing_to_compare_is_said_so() {
-        let comparison = Comparison::of(&plan(&["a"], 2), &BTreeMap::new(), &Known::default());
+        let comparison = Comparison::of(
+            &plan(&["a"], 2),
+            &BTreeMap::new(),
+            &Known::default(),
+            Indifference::default(),
+        );
         assert_eq!(comparison.verdict(), "No policy ran with all seeds.");
     }
 }

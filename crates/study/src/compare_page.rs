@@ -128,7 +128,7 @@ pub fn page(
         ),
     ];
     let policies = counted(comparison.standings.len(), "policy");
-    let seeds = counted(comparison.seeds, "seed");
+    let seeds = counted(comparison.basis.seeds, "seed");
     let lead = format!("<p>{policies}, {seeds}.</p>\n");
     sections_page(title, &lead, sections, &[PLACES])
 }
@@ -146,7 +146,7 @@ fn makespans(comparison: &Comparison) -> String {
     let policies = policies.map(|one| row(one.policy.clone(), one.makespan));
     let start = comparison.static_start.iter().filter(|one| !one.is_own);
     let rows = policies.chain(start.map(|one| row(one.label(), one.makespan)));
-    let axis = match comparison.seeds {
+    let axis = match comparison.basis.seeds {
         0 | 1 => "makespan [s]",
         _ => "makespan [s], mean and 95 % interval",
     };
@@ -414,6 +414,7 @@ mod tests {
 
     use super::*;
     use crate::compare::Known;
+    use crate::separate::Indifference;
     use crate::{Plan, Row};
     use migsim_bsp::Scenario;
     use migsim_experiment::{Experiment, Layers, Limits, Progress};
@@ -482,7 +483,7 @@ mod tests {
             ..Row::default()
         };
         let rows = [("a".to_owned(), row)].into();
-        let comparison = Comparison::of(&plan, &rows, &Known::default());
+        let comparison = Comparison::of(&plan, &rows, &Known::default(), Indifference::default());
         let table = Table::new("policies", "", &[words("policy", "policy")]);
         let html = page("Comparison", &comparison, &table, Some(&examples));
         for part in [

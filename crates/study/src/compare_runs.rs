@@ -13,6 +13,7 @@ use super::compare::{Comparison, Known};
 use super::compare_page::{Example, Examples};
 use super::plan::Plan;
 use super::row::Row;
+use super::separate::Indifference;
 use migsim_base::error::{Error, Problem};
 use migsim_bsp::Scenario;
 use migsim_experiment::Registry;
@@ -48,6 +49,8 @@ pub struct Judged {
     pub known: Option<(f64, Vec<(String, u32)>)>,
     /// Scenario i from the starts of the built-in rules; empty if they were not simulated.
     pub static_starts: Vec<StaticStart>,
+    /// Whether its seed changes it; true if that is not known.
+    pub is_random: bool,
 }
 
 /// Folders that can be compared.
@@ -120,8 +123,12 @@ impl Runs {
         })
     }
 
-    /// The comparison; `judged` is asked for each folder of the first policy.
-    pub fn comparison(&self, judged: impl Fn(usize) -> Judged) -> Comparison {
+    /// The comparison with a margin of indifference; `judged` gives what is known of a folder.
+    pub fn comparison(
+        &self,
+        judged: impl Fn(usize) -> Judged,
+        indifference: Indifference,
+    ) -> Comparison {
         let seeds = self.plan.seeds.len();
         let first: Vec<Judged> = self
             .folders
@@ -136,7 +143,12 @@ impl Runs {
             static_starts: first.into_iter().map(|one| one.static_starts).collect(),
             ..Known::default()
         };
-        Comparison::of(&self.plan, &self.rows, &known)
+        let is_random = seeds > 1 || self.folders.iter().any(|one| judged(*one).is_random);
+        let plan = Plan {
+            is_random,
+            ..self.plan.clone()
+        };
+        Comparison::of(&plan, &self.rows, &known, indifference)
     }
 
     /// The runs with the first seed, as the page shows them.

@@ -1,7 +1,7 @@
-//! The verdict of a comparison: what follows from it, in sentences that respect the intervals.
+//! The verdict of a comparison: what follows from it, in sentences that claim no more than the tests show.
 
 use super::compare::{Comparison, Standing};
-use super::stats::short;
+use super::stats::{Sample, short};
 use migsim_base::words::counted;
 use migsim_policies::explain::{Meaning, Quantity, Sentence, Unit, say};
 
@@ -14,6 +14,27 @@ const LEVEL: Meaning = Meaning::new(
 
 /// The number of seeds.
 const SEEDS: Meaning = Meaning::new("seeds", Unit::Count, "the number of seeds");
+
+/// The margin of indifference.
+const MARGIN: Meaning = Meaning::new(
+    "indifference_percent",
+    Unit::Percent,
+    "the margin of indifference: a policy counts as slower if it is slower by more than this, in percent of the best mean makespan",
+);
+
+/// The number of seeds that would separate a difference.
+const NEEDED: Meaning = Meaning::new(
+    "seeds_needed",
+    Unit::Count,
+    "the number of seeds that would separate separable_percent with a probability of 80 %, if the deviation of the differences stays",
+);
+
+/// That difference.
+const SEPARABLE: Meaning = Meaning::new(
+    "separable_percent",
+    Unit::Percent,
+    "the difference that seeds_needed refers to: twice the margin of indifference, 1 % at least, in percent of the best mean makespan",
+);
 
 /// The least mean makespan.
 const BEST: Meaning = Meaning::new(
@@ -54,14 +75,14 @@ impl Comparison {
         let Some(best) = self.standings.first() else {
             return "No policy ran with all seeds.".into();
         };
-        let ties = self.standings.iter().filter(|one| one.ties_with_best);
+        let ties = self.standings.iter().filter(|one| one.ties_with_best());
         let ties: Vec<&Standing> = ties.collect();
         let start = self.static_start.as_ref();
         let sentences = [
             Some(self.first(best, &ties)),
             self.next(),
             self.gain(best),
-            start.map(|start| start.sentence(&best.policy)),
+            start.map(|start| start.sentence(&best.policy, self.basis, self.standings.len())),
         ];
         Sentence::joined(sentences.into_iter().flatten(), " ")
     }
@@ -69,43 +90,100 @@ impl Comparison {
     /// The best policy, or those that are not separated from it.
     fn first(&self, best: &Standing, ties: &[&Standing]) -> Sentence {
         let mean = seconds(&BEST, best.makespan.mean, "s");
-        let seeds = self.seeds as u64;
-        let basis = if seeds > 1 {
-            let shown = counted(seeds, "seed");
-            let level = LEVEL.of(95.0).shown_as("95 %");
-            say!(" ({}, {})", level, SEEDS.count(seeds).shown_as(shown))
-        } else {
-            " (one seed: no confidence interval)".into()
-        };
         let names: Vec<String> = ties.iter().map(|one| format!("`{}`", one.policy)).collect();
         match names.split_last() {
             Some((last, others)) if !others.is_empty() => {
-                let others = others.join(", ");
-                if seeds > 1 {
-                    say!(
-                        "{} and {} are not separated{}: the least mean is {}.",
-                        others,
-                        last,
-                        basis,
-                        mean
-                    )
-                } else {
-                    say!(
-                        "{} and {} take the same time: {}{}.",
-                        others,
-                        last,
-                        mean,
-                        basis
-                    )
-                }
+                let equal = ties.iter().all(|one| one.makespan == best.makespan);
+                let names = format!("{} and {last}", others.join(", "));
+                self.not_separated(names, equal, mean)
             }
-            _ => say!("`{}` is best: {}{}.", &best.policy, mean, basis),
+            _ => say!(
+                "`{}` is best: {} ({}).",
+                &best.policy,
+                mean,
+                self.shown_basis()
+            ),
         }
+    }
+
+    /// The number of runs, and the tests if there are any.
+    fn shown_basis(&self) -> Sentence {
+        let seeds = self.basis.seeds as u64;
+        let shown = SEEDS.count(seeds).shown_as(counted(seeds, "seed"));
+        match seeds {
+            1 if self.basis.is_random => "one seed: no confidence interval".into(),
+            1 => "one run each, nothing is drawn from a seed".into(),
+            _ if self.standings.len() == 1 => shown.into(),
+            _ => say!(
+                "{}, significant at {}, corrected by Holm's method, margin {}",
+                shown,
+                LEVEL.of(95.0).shown_as("95 %"),
+                self.margin()
+            ),
+        }
+    }
+
+    /// Names the policies of rank 1, and the number of seeds that would separate them.
+    fn not_separated(&self, names: String, is_equal: bool, mean: Quantity) -> Sentence {
+        let seeds = self.basis.seeds as u64;
+        if !self.basis.is_random {
+            return if is_equal {
+                say!(
+                    "{} take the same time: {} ({}).",
+                    names,
+                    mean,
+                    self.shown_basis()
+                )
+            } else {
+                say!(
+                    "{} differ by at most {}, the margin of indifference: the least makespan is {} ({}).",
+                    names,
+                    self.margin(),
+                    mean,
+                    self.shown_basis()
+                )
+            };
+        }
+        if seeds == 1 {
+            return say!(
+                "{} are not separated by one seed: the least makespan is {}. Several seeds (`--seeds`) show what chance does.",
+                names,
+                mean
+            );
+        }
+        let percent = self.basis.indifference.separable_percent();
+        let percent = SEPARABLE.of(percent).shown_as(format!("{percent} %"));
+        let needed = match self.seeds_needed.map(|needed| needed as u64) {
+            Some(needed) if needed <= seeds => {
+                say!("This number of seeds suffices to separate {}.", percent)
+            }
+            Some(needed) => say!(
+                "About {} would separate {}.",
+                NEEDED.count(needed).shown_as(counted(needed, "seed")),
+                percent
+            ),
+            None => say!("Ten thousand seeds would not separate {}.", percent),
+        };
+        say!(
+            "{} are not separated by {} ({}, corrected by Holm's method, margin {}): the least mean is {}. {}",
+            names,
+            SEEDS.count(seeds).shown_as(counted(seeds, "seed")),
+            LEVEL.of(95.0).shown_as("95 %"),
+            self.margin(),
+            mean,
+            needed
+        )
+    }
+
+    /// The margin of indifference.
+    fn margin(&self) -> Quantity {
+        let percent = self.basis.indifference.percent();
+        MARGIN.of(percent).shown_as(format!("{percent} %"))
     }
 
     /// The next policy after those.
     fn next(&self) -> Option<Sentence> {
-        let next = self.standings.iter().find(|one| !one.ties_with_best)?;
+        let next = self.standings.iter().find(|one| !one.ties_with_best())?;
         let behind = next.behind?;
         let half = behind.half_width().map_or_else(Sentence::default, |half| {
             say!(" ± {}", seconds(&HALF_WIDTH, half, ""))
@@ -118,19 +196,24 @@ impl Comparison {
         ))
     }
 
-    /// The gain over scenario i.
+    /// The gain over scenario i; the best policy is chosen from the same seeds, so that each policy counts as a test.
     fn gain(&self, best: &Standing) -> Option<Sentence> {
         let gain = best.gain?;
-        let half = gain.half_width().unwrap_or(0.0);
         let mean = gain.mean;
-        Some(if mean - half > 0.0 {
+        let size = Sample {
+            mean: mean.abs(),
+            ..gain
+        };
+        let margin = self.basis.indifference.percent();
+        let is_shown = self.basis.is_above(size, margin, self.standings.len());
+        Some(if is_shown && mean > 0.0 {
             let gain = GAIN.of(mean).shown_as(format!("{} %", short(mean)));
             let other = self.static_start.as_ref().filter(|one| !one.is_own);
             let from = other.map_or("at all", |_| "from the same start");
             say!("Against no rescheduling {} it gains {}.", from, gain)
-        } else if mean + half < 0.0 {
-            "Without any rescheduling the application is faster than with each of them.".into()
-        } else if self.seeds > 1 {
+        } else if is_shown {
+            "Without any rescheduling the application is faster.".into()
+        } else if self.basis.is_random {
             "A gain over no rescheduling at all is not significant.".into()
         } else {
             "It gains nothing over no rescheduling at all.".into()

@@ -40,6 +40,7 @@ mod printed;
 mod ready;
 mod row;
 pub mod run;
+pub mod separate;
 pub mod setting;
 mod settings;
 pub mod spec;

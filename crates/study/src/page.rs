@@ -144,6 +144,6 @@ pub fn ranking(plan: &Plan, summary: &Summary) -> String {
         )
         .expect("a string can be written to");
     }
-    html.push_str("<p class=\"note\">Equal means have the same rank. Bars: the mean between the best (none) and the worst (full) that is shown. A difference is coloured where its 95 % interval holds no 0. A click on a heading sorts.</p>\n");
+    html.push_str("<p class=\"note\">Settings that are not separated from the best have rank 1; of the others, equal means have the same rank. Bars: the mean between the best (none) and the worst (full) that is shown. A difference is coloured where it exceeds the margin of indifference of 0.5 % (with several seeds: significant at 95 %, corrected for the number of settings). A click on a heading sorts.</p>\n");
     html
 }

@@ -50,6 +50,9 @@ pub struct Plan {
     pub settings: Vec<Vec<Option<Value>>>,
     /// The seeds of each setting.
     pub seeds: Vec<u64>,
+    /// Whether seeds change any run.
+    #[serde(default)]
+    pub is_random: bool,
     /// The identity of each run: setting by setting, seed by seed.
     pub runs: Vec<String>,
     /// The combinations that were left out, and why.
@@ -107,7 +110,8 @@ impl Plan {
             }
         }
         let mut seeds = seeds;
-        if !known.iter().any(|one| one.uses_seed) {
+        let is_random = known.iter().any(|one| one.uses_seed);
+        if !is_random {
             notes.extend(note_of_seeds(sweep, &seeds));
             seeds.truncate(1);
         }
@@ -137,6 +141,7 @@ impl Plan {
             names,
             settings,
             seeds,
+            is_random,
             runs,
             notes,
         })

@@ -89,6 +89,10 @@ impl Summary {
             let next = ranked.get(place + 1);
             let is_tied = rank <= place || next.is_some_and(|next| mean(*next) == mean(index));
             let tie = if is_tied { "=" } else { "" };
+            let (rank, tie) = match self.not_separated.is_empty() {
+                false if self.is_as_good_as_best(index) => (1, "="),
+                _ => (rank, tie),
+            };
             let mut row = vec![Cell::value(rank, format!("{rank}{tie}"))];
             row.extend(self.row(plan, ranked, index));
             let mean_at = 2 + plan.names.len();
@@ -102,6 +106,11 @@ impl Summary {
             table.push(row);
         }
         table
+    }
+
+    /// Whether a setting is the best one or not separated from it.
+    fn is_as_good_as_best(&self, setting: usize) -> bool {
+        self.best.contains(&setting) || self.not_separated.contains(&setting)
     }
 
     fn columns(&self, plan: &Plan, ranked: &[usize]) -> Vec<Column> {
@@ -148,23 +157,28 @@ impl Summary {
         }
         if self.has_baseline(ranked) {
             let difference = setting.difference.filter(|_| setting.baseline != index);
-            row.push(self.difference(difference, plan.seeds.len() > 1));
+            let baseline = self.settings[setting.baseline].goal;
+            row.push(self.difference(difference, baseline.map_or(0.0, |goal| goal.mean)));
         }
         row
     }
 
-    /// A difference to the baseline: good or bad news where its interval holds no 0, or where nothing is random.
-    fn difference(&self, sample: Option<Sample>, has_seeds: bool) -> Cell {
+    /// A difference to the baseline: good or bad news where it exceeds the margin of indifference, corrected for the number of settings.
+    fn difference(&self, sample: Option<Sample>, baseline: f64) -> Cell {
         let Some(sample) = sample else {
             return Cell::empty();
         };
-        // One of several seeds says nothing of the others.
-        let unknown = if has_seeds { f64::INFINITY } else { 0.0 };
-        let half = sample.half_width().unwrap_or(unknown);
-        let tone = match sample.mean {
-            mean if mean.abs() <= half => Tone::Plain,
-            mean if self.goal.is_better(mean, 0.0) => Tone::Good,
-            _ => Tone::Bad,
+        let size = Sample {
+            mean: sample.mean.abs(),
+            ..sample
+        };
+        let margin = self.basis.margin(self.goal.is_gain(), baseline);
+        let tone = if !self.basis.is_above(size, margin, self.tried()) {
+            Tone::Plain
+        } else if self.goal.is_better(sample.mean, 0.0) {
+            Tone::Good
+        } else {
+            Tone::Bad
         };
         let sign = if sample.mean > 0.0 { "+" } else { "" };
         let shown = format!("{sign}{}", sample.shown());
@@ -196,6 +210,9 @@ impl Summary {
             "goal": self.goal.name(),
             "tried": self.tried(),
             "best": best.collect::<Vec<usize>>(),
+            "not_separated": self.not_separated.iter().map(|one| one + 1).collect::<Vec<usize>>(),
+            "correction": if self.basis.has_tests() { "bonferroni" } else { "none" },
+            "indifference_percent": self.basis.indifference.percent(),
             "settings": settings.collect::<Vec<Value>>(),
             "sensitivity": sensitivity.collect::<Vec<Value>>(),
         })

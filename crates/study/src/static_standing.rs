@@ -3,6 +3,7 @@
 //! Policies are compared from one start. What a better start has for free is no merit of a policy, so the comparison also names the built-in
 //! rule of placement with the least mean makespan of scenario i, in which nothing moves.
 
+use super::separate::Basis;
 use super::stats::{Sample, short};
 use migsim_experiment::StaticStart;
 use migsim_output::compared;
@@ -44,8 +45,10 @@ impl StaticStanding {
         format!("never from {}", self.rule.name())
     }
 
-    /// The comparison of `policy`, the best one, with it, in a sentence that respects the interval.
-    pub(super) fn sentence(&self, policy: &str) -> Sentence {
+    /// The comparison of it with `policy`, the best of `policies`, in a sentence.
+    ///
+    /// Both are chosen from the same seeds, so that each pair of a policy and a start counts as a test.
+    pub(super) fn sentence(&self, policy: &str, basis: Basis, policies: usize) -> Sentence {
         if self.is_own {
             return "No built-in start is faster without moves than the start of these runs."
                 .into();
@@ -57,14 +60,26 @@ impl StaticStanding {
             self.label(),
             MAKESPAN.of(mean).shown_as(format!("{} s", short(mean)))
         );
-        // With one seed there is no interval, as for the policies.
-        let half = self.behind.half_width().unwrap_or(0.0);
-        if self.behind.mean.abs() <= half {
-            return say!(
-                "The difference between `{}` and {} is not significant.",
-                policy,
-                start
-            );
+        let margin = basis.indifference.percent() / 100.0 * self.best_policy;
+        let tests = policies * self.all.len();
+        let size = Sample {
+            mean: self.behind.mean.abs(),
+            ..self.behind
+        };
+        if !basis.is_above(size, margin, tests) {
+            return if basis.is_random {
+                say!(
+                    "The difference between `{}` and {} is not significant.",
+                    policy,
+                    start
+                )
+            } else {
+                say!(
+                    "`{}` takes as long as {}, within the margin.",
+                    policy,
+                    start
+                )
+            };
         }
         let (verb, joined) = compared(self.best_policy, mean);
         say!("`{}` {} {} {}.", policy, verb, joined, start)
@@ -125,12 +140,21 @@ pub(super) fn static_standing(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::separate::Indifference;
 
     fn seed(contiguous: f64, by_core: f64) -> Vec<StaticStart> {
         vec![
             StaticStart::new(Rule::Contiguous, contiguous, true),
             StaticStart::new(Rule::ByCore, by_core, false),
         ]
+    }
+
+    fn basis(seeds: usize) -> Basis {
+        Basis {
+            seeds,
+            is_random: seeds > 1,
+            indifference: Indifference::default(),
+        }
     }
 
     #[test]
@@ -142,19 +166,19 @@ mod tests {
         assert_eq!((best.rule, best.behind.mean), (Rule::ByCore, -12.0));
         assert_eq!(best.gain.unwrap().mean, 75.0);
         assert_eq!(
-            best.sentence("refine").text(),
+            best.sentence("refine", basis(3), 1).text(),
             "`refine` takes 2.0 times as long as a start by cores that never migrates (`never from by-core`, 12.00 s)."
         );
         let unclear = static_standing(&starts, &[9.0, 12.0, 15.1], None).unwrap();
         assert!(
             unclear
-                .sentence("refine")
+                .sentence("refine", basis(3), 1)
                 .text()
                 .ends_with("is not significant.")
         );
         let one = static_standing(&starts[..1], &[8.0], None).unwrap();
         assert!(
-            one.sentence("refine")
+            one.sentence("refine", basis(1), 1)
                 .text()
                 .starts_with("`refine` takes 20.0 % less time than a start by cores")
         );
@@ -166,7 +190,7 @@ mod tests {
         assert!(
             own.is_own
                 && own
-                    .sentence("refine")
+                    .sentence("refine", basis(1), 1)
                     .text()
                     .starts_with("No built-in start is faster")
         );

@@ -36,7 +36,7 @@ impl Sample {
     /// Half the width of the 95 % confidence interval of the mean, `t · s / √n` (Student 1908); `None` for a single number.
     pub fn half_width(&self) -> Option<f64> {
         let deviation = self.deviation?;
-        Some(student(self.count - 1) * deviation / (self.count as f64).sqrt())
+        Some(quantile(INNER, self.count - 1) * deviation / (self.count as f64).sqrt())
     }
 
     /// The mean with half of its interval, for people.
@@ -82,22 +82,29 @@ pub(super) fn mean(numbers: &[f64]) -> f64 {
     first + rest / numbers.len().max(1) as f64
 }
 
-/// The probability that lies between -t and t.
+/// The probability that lies inside the intervals.
 const INNER: f64 = 0.95;
 
-/// The 97.5 % quantile of Student's t distribution with `freedom` degrees of freedom, by bisection.
-fn student(freedom: usize) -> f64 {
-    // For one degree of freedom, the widest, it is 12.706.
-    let (mut low, mut high) = (1.0, 13.0);
+/// The t between which and -t the probability `inside` lies, for Student's t distribution with `freedom` degrees of freedom, by bisection.
+pub(super) fn quantile(inside: f64, freedom: usize) -> f64 {
+    let (mut low, mut high) = (0.0, 1.0);
+    while inner(high, freedom) < inside {
+        (low, high) = (high, 2.0 * high);
+    }
     for _ in 0..60 {
         let middle = f64::midpoint(low, high);
-        if inner(middle, freedom) < INNER {
+        if inner(middle, freedom) < inside {
             low = middle;
         } else {
             high = middle;
         }
     }
     f64::midpoint(low, high)
+}
+
+/// The probability above t, for t from 0 on.
+pub(super) fn tail(t: f64, freedom: usize) -> f64 {
+    ((1.0 - inner(t, freedom)) / 2.0).max(0.0)
 }
 
 /// The probability between -t and t for whole degrees of freedom (Abramowitz and Stegun 1964, 26.7.3 and 26.7.4), with θ = atan(t/√ν).
@@ -159,8 +166,9 @@ mod tests {
             (1000, 1.962),
         ];
         for (freedom, expected) in table {
-            let found = student(freedom);
+            let found = quantile(INNER, freedom);
             assert!((found - expected).abs() < 5e-4, "{freedom}: {found}");
+            assert!((tail(found, freedom) - 0.025).abs() < 1e-12, "{freedom}");
         }
     }
 

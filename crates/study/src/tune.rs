@@ -343,6 +343,8 @@ impl Tuning<'_> {
             improvement: of_pairs(&|(best, defaults)| sign * (best - defaults)),
             gain_percent: of_pairs(&|(best, defaults)| 100.0 * (defaults - best) / defaults)
                 .filter(|_| !self.goal.is_gain()),
+            correction: report::no_correction(),
+            indifference_percent: report::indifference_percent(),
         }
     }
 }

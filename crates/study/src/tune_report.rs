@@ -11,7 +11,8 @@ use super::goal::Goal;
 use super::page::{SHOWN, ranking};
 use super::plan::Plan;
 use super::row::Row;
-use super::stats::{Estimate, short};
+use super::separate::{Basis, Indifference};
+use super::stats::{Estimate, Sample, short};
 use super::store;
 use super::summary::{Summary, named};
 use migsim_base::document::{Document, read_text};
@@ -107,6 +108,22 @@ pub struct Comparison {
     pub improvement: Option<Estimate>,
     /// The same in percent of the defaults' \[%\], where the goal is a time.
     pub gain_percent: Option<Estimate>,
+    /// The correction for the number of comparisons: `none`, since there is one.
+    #[serde(default = "no_correction")]
+    pub correction: String,
+    /// The margin of indifference, in percent of the defaults' time, or in percentage points of a gain.
+    #[serde(default = "indifference_percent")]
+    pub indifference_percent: f64,
+}
+
+/// The correction of a single comparison.
+pub(super) fn no_correction() -> String {
+    "none".to_owned()
+}
+
+/// The margin of every search.
+pub(super) fn indifference_percent() -> f64 {
+    Indifference::default().percent()
 }
 
 impl TuneReport {
@@ -264,10 +281,27 @@ impl TuneReport {
         } else {
             "%"
         };
+        let basis = Basis {
+            seeds: compared.seeds.len(),
+            is_random: self.is_random,
+            indifference: Indifference::default(),
+        };
+        let sample = Sample {
+            count: compared.seeds.len(),
+            mean: gain.mean,
+            deviation: gain.deviation,
+        };
+        let margin = basis.indifference.percent();
+        let is_shown = basis.is_above(sample, margin, 1);
         let mean = short(gain.mean);
         if !self.is_random {
+            let doubt = if is_shown {
+                String::new()
+            } else {
+                format!("; no more than the margin of indifference of {margin} %: no gain is shown")
+            };
             return format!(
-                "{mean} {unit}; the interval has no width: nothing here is random, seeds change nothing"
+                "{mean} {unit}; the interval has no width: nothing here is random, seeds change nothing{doubt}"
             );
         }
         let (first, last) = (compared.seeds.first(), compared.seeds.last());
@@ -278,13 +312,20 @@ impl TuneReport {
             ),
             _ => "one fresh seed".into(),
         };
-        let Some(half) = gain.ci95 else {
+        let Some(deviation) = gain.deviation else {
             return format!("{mean} {unit} ({seeds}: no interval)");
         };
-        let doubt = if gain.mean - half > 0.0 {
-            ""
+        let doubt = if is_shown {
+            String::new()
         } else {
-            "; the interval holds 0: no gain is shown"
+            let separable = basis.indifference.separable_percent();
+            let needed = basis.seeds_to_separate(separable, margin, deviation, 2);
+            let needed = needed.map_or("more than ten thousand".to_owned(), |needed| {
+                format!("about {needed}")
+            });
+            format!(
+                "; not separated from the defaults by a margin of {margin} %: {needed} seeds would separate {separable} {unit}"
+            )
         };
         format!("{} {unit} (95 %, {seeds}, paired){doubt}", gain.shown())
     }

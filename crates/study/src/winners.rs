@@ -1,7 +1,8 @@
-//! The winner at each pair of values of two parameters: where which policy is fastest, by how much, and whether that is certain.
+//! The winner at each pair of values of two parameters: where which policy is fastest, by how much, and whether it is separated from the others.
 //!
 //! At each pair the policies are compared seed by seed as in [`Comparison`]. The margin is that of the winner over the next policy,
-//! `100 (T_next - T_best) / T_best`; it is certain if the 95 % interval of the differences excludes 0.
+//! `100 (T_next - T_best) / T_best`. The winner is separated if no other policy shares its rank. Each pair of values is a comparison of its own:
+//! where policies are equal, 5 % of the pairs may have a separated winner by chance.
 
 use std::collections::BTreeMap;
 
@@ -10,6 +11,7 @@ use serde_json::{Value, json};
 use super::compare::{Comparison, Known};
 use super::plan::Plan;
 use super::row::Row;
+use super::separate::Indifference;
 use super::spec::{cell, label};
 use super::stats::short;
 use super::values::Values;
@@ -27,16 +29,15 @@ pub struct Won {
 impl Won {
     /// The time by which the next policy is longer \[%\]; none if there is no other.
     pub fn margin(&self) -> Option<f64> {
-        let [best, next, ..] = &self.comparison.standings[..] else {
-            return None;
-        };
+        let best = self.comparison.standings.first()?;
+        let next = self.comparison.second()?;
         Some(100.0 * next.behind?.mean / best.makespan.mean)
     }
 
-    /// Whether the next policy is slower with certainty.
-    pub fn is_certain(&self) -> bool {
-        let next = self.comparison.standings.get(1);
-        next.is_none_or(|next| !next.ties_with_best)
+    /// Whether all other policies are slower by more than the margin of indifference, significantly where seeds matter.
+    pub fn is_separated(&self) -> bool {
+        let mut others = self.comparison.standings.iter().skip(1);
+        others.all(|other| !other.ties_with_best())
     }
 }
 
@@ -53,7 +54,11 @@ pub struct Winners {
 
 impl Winners {
     /// The map of a plan that varies the policy and two other parameters; none if it varies anything else.
-    pub fn of(plan: &Plan, rows: &BTreeMap<String, Row>) -> Option<Self> {
+    pub fn of(
+        plan: &Plan,
+        rows: &BTreeMap<String, Row>,
+        indifference: Indifference,
+    ) -> Option<Self> {
         let policy = plan.names.iter().position(|name| name == "policy")?;
         let others: Vec<usize> = (0..plan.names.len()).filter(|one| *one != policy).collect();
         let [x, y] = others[..] else {
@@ -74,6 +79,7 @@ impl Winners {
                 let mut here = Plan {
                     names: vec![plan.names[policy].clone()],
                     seeds: plan.seeds.clone(),
+                    is_random: plan.is_random,
                     ..Plan::default()
                 };
                 for (index, setting) in plan.settings.iter().enumerate() {
@@ -83,7 +89,7 @@ impl Winners {
                         here.runs.extend_from_slice(runs);
                     }
                 }
-                let comparison = Comparison::of(&here, rows, &Known::default());
+                let comparison = Comparison::of(&here, rows, &Known::default(), indifference);
                 if !comparison.standings.is_empty() {
                     cells.push(Won {
                         place: [column, row],
@@ -105,10 +111,10 @@ impl Winners {
         for policy in &self.policies {
             let is_best = |won: &&Won| won.comparison.standings[0].policy == *policy;
             let won: Vec<&Won> = self.cells.iter().filter(is_best).collect();
-            let certain = won.iter().filter(|won| won.is_certain()).count();
+            let separated = won.iter().filter(|won| won.is_separated()).count();
             if !won.is_empty() {
                 sentences.push(format!(
-                    "`{policy}` is fastest at {} of {} pairs of values, at {certain} of them for certain.",
+                    "`{policy}` is fastest at {} of {} pairs of values, and separated from all others at {separated} of them.",
                     won.len(),
                     self.cells.len()
                 ));
@@ -128,13 +134,13 @@ impl Winners {
     /// `map.csv`: a row for each pair of values.
     pub fn csv(&self) -> String {
         let mut text = format!(
-            "{},{},best,makespan_iii_mean_s,makespan_iii_ci95_s,next,margin_percent,margin_ci95_percent,is_certain\n",
+            "{},{},best,makespan_iii_mean_s,makespan_iii_ci95_s,next,margin_percent,margin_ci95_percent,is_separated\n",
             cell(Some(&json!(self.axes[0].0))),
             cell(Some(&json!(self.axes[1].0)))
         );
         for won in &self.cells {
             let best = &won.comparison.standings[0];
-            let next = won.comparison.standings.get(1);
+            let next = won.comparison.second();
             let half = next.and_then(|next| next.behind?.half_width());
             let number =
                 |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
@@ -148,7 +154,7 @@ impl Winners {
                 next.map_or(String::new(), |next| next.policy.clone()),
                 number(won.margin()),
                 number(half.map(|half| 100.0 * half / best.makespan.mean)),
-                won.is_certain().to_string(),
+                won.is_separated().to_string(),
             ];
             text += &fields.join(",");
             text.push('\n');
@@ -167,11 +173,13 @@ impl Winners {
                 "values": self.values(won),
                 "best": won.comparison.standings[0].policy,
                 "margin_percent": won.margin(),
-                "is_certain": won.is_certain(),
+                "is_separated": won.is_separated(),
                 "comparison": won.comparison.to_json(),
             })
         };
         json!({
+            "correction": self.cells.first().map(|won| won.comparison.basis.correction()),
+            "indifference_percent": self.cells.first().map(|won| won.comparison.basis.indifference.percent()),
             "verdict": self.verdict(),
             "axes": axes,
             "cells": self.cells.iter().map(of_cell).collect::<Vec<_>>(),
@@ -191,7 +199,7 @@ impl Winners {
                 text: won
                     .margin()
                     .map_or(String::new(), |margin| format!("{} %", short(margin))),
-                is_certain: won.is_certain(),
+                is_separated: won.is_separated(),
             })
         };
         let axes = self
@@ -204,7 +212,7 @@ impl Winners {
                 self.axes[0].0, self.axes[1].0
             ),
             names: self.policies.clone(),
-            remark: "%: margin over the next; hatched: not certain".into(),
+            remark: "%: margin over the next; hatched: not separated".into(),
             axes,
             cells: self.cells.iter().filter_map(of_cell).collect(),
         };
@@ -232,10 +240,11 @@ mod tests {
             "names": ["policy", "x", "y"],
             "settings": settings,
             "seeds": [1, 2],
+            "is_random": true,
             "runs": runs,
         }))
         .unwrap();
-        // At x = 1 policy a is 1 s and 3 s faster: not certain with two seeds. At x = 2 policy b is 2 s faster with both.
+        // At x = 1 policy a is 1 s and 3 s faster: not separated by two seeds. At x = 2 policy b is 2 s faster with both.
         let times = [10.0, 20.0, 12.0, 22.0, 11.0, 23.0, 10.0, 20.0];
         let row = |(run, time): (&String, &f64)| {
             let makespan_s = [Some(30.0), None, Some(*time)];
@@ -248,23 +257,23 @@ mod tests {
             )
         };
         let rows: BTreeMap<String, Row> = runs.iter().zip(&times).map(row).collect();
-        let winners = Winners::of(&plan, &rows).unwrap();
+        let winners = Winners::of(&plan, &rows, Indifference::default()).unwrap();
         let [left, right] = &winners.cells[..] else {
             panic!()
         };
         assert_eq!(left.comparison.standings[0].policy, "a");
         assert!((left.margin().unwrap() - 100.0 * 2.0 / 15.0).abs() < 1e-12);
-        assert!(!left.is_certain() && right.is_certain());
+        assert!(!left.is_separated() && right.is_separated());
         assert_eq!(right.comparison.standings[0].policy, "b");
         assert!(winners.csv().contains("2,5,b,15,"), "{}", winners.csv());
-        let verdict = "`a` is fastest at 1 of 2 pairs of values, at 0 of them for certain. \
-                       `b` is fastest at 1 of 2 pairs of values, at 1 of them for certain.";
+        let verdict = "`a` is fastest at 1 of 2 pairs of values, and separated from all others at 0 of them. \
+                       `b` is fastest at 1 of 2 pairs of values, and separated from all others at 1 of them.";
         assert_eq!(winners.verdict(), verdict);
         assert!(
             winners
                 .figure(&Style::default())
                 .svg()
-                .contains("not certain")
+                .contains("not separated")
         );
     }
 }

@@ -7,6 +7,7 @@ use clap::Args;
 use super::plan::{PlanArguments, VariedArguments, parse_shard};
 use super::{COMPARISON, OUTPUT};
 use crate::sweep::Shard;
+use crate::sweep::separate::Indifference;
 
 #[derive(Debug, Args)]
 #[command(
@@ -19,7 +20,8 @@ use crate::sweep::Shard;
     Which policy is best where:\n    \
       migsim compare --app synthetic --procs 20 --seeds 1..5 --map workload.spread=0,0.5,1,costs.move.fixed=0,0.1,1s\n\n\
     A policy is a name, behind a slash its edition and its trigger (greedy/charm-8, greedy/every=50; see `migsim list policies` and `list triggers`). \
-    Scenarios i and iii are run with the same seeds for all; differences are taken seed by seed. Policies that do not differ from the best share its rank."
+    Scenarios i and iii are run with the same seeds for all; differences are taken seed by seed. A rank is 1 + the number of policies that are faster by more than the margin of indifference: with several seeds significantly so, at 95 %, \
+    corrected for the number of comparisons by Holm's method."
 )]
 pub(in crate::cli) struct CompareArguments {
     #[command(flatten)]
@@ -31,6 +33,9 @@ pub(in crate::cli) struct CompareArguments {
     /// The policies, separated by commas [default: never,migbsp,greedy,greedy-refine,refine]
     #[arg(long, value_name = "POLICIES", help_heading = COMPARISON)]
     pub(in crate::cli) policies: Option<String>,
+    /// Margin of indifference in percent of the best makespan: differences up to it do not count
+    #[arg(long, value_name = "PERCENT", default_value = "0.5%", help_heading = COMPARISON)]
+    pub(in crate::cli) indifference: Indifference,
     /// Search for the best plan in hindsight, with N runs for each seed
     #[arg(long, value_name = "RUNS", value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = COMPARISON)]
     pub(in crate::cli) hindsight: Option<u32>,

@@ -1,4 +1,4 @@
-//! A map of winners over two parameters: the colour and the letter of a cell name the winner, hatching says that it is not certain.
+//! A map of winners over two parameters: the colour and the letter of a cell name the winner, hatching that it is not separated from the others.
 
 use super::axis::under;
 use super::drawing::{Anchor, BLACK, Colour, Drawing, WHITE, fitted};
@@ -31,8 +31,8 @@ pub struct Won {
     pub winner: usize,
     /// The text after the letter: the margin.
     pub text: String,
-    /// Whether the difference is significant.
-    pub is_certain: bool,
+    /// Whether all others are slower by more than the margin of indifference, significantly where seeds matter.
+    pub is_separated: bool,
 }
 
 /// The chart.
@@ -147,7 +147,7 @@ fn draw_cell(
     } else {
         letter(won.winner)
     };
-    if !won.is_certain {
+    if !won.is_separated {
         let mut start = -height + HATCH / 2.0;
         while start < width {
             let from = (x + start.max(0.0), y + (-start).max(0.0));
@@ -191,17 +191,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_cell_has_a_letter_and_what_is_uncertain_is_hatched() {
-        let won = |column, winner, is_certain| Won {
+    fn every_cell_has_a_letter_and_what_is_not_separated_is_hatched() {
+        let won = |column, winner, is_separated| Won {
             place: [column, 0],
             winner,
             text: "3.1 %".into(),
-            is_certain,
+            is_separated,
         };
         let chart = Winners {
             name: "Winners".into(),
             names: ["never", "migbsp", "refine"].map(String::from).to_vec(),
-            remark: "hatched: no certain winner".into(),
+            remark: "hatched: not separated".into(),
             axes: [
                 ("costs.move".into(), ["0", "1"].map(String::from).to_vec()),
                 ("workload.spread".into(), vec!["0.5".into()]),

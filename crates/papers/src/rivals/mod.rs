@@ -27,6 +27,7 @@ use migsim_study::config::{Parameter, Sweep};
 use migsim_study::goal::Goal;
 use migsim_study::plan::Plan;
 use migsim_study::run::{Common, Done, Shard, missing_from, run};
+use migsim_study::separate::Indifference;
 use migsim_study::spec::Spec;
 use migsim_study::stats::Estimate;
 use migsim_study::store::Store;
@@ -128,7 +129,7 @@ struct Compared {
 
 impl Compared {
     fn comparison(&self) -> Comparison {
-        Comparison::of(&self.plan, &self.rows, &self.known)
+        Comparison::of(&self.plan, &self.rows, &self.known, Indifference::default())
     }
 }
 

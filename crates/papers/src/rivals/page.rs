@@ -15,7 +15,8 @@ pub fn markdown(outcomes: &[Outcome]) -> String {
              `crates/papers/src/rivals/cases.json`, and were fixed before the first run. One thing was chosen after it: strategies are called by `boulmier`, which \
              is the default since it had the least mean regret of the triggers.\n\n";
     text += "## Regret of the policies\n\nMakespan above the best that is known of the same seed, in percent, means over the seeds: the fastest policy, \
-             or the plan that a search of 120 runs found in hindsight. **Bold**: no policy is certainly faster (95 %).\n\n";
+             or the plan that a search of 120 runs found in hindsight. **Bold**: no policy is faster by more than 0.5 % \
+             of the best makespan; where seeds matter, faster means significant at 95 %, corrected for the number of comparisons by Holm's method.\n\n";
     text += &regrets(outcomes, |outcome| &outcome.policies);
     text +=
         "\n![makespans of some policies over the best known, case by case](rivals-policies.svg)\n";
@@ -33,7 +34,7 @@ pub fn markdown(outcomes: &[Outcome]) -> String {
             "| {} | {} | {} | `{}` {} s | {} | {} | {} | {} |",
             outcome.case.name,
             outcome.case.what,
-            outcome.policies.seeds,
+            outcome.policies.basis.seeds,
             best.policy,
             best.makespan.shown(),
             interval(best.gain.map(Estimate::from)),
@@ -88,7 +89,7 @@ pub fn csv(outcomes: &[Outcome]) -> String {
                     outcome.case.name.clone(),
                     kind.to_owned(),
                     one.policy.clone(),
-                    comparison.seeds.to_string(),
+                    comparison.basis.seeds.to_string(),
                     one.makespan.mean.to_string(),
                     half(Some(one.makespan)),
                     mean(one.behind),
@@ -131,7 +132,7 @@ fn advice(outcomes: &[Outcome]) -> Vec<String> {
     };
     let migbsp = ranked.iter().find(|one| one.policy == "migbsp");
     let is_best = |outcome: &&Outcome| {
-        standing(&outcome.policies, "migbsp").is_some_and(|one| one.ties_with_best)
+        standing(&outcome.policies, "migbsp").is_some_and(Standing::ties_with_best)
     };
     let is_worse = |outcome: &&Outcome| {
         let gain = standing(&outcome.policies, "migbsp").and_then(|one| one.gain);
@@ -165,7 +166,7 @@ fn advice(outcomes: &[Outcome]) -> Vec<String> {
         ),
         format!("- When to call a strategy: {}.", listed(&triggers)),
         format!(
-            "- MigBSP is {} above the best known on average, and {} at worst. No policy is certainly faster in: {}. It is slower than no rescheduling in: {}.",
+            "- MigBSP is {} above the best known on average, and {} at worst. No policy is shown to be faster in: {}. It is slower than no rescheduling in: {}.",
             migbsp.map_or("-".into(), |one| format!("{} %", short(one.mean))),
             migbsp.map_or("-".into(), |one| format!("{} %", short(one.most))),
             names(&is_best),
@@ -247,7 +248,7 @@ fn regrets(outcomes: &[Outcome], of: impl Fn(&Outcome) -> &Comparison) -> String
                 .find(|one| one.policy == *policy);
             let shown = found.map_or("-".to_owned(), |one| {
                 let regret = format!("{:.1}", one.regret.mean);
-                if one.ties_with_best {
+                if one.ties_with_best() {
                     format!("**{regret}**")
                 } else {
                     regret

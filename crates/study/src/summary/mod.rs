@@ -4,6 +4,8 @@
 //! application or the platform varies, whose makespans cannot be compared.
 //! *Baseline.* Where the policy varies: the same setting under `never`, or else under the first policy; otherwise the first setting with the
 //! same application and platform.
+//! *Not separated.* Settings that the tests of [`separate`](super::separate) cannot tell from the best one, with the margin of indifference of
+//! 0.5 % and Bonferroni's correction for all pairs of settings, since the best is chosen from the same seeds.
 //! Differences are taken seed by seed: all settings face the same random numbers, and what these do to both does not count.
 
 #[cfg(test)]
@@ -18,10 +20,12 @@ use super::effects::{Effect, effect};
 use super::goal::{GAIN, Goal, MEASURES, Measure};
 use super::plan::Plan;
 use super::row::Row;
+use super::separate::{Basis, Indifference, difference};
 use super::settings::MOST_NAMED;
 use super::spec::{cell, label};
-use super::stats::{Estimate, Sample};
+use super::stats::{Estimate, Sample, mean};
 use super::values::Values;
+use migsim_base::words::counted;
 use migsim_output::guarded;
 
 /// A setting over its seeds.
@@ -48,6 +52,10 @@ pub struct Summary {
     pub settings: Vec<Setting>,
     /// The settings with the best mean: several if their means are equal.
     pub best: Vec<usize>,
+    /// The other settings that are not shown to be worse than the best by more than the margin of indifference.
+    pub not_separated: Vec<usize>,
+    /// The number of seeds and the margin.
+    pub basis: Basis,
     /// Parameter by parameter, those with several values.
     pub effects: Vec<Effect>,
 }
@@ -99,9 +107,21 @@ impl Summary {
             .filter(|parameter| values[*parameter].count() > 1)
             .map(|parameter| effect(plan, goal, &means, parameter))
             .collect();
+        let best = best(goal, &settings);
+        let basis = Basis {
+            seeds: plan.seeds.len(),
+            is_random: plan.is_random || plan.seeds.len() > 1,
+            indifference: Indifference::default(),
+        };
+        let goals = |setting: usize| -> Option<Vec<f64>> {
+            let own = of_setting(setting).into_iter();
+            own.map(|row| goal.of(row?)).collect()
+        };
         Self {
             goal,
-            best: best(goal, &settings),
+            not_separated: not_separated(basis, goal, (&best, settings.len()), goals),
+            best,
+            basis,
             settings,
             effects,
         }
@@ -157,6 +177,25 @@ impl Summary {
         settings.filter(|setting| setting.goal.is_some()).count()
     }
 
+    /// The number of settings that are not separated from the best, for people; none if there are none.
+    fn not_separated_line(&self) -> Option<String> {
+        let count = self.not_separated.len();
+        let margin = self.basis.indifference.percent();
+        let others = match count {
+            1 => "1 other setting is".to_owned(),
+            _ => format!("{count} other settings are"),
+        };
+        let text = if self.basis.is_random {
+            let seeds = counted(self.basis.seeds, "seed");
+            format!(
+                "  {others} not separated from it by {seeds} (95 %, corrected for all pairs of settings, margin {margin} %)."
+            )
+        } else {
+            format!("  {others} within {margin} % of it, the margin of indifference.")
+        };
+        (count > 0).then_some(text)
+    }
+
     /// The best setting, or those that tie, and how much better it is than its baseline; for people.
     pub(super) fn best_lines(&self, plan: &Plan) -> Vec<String> {
         let first = self.best.first();
@@ -190,6 +229,7 @@ impl Summary {
             let name = named(&plan.names, &plan.settings[baseline]);
             lines.push(format!("  against {name}: {}", with_interval(difference)));
         }
+        lines.extend(self.not_separated_line());
         if tried > 1 && plan.seeds.len() > 1 {
             lines.push(format!(
                 "  It is the best of {tried} on these seeds, which flatters it: `migsim tune` compares the best on fresh seeds."
@@ -197,6 +237,32 @@ impl Summary {
         }
         lines
     }
+}
+
+/// The settings, other than the best ones, that are not shown to be worse by more than the margin; `goals` gives those of a setting by seed.
+fn not_separated(
+    basis: Basis,
+    goal: Goal,
+    (best, settings): (&[usize], usize),
+    goals: impl Fn(usize) -> Option<Vec<f64>>,
+) -> Vec<usize> {
+    let Some(of_best) = best.first().and_then(|best| goals(*best)) else {
+        return Vec::new();
+    };
+    let all = (0..settings).filter(|one| !best.contains(one));
+    let others: Vec<(usize, Vec<f64>)> = all.filter_map(|one| Some((one, goals(one)?))).collect();
+    let tried = others.len() + best.len();
+    let margin = basis.margin(goal.is_gain(), mean(&of_best));
+    let is_as_good = |other: &[f64]| {
+        let worse = if goal.is_gain() {
+            difference(&of_best, other)
+        } else {
+            difference(other, &of_best)
+        };
+        worse.is_none_or(|worse| !basis.is_above(worse, margin, tried * (tried - 1) / 2))
+    };
+    let found = others.into_iter().filter(|other| is_as_good(&other.1));
+    found.map(|other| other.0).collect()
 }
 
 /// A mean with its confidence interval, for people.

@@ -165,3 +165,36 @@ fn a_setting_that_failed_is_counted_and_not_judged() {
     );
     assert_eq!(summary.best, [3]);
 }
+
+#[test]
+fn settings_that_two_seeds_cannot_separate_share_the_first_rank() {
+    let mut plan = Plan {
+        names: vec!["a".into()],
+        seeds: vec![1, 2],
+        is_random: true,
+        ..Plan::default()
+    };
+    let mut rows = BTreeMap::new();
+    // Differences to the first: 1 and 3 s, which two seeds do not separate, and 20 s with both.
+    for (a, times) in [(1, [10.0, 20.0]), (2, [11.0, 23.0]), (3, [30.0, 40.0])] {
+        plan.settings.push(vec![Some(json!(a))]);
+        for (seed, time) in (1..).zip(times) {
+            let row = Row {
+                makespan_s: [None, None, Some(time)],
+                ..Row::default()
+            };
+            rows.insert(format!("{a}{seed}"), row);
+            plan.runs.push(format!("{a}{seed}"));
+        }
+    }
+    let summary = Summary::of(&plan, &rows);
+    assert_eq!(
+        (&*summary.best, &*summary.not_separated),
+        (&[0][..], &[1][..])
+    );
+    let lines = summary.best_lines(&plan).join("\n");
+    let expected = "1 other setting is not separated from it by 2 seeds (95 %, corrected for all pairs of settings, margin 0.5 %).";
+    assert!(lines.contains(expected), "{lines}");
+    let table = summary.ranking(&plan, &summary.ranked()).html(9);
+    assert_eq!(table.matches("1=").count(), 2, "{table}");
+}

@@ -1,0 +1,255 @@
+//! Which policies are faster than which: paired tests over seeds, corrected for their number, with a margin of indifference.
+//!
+//! *Hypotheses.* For each ordered pair of policies one hypothesis says that the first is slower than the second by the margin at most. It is
+//! tested by Student's t of the differences seed by seed (Student 1908), one-sided, against the margin. The procedure of Holm (A simple
+//! sequentially rejective multiple test procedure, Scandinavian Journal of Statistics 1979) over all `K (K - 1)` hypotheses keeps the
+//! probability of any false rejection below 5 %, whatever the dependence between the tests. With two policies and no margin, this is the
+//! two-sided paired test at 95 %.
+//!
+//! *Why all pairs.* The best policy is chosen from the same seeds. A policy that is the fastest by chance makes the differences to it
+//! too large, so that Holm's procedure over the `K - 1` differences to it exceeds its level. Comparisons with the best (Hsu, Multiple
+//! Comparisons, 1996) control another error: their claim "not better than the others" is true of policies that are equal.
+//! `docs/guide/compare.md` has the simulated levels, `tests/statistics.rs` repeats the simulation.
+//!
+//! *Rank.* 1 + the number of policies that are faster: equal ranks where the seeds show no order.
+//!
+//! *Without chance* one run decides, and a policy is faster if the difference exceeds the margin. A single seed where seeds matter
+//! separates nothing.
+
+use std::str::FromStr;
+
+use super::stats::{Sample, quantile, tail};
+
+/// The probability of any false statement in a comparison.
+pub const LEVEL: f64 = 0.05;
+
+/// The probability with which the stated number of seeds separates a difference.
+const POWER: f64 = 0.8;
+
+/// The largest number of seeds that is stated.
+const MOST_SEEDS: usize = 10_000;
+
+/// Maximum degrees of freedom of quantiles in a search for a number of seeds; beyond it they change by less than 1 %.
+const MOST_FREEDOM: usize = 200;
+
+/// Difference that makes no difference, in percent of the mean makespan of the best policy.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Indifference(f64);
+
+impl Default for Indifference {
+    /// 0.5 %: below the median error of the simulated times against the published ones (`results/README.md`).
+    fn default() -> Self {
+        Self(0.5)
+    }
+}
+
+impl FromStr for Indifference {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let number = text.trim().trim_end_matches('%').trim();
+        let percent = number.parse().ok();
+        let percent = percent.filter(|percent| (0.0..100.0).contains(percent));
+        percent.map(Self).ok_or_else(|| {
+            format!("`{text}` is no margin; write percent from 0 to 100, for example 0.5%")
+        })
+    }
+}
+
+impl Indifference {
+    /// The margin \[%\].
+    pub fn percent(self) -> f64 {
+        self.0
+    }
+
+    /// The difference for which a number of seeds is stated \[%\]: twice the margin, and 1 % at least.
+    pub fn separable_percent(self) -> f64 {
+        (2.0 * self.0).max(1.0)
+    }
+}
+
+/// What a comparison rests on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Basis {
+    /// The number of seeds.
+    pub seeds: usize,
+    /// Whether seeds change a result.
+    pub is_random: bool,
+    /// The margin of indifference.
+    pub indifference: Indifference,
+}
+
+impl Basis {
+    /// Whether tests are possible: several seeds, which change results.
+    pub fn has_tests(self) -> bool {
+        self.is_random && self.seeds > 1
+    }
+
+    /// The correction of the tests for their number, as JSON names it.
+    pub fn correction(self) -> &'static str {
+        if self.has_tests() { "holm" } else { "none" }
+    }
+
+    /// The margin in the unit of the numbers: percentage points of a gain, or percent of the best mean of a time.
+    pub(super) fn margin(self, is_gain: bool, best: f64) -> f64 {
+        let percent = self.indifference.percent();
+        if is_gain {
+            percent
+        } else {
+            percent / 100.0 * best
+        }
+    }
+
+    /// The probability of a difference at least as large if the true one is the margin at most.
+    fn probability(self, difference: Sample, margin: f64) -> f64 {
+        let above = difference.mean - margin;
+        let error = match difference.deviation {
+            Some(deviation) => deviation / (difference.count as f64).sqrt(),
+            None if self.is_random => return 1.0,
+            None => 0.0,
+        };
+        if above <= 0.0 {
+            1.0
+        } else if error == 0.0 {
+            0.0
+        } else {
+            tail(above / error, difference.count - 1)
+        }
+    }
+
+    /// Whether a difference is larger than `margin`, as one of `tests` two-sided tests (Bonferroni).
+    pub fn is_above(self, difference: Sample, margin: f64, tests: usize) -> bool {
+        self.probability(difference, margin) <= LEVEL / (2 * tests.max(1)) as f64
+    }
+
+    /// The number of policies that are faster than each, from their makespans by seed, with a margin in the same unit.
+    pub fn faster(self, times: &[&[f64]], margin: f64) -> Vec<usize> {
+        let policies = times.len();
+        let mut tests: Vec<(f64, usize)> = Vec::new();
+        for slow in 0..policies {
+            for fast in 0..policies {
+                let sample = difference(times[slow], times[fast]);
+                let sample = sample.filter(|sample| fast != slow && sample.mean > margin);
+                tests.extend(sample.map(|sample| (self.probability(sample, margin), slow)));
+            }
+        }
+        tests.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut faster = vec![0; policies];
+        let hypotheses = policies * policies.saturating_sub(1);
+        for (rejected, (probability, slow)) in tests.into_iter().enumerate() {
+            if probability > LEVEL / (hypotheses - rejected) as f64 {
+                break;
+            }
+            faster[slow] += 1;
+        }
+        faster
+    }
+
+    /// The number of seeds that would separate a policy `difference` above the best one with a probability of 80 %, with the same margin and
+    /// the same deviation of paired differences, among `policies`; none above 10 000.
+    pub fn seeds_to_separate(
+        self,
+        difference: f64,
+        margin: f64,
+        deviation: f64,
+        policies: usize,
+    ) -> Option<usize> {
+        let hypotheses = (policies * policies.saturating_sub(1)).max(1);
+        let above = difference - margin;
+        let suffices = |seeds: usize| {
+            let freedom = (seeds - 1).min(MOST_FREEDOM);
+            let level = quantile(1.0 - 2.0 * LEVEL / hypotheses as f64, freedom);
+            let power = quantile(2.0 * POWER - 1.0, freedom);
+            (level + power) * deviation <= above * (seeds as f64).sqrt()
+        };
+        let (mut low, mut high) = (1, 2);
+        while !suffices(high) {
+            if high >= MOST_SEEDS {
+                return None;
+            }
+            (low, high) = (high, (2 * high).min(MOST_SEEDS));
+        }
+        while high - low > 1 {
+            let middle = usize::midpoint(low, high);
+            if suffices(middle) {
+                high = middle;
+            } else {
+                low = middle;
+            }
+        }
+        Some(rounded_up(high))
+    }
+}
+
+/// Differences of two policies seed by seed.
+pub(super) fn difference(own: &[f64], other: &[f64]) -> Option<Sample> {
+    let pairs = own.iter().zip(other);
+    Sample::of(&pairs.map(|(own, other)| own - other).collect::<Vec<f64>>())
+}
+
+/// Rounds a number up to two digits: it rests on an estimated deviation.
+fn rounded_up(number: usize) -> usize {
+    let mut unit = 1;
+    while number / unit >= 100 {
+        unit *= 10;
+    }
+    number.div_ceil(unit) * unit
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn basis(seeds: usize, is_random: bool, percent: f64) -> Basis {
+        Basis {
+            seeds,
+            is_random,
+            indifference: Indifference(percent),
+        }
+    }
+
+    #[test]
+    fn a_margin_is_read_with_or_without_its_sign() {
+        assert_eq!("0.5%".parse(), Ok(Indifference::default()));
+        assert_eq!("2 %".parse(), Ok(Indifference(2.0)));
+        assert_eq!("0".parse(), Ok(Indifference(0.0)));
+        for wrong in ["", "-1", "x%", "100", "NaN", "inf"] {
+            let error = wrong.parse::<Indifference>().unwrap_err();
+            assert!(error.contains("0.5%"), "{error}");
+        }
+    }
+
+    #[test]
+    fn two_policies_are_a_paired_test_at_95_percent() {
+        // Differences 1, 2, 3: mean 2, s = 1, t = 2 √3 = 3.46 < 4.303, the quantile with 2 degrees of freedom.
+        let slow: [&[f64]; 2] = [&[10.0, 10.0, 10.0], &[11.0, 12.0, 13.0]];
+        assert_eq!(basis(3, true, 0.0).faster(&slow, 0.0), [0, 0]);
+        // Differences 2, 3, 4: t = 3 √3 = 5.196; with a margin of 1 it is 3.46 again.
+        let slower: [&[f64]; 2] = [&[10.0, 10.0, 10.0], &[12.0, 13.0, 14.0]];
+        assert_eq!(basis(3, true, 0.0).faster(&slower, 0.0), [0, 1]);
+        assert_eq!(basis(3, true, 10.0).faster(&slower, 1.0), [0, 0]);
+        // A third policy makes six hypotheses of two: t = 5.196 has p = 0.0175, above 0.05/6.
+        let three: [&[f64]; 3] = [slower[0], slower[1], &[9.0, 12.0, 13.0]];
+        assert_eq!(basis(3, true, 0.0).faster(&three, 0.0), [0, 0, 0]);
+    }
+
+    #[test]
+    fn one_run_decides_only_where_nothing_is_drawn_and_only_beyond_the_margin() {
+        let times: [&[f64]; 3] = [&[100.0], &[100.28], &[101.0]];
+        assert_eq!(basis(1, false, 0.5).faster(&times, 0.5), [0, 0, 2]);
+        assert_eq!(basis(1, false, 0.0).faster(&times, 0.0), [0, 1, 2]);
+        assert_eq!(basis(1, true, 0.0).faster(&times, 0.0), [0, 0, 0]);
+    }
+
+    #[test]
+    fn the_stated_seeds_separate_the_difference() {
+        let two = basis(2, true, 0.5);
+        // (1.96 + 0.84)² (s/0.5)² = 7.85 · 4 · 4 = 125.6 for s = 2, a little more with Student's t.
+        let seeds = two.seeds_to_separate(1.0, 0.5, 2.0, 2).unwrap();
+        assert_eq!(seeds, 130);
+        assert!(two.seeds_to_separate(1.0, 0.5, 2.0, 13).unwrap() > 2 * seeds);
+        assert_eq!(two.seeds_to_separate(1.0, 0.5, 0.0, 2), Some(2));
+        assert_eq!(two.seeds_to_separate(1.0, 0.5, 100.0, 2), None);
+        assert_eq!([99, 100, 101, 1234].map(rounded_up), [99, 100, 110, 1300]);
+    }
+}
