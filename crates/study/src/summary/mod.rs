@@ -249,7 +249,7 @@ fn not_separated(
     let Some(of_best) = best.first().and_then(|best| goals(*best)) else {
         return Vec::new();
     };
-    let all = (0..settings).filter(|one| !best.contains(one));
+    let all = (0..settings).filter(|one| best.binary_search(one).is_err());
     let others: Vec<(usize, Vec<f64>)> = all.filter_map(|one| Some((one, goals(one)?))).collect();
     let tried = others.len() + best.len();
     let margin = basis.margin(goal.is_gain(), mean(&of_best));
