@@ -89,10 +89,8 @@ impl Summary {
             let next = ranked.get(place + 1);
             let is_tied = rank <= place || next.is_some_and(|next| mean(*next) == mean(index));
             let tie = if is_tied { "=" } else { "" };
-            let (rank, tie) = match self.not_separated.is_empty() {
-                false if self.is_as_good_as_best(index) => (1, "="),
-                _ => (rank, tie),
-            };
+            let is_first = !self.not_separated.is_empty() && self.is_as_good_as_best(index);
+            let (rank, tie) = if is_first { (1, "=") } else { (rank, tie) };
             let mut row = vec![Cell::value(rank, format!("{rank}{tie}"))];
             row.extend(self.row(plan, ranked, index));
             let mean_at = 2 + plan.names.len();

@@ -13,11 +13,14 @@ use crate::View;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Groups(BTreeMap<(usize, usize), Group>);
 
-/// The size of a group, and the cluster to which it goes, once that is known: none has room, or this one.
+/// A group.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Group {
     members: u32,
-    goes: Option<Option<usize>>,
+    /// Whether its cluster has been looked for.
+    is_decided: bool,
+    /// The cluster to which it goes; none if no cluster has room.
+    goes: Option<usize>,
 }
 
 impl Groups {
@@ -39,7 +42,11 @@ impl Groups {
         find: impl FnOnce(u32) -> Option<usize>,
     ) -> Option<usize> {
         let group = self.0.entry(key(candidate, view)).or_default();
-        *group.goes.get_or_insert_with(|| find(group.members))
+        if !group.is_decided {
+            group.goes = find(group.members);
+            group.is_decided = true;
+        }
+        group.goes
     }
 }
 
