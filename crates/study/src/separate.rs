@@ -1,4 +1,4 @@
-//! Which policies are faster than which: paired tests over seeds, corrected for their number, with a margin of indifference.
+//! Paired tests over seeds that show which policies are faster than which, corrected for their number, with a margin of indifference.
 //!
 //! *Hypotheses.* For each ordered pair of policies one hypothesis says that the first is slower than the second by the margin at most. It is
 //! tested by Student's t of the differences seed by seed (Student 1908), one-sided, against the margin. The procedure of Holm (A simple
