@@ -1,7 +1,5 @@
 //! The authors' own program: the committed page is what the command writes, and a folder of cases is judged.
 
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
-
 use std::fs;
 use std::path::Path;
 

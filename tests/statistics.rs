@@ -121,8 +121,10 @@ fn table(times: &[(&str, &[f64])], is_random: bool) -> (Plan, BTreeMap<String, R
     let mut rows = BTreeMap::new();
     for (name, times) in times {
         for (seed, time) in times.iter().enumerate() {
-            let mut row = Row::default();
-            row.makespan_s = [None, None, Some(*time)];
+            let row = Row {
+                makespan_s: [None, None, Some(*time)],
+                ..Row::default()
+            };
             rows.insert(id(name, seed), row);
         }
     }
@@ -174,7 +176,7 @@ fn a_map_separates_no_winner_by_less_than_the_margin_from_one_run() {
 fn two_seeds_do_not_show_that_there_is_no_difference() {
     // 40 seeds separate these by 1.1 s; the first two of them do not.
     let behind = |seed: usize| [0.4, 1.8][seed % 2];
-    let refine: Vec<f64> = (0..40).map(|seed| 30.0 + seed as f64).collect();
+    let refine: Vec<f64> = (0..40).map(|seed| 30.0 + f64::from(seed)).collect();
     let greedy: Vec<f64> = (0..40).map(|seed| refine[seed] + behind(seed)).collect();
     let of = |seeds: usize| {
         compared(

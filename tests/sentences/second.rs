@@ -71,7 +71,8 @@ impl Raw<'_> {
                 .map(|key| entry[key].as_f64().unwrap()),
         };
         let list = self.list("potentials").iter();
-        list.filter(|entry| entry["potential_s"].is_number())
+        // Those of the edition authors-2015 have other terms, and no sentences.
+        list.filter(|entry| entry["potential_s"].is_number() && entry["is_there"].is_boolean())
             .map(one)
             .collect()
     }

@@ -1,4 +1,4 @@
-//! What was predicted of the program's runs before anything was fitted: by the edition, and by the common reading of MigBSP.
+//! Predictions of the program's runs, made without a fit: by the edition, and by the common reading of MigBSP.
 //!
 //! The edition has no constant that was fitted, and the common reading none that was fitted to these runs. A gain is `100 (T_i - T) / T_i`.
 
