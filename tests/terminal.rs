@@ -60,7 +60,8 @@ fn zsh_and_fish_offer_names_beside_files() {
     let script = |shell: &str| String::from_utf8(migsim(&["completions", shell]).stdout).unwrap();
     let zsh = script("zsh");
     assert!(
-        zsh.contains("{compadd -- authors-2015 grid5000 lbm sw-dynamic") && zsh.contains("ufrgs-sw; _files}")
+        zsh.contains("{compadd -- authors-2015 grid5000 lbm sw-dynamic")
+            && zsh.contains("ufrgs-sw; _files}")
     );
     assert!(zsh.contains(":(never migbsp migbsp-2007"));
     let fish = script("fish");
