@@ -156,7 +156,13 @@ impl Comparison {
         };
         let best_mean = found.first().map_or(0.0, |best| mean(&best.2));
         let times: Vec<&[f64]> = found.iter().map(|one| &*one.2).collect();
-        let faster = basis.faster(&times, indifference.percent() / 100.0 * best_mean);
+        let is_drawn = |setting: usize| plan.drawn.get(setting).copied();
+        let drawn = found
+            .iter()
+            .map(|one| is_drawn(one.0).unwrap_or(plan.is_random));
+        let drawn: Vec<bool> = drawn.collect();
+        let margin = indifference.percent() / 100.0 * best_mean;
+        let faster = basis.faster_drawn(&times, &drawn, margin);
         let of_seed = |seed: usize| found.iter().map(move |one| one.2[seed]);
         let fastest = (0..seeds).map(|seed| of_seed(seed).fold(f64::INFINITY, f64::min));
         let best_known = known.best(fastest.collect());

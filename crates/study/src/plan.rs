@@ -53,6 +53,9 @@ pub struct Plan {
     /// Whether seeds change any run.
     #[serde(default)]
     pub is_random: bool,
+    /// Whether seeds change the runs of each setting; empty in plans that do not tell.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub drawn: Vec<bool>,
     /// The identity of each run: setting by setting, seed by seed.
     pub runs: Vec<String>,
     /// The combinations that were left out, and why.
@@ -110,7 +113,8 @@ impl Plan {
             }
         }
         let mut seeds = seeds;
-        let is_random = known.iter().any(|one| one.uses_seed);
+        let drawn: Vec<bool> = known.iter().map(|one| one.uses_seed).collect();
+        let is_random = drawn.contains(&true);
         if !is_random {
             notes.extend(note_of_seeds(sweep, &seeds));
             seeds.truncate(1);
@@ -142,6 +146,7 @@ impl Plan {
             settings,
             seeds,
             is_random,
+            drawn: if is_random { drawn } else { Vec::new() },
             runs,
             notes,
         })

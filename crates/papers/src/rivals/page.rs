@@ -15,8 +15,9 @@ pub fn markdown(outcomes: &[Outcome]) -> String {
              `crates/papers/src/rivals/cases.json`, and were fixed before the first run. One thing was chosen after it: strategies are called by `boulmier`, which \
              is the default since it had the least mean regret of the triggers.\n\n";
     text += "## Regret of the policies\n\nMakespan above the best that is known of the same seed, in percent, means over the seeds: the fastest policy, \
-             or the plan that a search of 120 runs found in hindsight. **Bold**: no policy is faster by more than 0.5 % \
-             of the best makespan; where seeds matter, faster means significant at 95 %, corrected for the number of comparisons by Holm's method.\n\n";
+             or the plan that a search of 120 runs found in hindsight. **Bold**: no policy is shown to be faster by more \
+             than 0.5 % of the best makespan. Where seeds matter, a test shows it, at 95 % and corrected for the number of comparisons by Holm's method. A single run of a \
+             policy that draws shows nothing.\n\n";
     text += &regrets(outcomes, |outcome| &outcome.policies);
     text +=
         "\n![makespans of some policies over the best known, case by case](rivals-policies.svg)\n";
