@@ -153,7 +153,7 @@ fn advice(outcomes: &[Outcome]) -> Vec<String> {
     };
     vec![
         format!(
-            "**If you know nothing of your case, use `{}`.** Over {} cases it is {} % above the best known plan on average, and {} % at worst.",
+            "**On these cases `{}` has the least mean regret.** Over {} cases it is {} % above the best known plan on average, and {} % at worst. The cases that chose it judge it: on others another policy may lead, so compare on yours.",
             best.policy,
             outcomes.len(),
             short(best.mean),
