@@ -68,7 +68,7 @@ fn zsh_and_fish_offer_names_beside_files() {
     let platform = |line: &&str| line.contains("-l platform ");
     let line = fish.lines().find(platform).unwrap();
     assert!(
-        line.contains(" -r -a \"grid5000") && !line.contains(" -f "),
+        line.contains(" -r -a \"authors-2015") && !line.contains(" -f "),
         "{line}"
     );
     for (place, names) in [
