@@ -84,3 +84,30 @@ fn a_difference_fails_the_command_and_is_described() {
     let expected = "small: call after superstep 1: candidates 2, stored 1";
     assert!(text.contains(expected), "{text}");
 }
+
+#[test]
+fn a_call_in_turn_ends_once_its_managers_are_done() {
+    // Two of five clusters have processes: the other managers still exchange lists when the last process is answered.
+    let usual = [
+        "run",
+        "--platform",
+        "ufrgs",
+        "--app",
+        "lu",
+        "--n",
+        "200",
+        "--procs",
+        "25",
+    ];
+    let turn = [
+        "--set",
+        "costs.call.model=messages",
+        "--set",
+        "costs.call.order=sequential",
+    ];
+    for policy in ["migbsp", "greedy/every=50"] {
+        let output = migsim(&[&usual[..], &turn, &["--policy", policy, "--quiet"]].concat());
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{errors}");
+    }
+}

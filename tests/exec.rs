@@ -114,3 +114,18 @@ fn no_file_starts_a_program_unasked() {
     let (_, errors, _) = printed(&["sweep", file, "--allow-exec"]);
     assert!(mark.exists(), "{errors}");
 }
+
+#[test]
+fn a_trigger_may_stand_behind_the_command() {
+    let policy = format!("{RIVAL}/every=100");
+    let (out, errors, code) = printed(&[&CASE[..], &["--policy", &policy, "--json"]].concat());
+    assert_eq!(code, 0, "{errors}");
+    let value: Value = serde_json::from_str(&out).unwrap();
+    let calls = value["scenarios"][2]["calls"].as_array().unwrap();
+    assert!(
+        calls
+            .iter()
+            .all(|call| call["superstep"].as_u64().unwrap() % 100 == 0)
+    );
+    assert!(!calls.is_empty());
+}

@@ -72,11 +72,14 @@ fn zsh_and_fish_offer_names_beside_files() {
         "{line}"
     );
     for (place, names) in [
-        ("run", "lbm lbm-a2"),
+        (
+            "run",
+            "authors-cpu authors-decrescent authors-roundrobin lbm lbm-a2",
+        ),
         ("list", "apps experiments"),
         (
             "platform; and __fish_seen_subcommand_from show",
-            "grid5000 lbm",
+            "authors-2015 grid5000 lbm",
         ),
     ] {
         let start = format!("using_subcommand {place}\" -a \"{names} ");
@@ -85,7 +88,7 @@ fn zsh_and_fish_offer_names_beside_files() {
     // Each argument that takes a platform or an experiment was found.
     let bash = script("bash");
     assert_eq!(
-        bash.matches("compgen -f -W $'grid5000\\nlbm\\nsw-dynamic\\n")
+        bash.matches("compgen -f -W $'authors-2015\\ngrid5000\\nlbm\\nsw-dynamic\\n")
             .count(),
         bash.matches("--platform)").count()
     );

@@ -198,6 +198,7 @@ impl<'a, 'r> Run<'a, 'r> {
     fn on_turn(&mut self, manager: u32) -> Result<(), Error> {
         let goes_on = self.answers_one_by_one();
         let (call, world) = (&mut self.rescheduling.call, &mut self.world);
+        let was_paid = call.is_paid();
         let answered = call.on_turn(manager, world)?;
         if let Some(process) = answered {
             let now = world.engine.now();
@@ -206,7 +207,7 @@ impl<'a, 'r> Run<'a, 'r> {
                 call.answered[process as usize] = now;
             }
         }
-        let is_paid = answered.is_some() && self.rescheduling.call.is_paid();
+        let is_paid = !was_paid && self.rescheduling.call.is_paid();
         if is_paid && self.rescheduling.call.is_overlapped {
             self.end_overlap();
         }

@@ -52,8 +52,16 @@ impl PolicyChoice {
             }
         };
         let (mut options, mut trigger) = (Map::new(), None);
-        let command = name.strip_prefix(policy::EXEC_PREFIX);
-        let name = command.map_or(name, |_| policy::EXEC);
+        let mut command = name.strip_prefix(policy::EXEC_PREFIX);
+        let mut name = command.map_or(name, |_| policy::EXEC).to_owned();
+        // What follows the last slash of a command may be a trigger.
+        if let Some((program, part)) = command.and_then(|command| command.rsplit_once('/')) {
+            let first = part.split(['=', ',']).next().unwrap_or(part).trim();
+            if registry.triggers().find(first).is_ok() {
+                command = Some(program);
+                name = format!("{name}/{part}");
+            }
+        }
         let mut parts = name.split('/').map(str::trim);
         let entry = *registry.policies().find(parts.next().unwrap_or_default())?;
         for part in parts {

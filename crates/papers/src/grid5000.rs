@@ -158,7 +158,7 @@ pub fn grid5000_page(all: &[GridRun]) -> String {
     let mut text = String::from(
         "# MigBSP on Grid'5000\n\n\
          Written by `migsim reproduce grid5000 --out results`. The papers on LU and on Lattice Boltzmann name runs on Grid'5000 as future work. \
-         These are such runs, on the platform `grid5000`: 1528 hosts in 25 clusters at 9 sites, about 2010. Settings are the neutral ones, which \
+         These are their applications and Smith-Waterman on the platform `grid5000`: 1528 hosts in 25 clusters at 9 sites, about 2010. Settings are the neutral ones, which \
          fit no paper; nothing was published to compare with. Each application starts from each rule of `--mapping`; rules that place alike \
          share a row.\n\n\
          The papers leave open whether the viability test t1 > t2 counts the messages of a process at its destination. The neutral settings \

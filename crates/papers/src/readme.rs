@@ -16,8 +16,8 @@ const START: &str = "# Papers on MigBSP: three reproduced, one in part, one a mo
 Written by `migsim reproduce all --out results`; CI writes it again and compares. No number on these pages was copied into a
 simulation: the published ones stand in fact files (`crates/papers/src/facts/`) that only the comparison reads.
 
-- **Reproduced**: the papers on [LU](lu.md), on [Lattice Boltzmann](lbm.md) (but for the overheads of its Table 1), and on
-  [irregular Smith-Waterman](sw-irregular.md).
+- **Reproduced**: the papers on [LU](lu.md), on [Lattice Boltzmann](lbm.md) and on
+  [irregular Smith-Waterman](sw-irregular.md). Exceptions on Lattice Boltzmann: the overheads of Table 1, and scenario iii of Table 2 with α = 16.
 - **In part**: the paper on [Smith-Waterman on dynamic platforms](sw-dynamic.md). Its calls come out, and two thirds of its times within 5 %; its gains do not.
 - **A model**: the [paper of 2007](wsppd2007.md) publishes no run. Its rules are a policy, checked against its own examples.
 
@@ -210,7 +210,7 @@ fn missed_ids(paper: &PaperResults) -> String {
 fn fitted(text: &mut String, papers: &[PaperResults]) {
     put!(
         text,
-        "\n## 3. What was fitted\n\n{} constants and options, by paper in the table of times above. Switched off by fit, or standing for something that is not modelled:\n\n",
+        "\n## 3. What was fitted\n\n{} constants and options, by paper in the table of times above. The sum counts a constant once that papers share. Switched off by fit, or standing for something that is not modelled:\n\n",
         Totals::of(papers).constants
     );
     for paper in papers.iter().filter(|paper| !paper.switched_off.is_empty()) {
@@ -240,7 +240,7 @@ fn fitted(text: &mut String, papers: &[PaperResults]) {
 fn predicted(text: &mut String) -> Result<(), Error> {
     *text += "\n## 4. What was predicted\n\nThe counted numbers are fitted again to all cells but some, and predict those ([audit](audit.md), section 2). Options stay as they are: they were chosen while\nlooking at all cells. The mildest and the harshest split of each paper, cells within 2.5 %:\n";
     table(text, SPLIT_COLUMNS, splits()?);
-    *text += "\nNothing was fitted for two more pages. [The authors' own program](authors-2015.md): its stored calls and whole runs, by an edition and by the common reading\nof MigBSP. [Grid'5000](grid5000.md): runs that two papers plan, to which no published number exists.\n";
+    *text += "\nNothing was fitted for two more pages. [The authors' own program](authors-2015.md): its stored calls and whole runs, by an edition and by the common reading\nof MigBSP. [Grid'5000](grid5000.md): applications of the papers where two of them plan to run; no number is published.\n";
     Ok(())
 }
 

@@ -207,8 +207,9 @@ impl InTurn {
         Ok(Some(process))
     }
 
-    /// Whether all processes have their answers.
+    /// Whether all processes have their answers and the managers are done: one without processes may exchange lists after the last answer.
     pub(super) fn is_over(&self) -> bool {
-        self.unanswered == 0
+        let is_done = |one: &Manager| one.actions.is_empty() && !one.is_busy;
+        self.unanswered == 0 && self.managers.iter().all(is_done)
     }
 }

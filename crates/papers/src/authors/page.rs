@@ -30,7 +30,7 @@ when process 1 leaves its last call or barrier. Its makespan must be that of the
 const LIMITS: &str = "## What this does not show
 
 - The last digit of a time decides between processes with equal potentials. In a whole run that digit is not always the program's.
-  A few runs of scenario iii go another way after such a tie.
+  A few runs go another way after such a tie. In scenario ii that changes which moves are decided, and no time.
 - The reports of later calls are not stored: three calls of scenario iii and one of scenario ii are, and all of 6 processes.
 - A third of the cases was kept elsewhere while the edition was written. `migsim reproduce authors-2015 --cases FOLDER` reads JSON files of
   the same form.
