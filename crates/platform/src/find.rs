@@ -131,7 +131,7 @@ mod tests {
     fn an_unknown_name_lists_the_known_ones() {
         let error = open("urfgs").unwrap_err().to_string();
         assert!(
-            error.contains("known platforms: grid5000, lbm, sw-dynamic, sw-dynamic-t10, sw-dynamic-t100, sw-dynamic-t25, sw-dynamic-t75, ufrgs, ufrgs-as-printed, ufrgs-sw"),
+            error.contains("known platforms: authors-2015, grid5000, lbm, sw-dynamic, sw-dynamic-t10, sw-dynamic-t100, sw-dynamic-t25, sw-dynamic-t75, ufrgs, ufrgs-as-printed, ufrgs-sw"),
             "{error}"
         );
         assert!(open("").unwrap_err().to_string().contains("no platform"));

@@ -675,6 +675,16 @@ fn the_machine_of_the_papers_is_as_in_figure_3() {
 fn every_calibrated_value_of_a_built_in_platform_has_its_origin() {
     for (file, text) in super::built_in() {
         let document = Document::parse(*file, *text).unwrap();
+        if document.value.get("zone").is_some() {
+            // A tree of zones has no origins: its description names the file that all values are from.
+            assert!(
+                document.value["description"]
+                    .as_str()
+                    .unwrap()
+                    .contains("g5k.xml")
+            );
+            continue;
+        }
         let parsed: PlatformFile = document.deserialize().unwrap();
         let clusters = (0..parsed.clusters.len()).flat_map(|c| {
             ["hosts", "speed", "link.bandwidth", "link.latency"]

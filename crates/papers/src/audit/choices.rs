@@ -31,7 +31,14 @@ const WITHOUT: &[(&str, &str)] = &[
     ),
     ("workload.app", "another application is another experiment"),
     ("policy.name", "another policy is another experiment"),
+    ("costs.move.fixed", NO_OPERATIONS),
+    ("policy.migbsp.migration_operations", NO_OPERATIONS),
+    ("policy.migbsp.viability_cost", NO_OPERATIONS),
 ];
+
+/// Why a price of 0 s has no other value.
+const NO_OPERATIONS: &str =
+    "a migration costs its transfer alone; a price of its own would be a constant";
 
 /// The alternatives to an option.
 #[derive(Clone, Debug, PartialEq)]
