@@ -42,14 +42,18 @@ pub const PREFIX: &str = "exec:";
 /// The most characters of an answer that an error quotes.
 const QUOTED: usize = 200;
 
-/// Whether settings in JSON may name a program: a text with `exec`, or a key. Some that name none are taken for such that do.
+/// Whether settings in JSON may name a program: a text or a key has the word `exec`, wherever it stands.
 pub fn may_name_program(settings: &Value) -> bool {
+    let has_word = |text: &str| {
+        let mut words = text.split(|letter: char| !letter.is_alphanumeric());
+        words.any(|word| word == EXEC)
+    };
     match settings {
-        Value::String(text) => text.contains(EXEC),
+        Value::String(text) => has_word(text),
         Value::Array(list) => list.iter().any(may_name_program),
         Value::Object(keys) => keys
             .iter()
-            .any(|(key, value)| key.contains(EXEC) || may_name_program(value)),
+            .any(|(key, value)| has_word(key) || may_name_program(value)),
         _ => false,
     }
 }
@@ -272,6 +276,24 @@ mod tests {
         // The second line comes at any time before the second call, or in place of its answer.
         let error = decided(script, 2).unwrap_err();
         assert!(error.contains("more"), "{error}");
+    }
+
+    #[test]
+    fn settings_that_name_a_program_are_told_from_words_that_begin_alike() {
+        for text in [
+            r#"{"vary": {"policy": "never,exec:./mylb"}}"#,
+            r#"{"vary": {"policy": ["never", "exec/every=5"]}}"#,
+            r#"{"set": {"policy.exec.command": "./mylb"}}"#,
+            r#"{"experiment": {"policy": {"exec": {"command": "./mylb"}}}}"#,
+        ] {
+            assert!(
+                may_name_program(&serde_json::from_str(text).unwrap()),
+                "{text}"
+            );
+        }
+        let other =
+            r#"{"description": "LU Application Execution", "vary": {"policy": "never,migbsp"}}"#;
+        assert!(!may_name_program(&serde_json::from_str(other).unwrap()));
     }
 
     #[test]
