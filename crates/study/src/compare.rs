@@ -161,8 +161,7 @@ impl Comparison {
             .iter()
             .map(|one| is_drawn(one.0).unwrap_or(plan.is_random));
         let drawn: Vec<bool> = drawn.collect();
-        let margin = indifference.percent() / 100.0 * best_mean;
-        let faster = basis.faster_drawn(&times, &drawn, margin);
+        let faster = basis.faster_drawn(&times, &drawn, basis.margin(false, best_mean));
         let of_seed = |seed: usize| found.iter().map(move |one| one.2[seed]);
         let fastest = (0..seeds).map(|seed| of_seed(seed).fold(f64::INFINITY, f64::min));
         let best_known = known.best(fastest.collect());
@@ -267,11 +266,8 @@ fn seeds_needed(basis: Basis, standings: &[Standing]) -> Option<usize> {
     let deviations = ties.filter_map(|one| one.behind?.deviation);
     let deviation = deviations.reduce(f64::max).filter(|_| basis.has_tests())?;
     let best = standings.first()?.makespan.mean;
-    let [difference, margin] = [
-        basis.indifference.separable_percent(),
-        basis.indifference.percent(),
-    ]
-    .map(|percent| percent / 100.0 * best);
+    let difference = basis.indifference.separable_percent() / 100.0 * best;
+    let margin = basis.margin(false, best);
     basis.seeds_to_separate(difference, margin, deviation, standings.len())
 }
 

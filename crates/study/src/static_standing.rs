@@ -60,7 +60,7 @@ impl StaticStanding {
             self.label(),
             MAKESPAN.of(mean).shown_as(format!("{} s", short(mean)))
         );
-        let margin = basis.indifference.percent() / 100.0 * self.best_policy;
+        let margin = basis.margin(false, self.best_policy);
         let tests = policies * self.all.len();
         let size = Sample {
             mean: self.behind.mean.abs(),

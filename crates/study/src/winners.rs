@@ -85,6 +85,7 @@ impl Winners {
                 for (index, setting) in plan.settings.iter().enumerate() {
                     if is_here(setting) {
                         here.settings.push(vec![setting[policy].clone()]);
+                        here.drawn.extend(plan.drawn.get(index));
                         let runs = &plan.runs[index * seeds..(index + 1) * seeds];
                         here.runs.extend_from_slice(runs);
                     }
@@ -275,5 +276,19 @@ mod tests {
                 .svg()
                 .contains("not separated")
         );
+        // With one seed only the runs of policies that draw nothing tell all.
+        let mut single = Plan {
+            seeds: vec![1],
+            runs: runs[..4].to_vec(),
+            ..plan
+        };
+        let separated = |plan: &Plan| {
+            let winners = Winners::of(plan, &rows, Indifference::default()).unwrap();
+            let cells = winners.cells.iter().map(Won::is_separated);
+            cells.collect::<Vec<bool>>()
+        };
+        assert_eq!(separated(&single), [false, false]);
+        single.drawn = vec![false, true, false, true];
+        assert_eq!(separated(&single), [true, false]);
     }
 }
