@@ -8,12 +8,12 @@
 //! papers on LU and on Lattice Boltzmann.
 
 use rayon::prelude::*;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::markdown::{put, table};
 use migsim_base::error::Error;
 use migsim_bsp::Scenario;
-use migsim_experiment::{Experiment, Flag, Layers, Limits, Progress};
+use migsim_experiment::{Experiment, Layers, Limits, Progress};
 use migsim_platform::Rule;
 
 /// The platform.
@@ -89,23 +89,16 @@ fn experiment(
     rule: Rule,
     viability: Option<&str>,
 ) -> Result<Experiment, Error> {
-    let flag = |key: &str, value: Value| Flag {
-        key: key.into(),
-        flag: format!("the study of Grid'5000: {key}"),
-        value,
-    };
-    let mut flags = vec![
-        flag("platform", json!(PLATFORM)),
-        flag("mapping", json!(rule.name())),
-        flag("workload.app", json!(app)),
+    let mut settings = vec![
+        ("platform", json!(PLATFORM)),
+        ("mapping", json!(rule.name())),
+        ("workload.app", json!(app)),
     ];
-    flags.extend(order.map(|n| flag("workload.n", json!(n))));
-    flags.extend(processes.map(|procs| flag("workload.procs", json!(procs))));
+    settings.extend(order.map(|n| ("workload.n", json!(n))));
+    settings.extend(processes.map(|procs| ("workload.procs", json!(procs))));
     let key = "policy.migbsp.viability_communication";
-    flags.extend(viability.map(|value| flag(key, json!(value))));
-    let mut layers = Layers::default();
-    layers.push_flags(flags);
-    Experiment::load(&layers, Limits::default())
+    settings.extend(viability.map(|value| (key, json!(value))));
+    Experiment::load(&Layers::of(settings), Limits::default())
 }
 
 fn simulate(case: &Case, rules: &[Rule], progress: &Progress) -> Result<GridRun, Error> {

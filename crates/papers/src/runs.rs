@@ -220,6 +220,17 @@ impl Case {
         }
     }
 
+    /// The experiment of the case alone, not run.
+    ///
+    /// # Errors
+    /// The settings are wrong.
+    pub(super) fn load(&self) -> Result<Experiment, Error> {
+        let mut layers = Layers::default();
+        layers.push_file(source_of(self.experiment)?);
+        layers.push_flags(self.flags.clone());
+        Experiment::load(&layers, Limits::default())
+    }
+
     /// The key that tells a run from others; settings in another order are the same run.
     pub(super) fn key(&self) -> String {
         let pairs: BTreeSet<String> = self

@@ -4,14 +4,13 @@
 
 use rayon::prelude::*;
 use serde::Serialize;
-use serde_json::Value;
 
 use super::ComparedRun;
-use crate::changes::source_of;
 use crate::one_reading::{DEFAULT, options_of};
+use crate::runs::Case;
 use migsim_base::error::Error;
 use migsim_bsp::Scenario;
-use migsim_experiment::{Experiment, Flag, Layers, Limits, Progress};
+use migsim_experiment::Progress;
 
 /// The built-in deployments of the program.
 const DEPLOYMENTS: [&str; 3] = ["authors-cpu", "authors-decrescent", "authors-roundrobin"];
@@ -83,20 +82,11 @@ pub struct CommonRun {
 pub(super) fn common_runs() -> Result<Vec<CommonRun>, Error> {
     let rules = options_of(DEFAULT)?;
     let simulate = |experiment: &&'static str| {
-        let flag = |key: String, value: Value| Flag {
-            flag: format!("the common reading: {key}"),
-            key,
-            value,
-        };
-        let mut flags = vec![flag("policy.name".into(), "migbsp".into())];
-        let options = rules.iter();
-        flags.extend(
-            options.map(|(key, value)| flag(format!("policy.migbsp.{key}"), value.clone())),
-        );
-        let mut layers = Layers::default();
-        layers.push_file(source_of(experiment)?);
-        layers.push_flags(flags);
-        let results = Experiment::load(&layers, Limits::default())?.run(&Progress::default())?;
+        let case = Case::new(experiment).with("policy.name", "migbsp");
+        let case = rules.iter().fold(case, |case, (key, value)| {
+            case.with(&format!("policy.migbsp.{key}"), value.clone())
+        });
+        let results = case.load()?.run(&Progress::default())?;
         let run = |scenario| &results.get(scenario).expect("all scenarios run").outcome;
         Ok(CommonRun {
             experiment,

@@ -6,12 +6,11 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::changes::source_of;
 use crate::runs::Case;
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{HostId, Time};
 use migsim_bsp::{Beginnings, Measures, Outcome, Recorder, Scenario};
-use migsim_experiment::{Experiment, Layers, Limits, Progress};
+use migsim_experiment::Progress;
 use migsim_platform::Platform;
 
 /// The built-in experiment that holds the settings of all cases.
@@ -112,10 +111,7 @@ pub fn compare(case: &Value) -> Result<Option<ComparedRun>, Error> {
             "a case of a whole run has `placement`, `superstep_starts_of_process_1` and `end`",
         )
     })?;
-    let mut layers = Layers::default();
-    layers.push_file(source_of(EXPERIMENT)?);
-    layers.push_flags(settings(&stored)?.flags);
-    let experiment = Experiment::load(&layers, Limits::default())?;
+    let experiment = settings(&stored)?.load()?;
     let mut dates = Starts::default();
     let progress = Progress::default();
     let run = experiment.run_scenario(stored.scenario, &progress, &mut dates, None)?;
