@@ -201,7 +201,7 @@ impl NetworkModel {
     ///
     /// // 2 ms of latency and 5 MB at 100 MB/s: 52 ms.
     /// let model = migsim_engine::NetworkModel::default();
-    /// let rate = BytesPerSecond::new(100e6).ok();
+    /// let rate = BytesPerSecond::new(100e6);
     /// let duration = model.message_time(Seconds::of(2e-3), rate, Bytes::of(5e6));
     /// assert!((duration.get() - 0.052).abs() < 1e-12);
     /// ```
