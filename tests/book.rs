@@ -171,13 +171,15 @@ fn commands_in_the_book_have_the_flags_that_they_are_shown_with() {
     assert!(flags > 60, "{flags}");
 }
 
+/// The help of a command on all of its flags.
 fn help(command: &[&str]) -> String {
-    let output = Command::new(env!("CARGO_BIN_EXE_migsim"))
-        .args(command)
-        .arg("--help")
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{command:?}");
+    let asked = |flag| migsim(&[command, &[flag]].concat());
+    let output = asked("--help-all");
+    let output = if output.status.success() {
+        output
+    } else {
+        succeeded(asked("--help"))
+    };
     String::from_utf8(output.stdout).unwrap()
 }
 
@@ -598,4 +600,32 @@ fn the_page_on_simgrid_has_every_element_and_attribute_that_is_read() {
     let is_missing = |name: &&String| !page.contains(&format!("`{name}`"));
     let missing: Vec<&String> = names.iter().filter(is_missing).collect();
     assert!(missing.is_empty(), "{missing:?}");
+}
+
+#[test]
+fn the_platform_of_the_first_chapter_is_the_file_that_its_commands_read() {
+    let page = fs::read_to_string("docs/start.md").unwrap();
+    let file = fs::read_to_string("docs/start.in/two-sites.json").unwrap();
+    assert_eq!(blocks(&page, "json"), [file.trim_end()]);
+}
+
+/// A reader who types the commands of the book one after the other must not be refused, because a folder has another run.
+#[test]
+fn each_run_of_the_book_has_a_folder_of_its_own() {
+    let mut folders: BTreeMap<String, String> = BTreeMap::new();
+    let mut pages = pages();
+    pages.retain(|page| !page.starts_with("results"));
+    for page in pages {
+        let text = fs::read_to_string(&page).unwrap();
+        for line in text.lines().map(str::trim) {
+            let words: Vec<&str> = line.trim_start_matches("$ ").split(' ').collect();
+            let out = words.iter().position(|word| *word == "--out");
+            if let (["migsim", "run", ..], Some(at)) = (&words[..], out) {
+                let other = folders.insert(words[at + 1].to_owned(), line.to_owned());
+                let is_same = other.as_ref().is_none_or(|other| other == line);
+                assert!(is_same, "{}: {line} after {other:?}", page.display());
+            }
+        }
+    }
+    assert!(folders.len() > 5, "{folders:?}");
 }

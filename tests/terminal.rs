@@ -277,3 +277,56 @@ fn the_columns_of_a_run_folder_are_those_that_are_documented() {
         serde_json::from_str(&fs::read_to_string(folder.join("run.json")).unwrap()).unwrap();
     assert_eq!(self::documented(&page, "run.json"), keys(&manifest));
 }
+
+/// The flags that a help lists, in its order.
+fn flags_of(help: &str) -> Vec<&str> {
+    let lines = help.lines().map(str::trim_start);
+    let words = lines.filter_map(|line| {
+        let line = line.strip_prefix("-").map(|_| line)?;
+        let mut words = line.split([' ', '=', ',', '[']);
+        words.find(|word| word.starts_with("--"))
+    });
+    words.collect()
+}
+
+#[test]
+fn short_help_fits_a_screen_and_the_whole_help_has_every_flag() {
+    let help = |command: &[&str], flag| {
+        let output = migsim(&[command, &[flag]].concat());
+        assert!(output.status.success(), "{command:?}: {}", said(&output));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let usual = "--platform --app --procs --mapping --load --policy --seed --set --out --report";
+    let usual: Vec<&str> = usual.split(' ').collect();
+    for flag in ["-h", "--help"] {
+        let shown = help(&["run"], flag);
+        assert_eq!(flags_of(&shown)[..10], usual, "{shown}");
+        assert_eq!(flags_of(&shown)[10..], ["--help-all", "--help"], "{shown}");
+    }
+    for command in [
+        &["run"][..],
+        &["sweep"],
+        &["compare"],
+        &["tune"],
+        &["explain"],
+        &["snapshot"],
+        &["workload", "show"],
+        &["trace", "export"],
+    ] {
+        let (short, all) = (help(command, "-h"), help(command, "--help-all"));
+        let lines = short.lines().count();
+        assert!(lines <= 30, "{command:?}: {lines} lines\n{short}");
+        assert!(short.contains("--help-all"), "{short}");
+        let (short, all) = (flags_of(&short), flags_of(&all));
+        assert!(short.len() <= 12 && all.len() > 25, "{short:?} {all:?}");
+        assert!(short.iter().all(|flag| all.contains(flag)), "{short:?}");
+    }
+    // Shells and the manual page know every flag.
+    let all = help(&["run"], "--help-all");
+    let bash = String::from_utf8(migsim(&["completions", "bash"]).stdout).unwrap();
+    let man = String::from_utf8(migsim(&["man", "run"]).stdout).unwrap();
+    for flag in flags_of(&all) {
+        assert!(bash.contains(&format!("{flag} ")), "{flag}");
+        assert!(man.contains(&flag.replace('-', "\\-")), "{flag}");
+    }
+}

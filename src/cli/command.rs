@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use clap::builder::ValueParser;
-use clap::{Arg, Args as _, Command, CommandFactory};
+use clap::{Arg, ArgAction, Args as _, Command, CommandFactory};
 use serde_json::{Value, json};
 
 use super::args::{Arguments, RunArguments, SweepArguments};
@@ -76,6 +76,118 @@ pub(super) fn named(command: Command, program: Option<&OsString>) -> Command {
         Some(name) if !name.is_empty() => command.name(name.to_owned()),
         _ => command,
     }
+}
+
+/// The flags that `-h` and `--help` show of each command that takes settings, in this order. `--help-all` shows all flags.
+const USUAL: [(&str, &[&str]); 8] = [
+    (
+        "run",
+        &[
+            "platform", "app", "procs", "mapping", "load", "policy", "seed", "settings", "out",
+            "report",
+        ],
+    ),
+    (
+        "sweep",
+        &[
+            "platform", "app", "procs", "load", "policy", "vary", "seeds", "settings", "out",
+            "dry_run",
+        ],
+    ),
+    (
+        "compare",
+        &[
+            "platform", "app", "procs", "mapping", "load", "policies", "seeds", "settings", "map",
+            "out",
+        ],
+    ),
+    (
+        "tune",
+        &[
+            "platform", "app", "procs", "load", "policy", "vary", "seeds", "fresh", "budget", "out",
+        ],
+    ),
+    (
+        "explain",
+        &[
+            "superstep",
+            "process",
+            "why_not",
+            "platform",
+            "app",
+            "procs",
+            "policy",
+            "settings",
+            "html",
+            "json",
+        ],
+    ),
+    (
+        "snapshot",
+        &[
+            "superstep",
+            "platform",
+            "app",
+            "procs",
+            "load",
+            "policy",
+            "seed",
+            "settings",
+            "out",
+        ],
+    ),
+    (
+        "show",
+        &[
+            "app", "procs", "platform", "work", "messages", "trace", "data", "settings", "rows",
+            "svg",
+        ],
+    ),
+    (
+        "export",
+        &[
+            "app", "procs", "platform", "policy", "seed", "settings", "scenario", "format", "out",
+        ],
+    ),
+];
+
+/// The id of the flag that prints the help on all flags.
+const HELP_ALL: &str = "help-all";
+
+/// Whether a command line asks for the help on all flags.
+pub(super) fn asks_for_all(typed: &[OsString]) -> bool {
+    let mut words = typed.iter().take_while(|word| *word != "--");
+    words.any(|word| word == "--help-all")
+}
+
+/// Hides all but the [`USUAL`] flags from `-h` and `--help`.
+pub(super) fn with_brief_help(command: Command) -> Command {
+    let command = command.mut_subcommands(with_brief_help);
+    let name = command.get_name();
+    let usual = USUAL.iter().find(|(known, _)| *known == name);
+    let takes_settings = command.get_arguments().any(|arg| arg.get_id() == HELP_ALL);
+    let (Some((_, usual)), true) = (usual, takes_settings) else {
+        return command;
+    };
+    let place = |id: &str| match plain(id) {
+        HELP_ALL => Some(usual.len()),
+        id => usual.iter().position(|one| *one == id),
+    };
+    let examples = command.get_after_help().cloned().unwrap_or_default();
+    let lines = examples.to_string();
+    let mut lines = lines.lines().map(str::trim_start);
+    let example = lines.find(|line| line.starts_with("migsim "));
+    let example = example.map_or_else(String::new, |line| format!("Example:\n  {line}\n\n"));
+    let command = command.mut_args(|arg| match place(arg.get_id().as_str()) {
+        Some(place) => arg.display_order(place).help_heading(None),
+        None if arg.is_positional() => arg,
+        None => arg.hide_short_help(true).hide_long_help(true),
+    });
+    command
+        .after_help(format!(
+            "{example}`--help` has more examples; `--help-all` lists all other flags."
+        ))
+        .after_long_help(examples)
 }
 
 /// The additions of a registry to the commands that take settings.
@@ -157,6 +269,12 @@ impl<'r> Flags<'r> {
         };
         let mut args = under(APPLICATION, &self.workloads);
         args.extend(under(POLICY, &self.policies));
+        args.push(
+            Arg::new(HELP_ALL)
+                .long(HELP_ALL)
+                .action(ArgAction::Help)
+                .help("Print help on all flags"),
+        );
         command.args(args).mut_args(|arg| {
             let place = order.iter().position(|id| arg.get_id() == id.as_str());
             let arg = self.offering(arg);
@@ -211,6 +329,11 @@ const POLICY: &str = "policy";
 const TRIGGER: &str = "trigger";
 const LOAD: &str = "load";
 
+/// The id of a flag as people type it, without the mark of plug-ins.
+fn plain(id: &str) -> &str {
+    id.strip_prefix(MARK).unwrap_or(id)
+}
+
 fn id_of(flag: &OptionFlag) -> String {
     format!("{MARK}{}", flag.name)
 }
@@ -218,7 +341,7 @@ fn id_of(flag: &OptionFlag) -> String {
 /// Whether a command has a flag of this name.
 fn is_taken(command: &Command, name: &str) -> bool {
     let mut longs = command.get_arguments().filter_map(Arg::get_long);
-    longs.any(|long| long == name) || ["help", "version"].contains(&name)
+    longs.any(|long| long == name) || ["help", HELP_ALL, "version"].contains(&name)
 }
 
 /// A flag of a plug-in.

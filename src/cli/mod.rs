@@ -106,7 +106,15 @@ pub fn run_with(
     let parsed = match lean.and_then(|command| parsed(command, &typed).ok()) {
         Some(arguments) => Ok(arguments),
         None => match command::of_command(registry, called) {
-            Ok(command) => parsed(command::named(command, typed.first()), &typed),
+            Ok(command) => {
+                let command = command::named(command, typed.first());
+                let command = if command::asks_for_all(&typed) {
+                    command
+                } else {
+                    command::with_brief_help(command)
+                };
+                parsed(command, &typed)
+            }
             Err(error) => {
                 let _ = writeln!(errors, "{error}");
                 return error.exit_code();

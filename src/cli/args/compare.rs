@@ -30,7 +30,9 @@ pub(in crate::cli) struct CompareArguments {
     #[arg(value_name = "RUN", value_hint = clap::ValueHint::DirPath)]
     pub(in crate::cli) others: Vec<PathBuf>,
 
-    /// The policies, separated by commas [default: never,migbsp,greedy,greedy-refine,refine]
+    /// The policies, separated by commas
+    ///
+    /// The default is never,migbsp,greedy,greedy-refine,refine.
     #[arg(long, value_name = "POLICIES", help_heading = COMPARISON)]
     pub(in crate::cli) policies: Option<String>,
     /// Margin of indifference in percent of the best makespan: differences up to it do not count
@@ -52,7 +54,9 @@ pub(in crate::cli) struct CompareArguments {
     #[arg(long, value_name = "I/N", value_parser = parse_shard, requires = "out", conflicts_with_all = ["json", "format"], help_heading = COMPARISON)]
     pub(in crate::cli) shard: Option<Shard>,
 
-    /// Keep all runs in this folder (runs.csv, compare.json, index.html); the same command continues there
+    /// Keep all runs in this folder; the same command continues there
+    ///
+    /// It has runs.csv, compare.json and index.html.
     #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
     pub(in crate::cli) out: Option<PathBuf>,
     #[command(flatten)]

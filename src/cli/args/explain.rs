@@ -13,7 +13,9 @@ pub(in crate::cli) struct ExplainArguments {
     /// The experiment or the run folder, and what else is set
     #[command(flatten)]
     pub(in crate::cli) settings: SettingsArguments,
-    /// The superstep after which processes moved, or stayed [default: an overview of all calls]
+    /// The superstep before the call, counted from 1
+    ///
+    /// Without it, an overview of all calls is printed.
     #[arg(long, value_name = "N", value_parser = parse_count, help_heading = QUESTION)]
     pub(in crate::cli) superstep: Option<u64>,
     /// One process, written as in output: p24, or 24
@@ -25,7 +27,9 @@ pub(in crate::cli) struct ExplainArguments {
     /// Print the sentences and the numbers behind them as JSON
     #[arg(long, help_heading = OUTPUT)]
     pub(in crate::cli) json: bool,
-    /// Write the answer as an HTML page into this file, too; the overview then has each call in words
+    /// Also write the answer as an HTML page
+    ///
+    /// The overview then has each call in words.
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(in crate::cli) html: Option<PathBuf>,
 }

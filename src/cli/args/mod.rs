@@ -75,7 +75,7 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
-    /// Run an application under scenarios i (application only), ii (calls, no moves) and iii (calls and moves)
+    /// Run an application alone (scenario i), with calls of the policy (ii), and with calls and moves (iii)
     Run(Box<RunArguments>),
     /// Run an experiment with many values of its settings, on all cores; continue an interrupted sweep
     Sweep(Box<SweepArguments>),
@@ -83,10 +83,10 @@ pub(super) enum Command {
     #[command(
         allow_negative_numbers = true,
         after_help = "Examples:\n  \
-            migsim run --app lu --n 1000 --procs 25 --out runs/a\n  \
-            migsim explain runs/a\n  \
-            migsim explain runs/a --superstep 11\n  \
-            migsim explain runs/a --superstep 11 --why-not p7\n  \
+            migsim run --app lu --n 1000 --procs 25 --out runs/why\n  \
+            migsim explain runs/why\n  \
+            migsim explain runs/why --superstep 11\n  \
+            migsim explain runs/why --superstep 11 --why-not p7\n  \
             migsim explain --app lu --n 1000 --procs 25 --superstep 4 --process p22\n\n\
             Supersteps and processes are counted from 1. Without a run folder the experiment is run first."
     )]
@@ -106,10 +106,10 @@ pub(super) enum Command {
     Decide(DecideArguments),
     /// Make one self-contained HTML page of a run or of a sweep
     #[command(after_help = "Examples:\n  \
-            migsim run --app lu --n 1000 --procs 25 --processes --out runs/a\n  \
-            migsim report runs/a\n  \
+            migsim run --app lu --n 1000 --procs 25 --processes --out runs/processes\n  \
+            migsim report runs/processes\n  \
             migsim report sweeps/lu -o lu.html\n  \
-            migsim report runs/a --figure gantt --format pdf --width 85mm -o gantt.pdf\n  \
+            migsim report runs/processes --figure gantt --format pdf --width 85mm -o gantt.pdf\n  \
             migsim run --app lu --n 1000 --procs 25 --report lu-1000.html\n\n\
             The timeline of processes needs `--processes` of `migsim run`.")]
     Report(ReportArguments),

@@ -15,7 +15,9 @@ pub(in crate::cli) struct VariedArguments {
     #[command(flatten)]
     pub(in crate::cli) settings: SettingsArguments,
 
-    /// Vary any key of the experiment by its path, or one with a short name (the flags of applications and policies, policy, platform, ...)
+    /// Vary any key of the experiment
+    ///
+    /// A key is a path, or a short name: a flag of applications and policies, policy, platform and others.
     #[arg(long, value_name = "KEY=VALUES", value_parser = parse_pair, help_heading = VARIED)]
     pub(in crate::cli) vary: Vec<(String, String)>,
     /// The seeds of each setting

@@ -49,7 +49,9 @@ pub(in crate::cli) struct RunArguments {
     /// Also write the activity of each process in each superstep (processes.csv) and the traffic of the links (links.csv)
     #[arg(long, requires = "out", help_heading = OUTPUT)]
     pub(in crate::cli) processes: bool,
-    /// Also make one HTML page [default of FILE: report.html, in the folder of `--out` if given]
+    /// Also write the results as one HTML page
+    ///
+    /// Without a name it is report.html, in the folder of `--out` if given.
     #[arg(long, value_name = "FILE", num_args = 0..=1, value_parser = parse_page, help_heading = OUTPUT)]
     #[expect(
         clippy::option_option,

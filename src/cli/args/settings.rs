@@ -14,7 +14,9 @@ use crate::units::Bytes;
 /// The simulated experiment, and flags that win over it.
 #[derive(Debug, Args)]
 pub(in crate::cli) struct SettingsArguments {
-    /// An experiment: a file (JSON; see `migsim schema experiment`) or a built-in name; for `explain` also a run folder
+    /// An experiment: a JSON file or a built-in name (see `migsim list experiments`)
+    ///
+    /// `migsim schema experiment` describes the file. `migsim explain` and `migsim snapshot` take a run folder, too.
     #[arg(value_parser = complete::experiments(), hide_possible_values = true)]
     pub(in crate::cli) experiment: Option<PathBuf>,
 
@@ -28,19 +30,25 @@ pub(in crate::cli) struct SettingsArguments {
     /// The application (see `migsim list apps`)
     #[arg(long, value_name = "NAME", hide_possible_values = true, help_heading = EXPERIMENT)]
     pub(in crate::cli) app: Option<String>,
-    /// The first host of each process: contiguous, round-robin, by-core, by-speed, fast-first (for some hosts alone:
-    /// by-core:epyc,old-3), names of hosts and clusters separated by commas, or a CSV file (`process,host`)
+    /// The first host of each process: a rule, a list of hosts or a CSV file
+    ///
+    /// The rules are contiguous, round-robin, by-core, by-speed and fast-first; `by-core:epyc,old-3` applies a rule to some hosts only. A list
+    /// has names of hosts and clusters, separated by commas. A CSV file has the columns `process,host`.
     #[arg(long, value_name = "RULE|HOSTS|FILE", help_heading = EXPERIMENT)]
     pub(in crate::cli) mapping: Option<String>,
     /// The scenarios: one, several separated by commas, or all
     #[arg(long, value_enum, value_name = "SCENARIO", value_delimiter = ',', help_heading = EXPERIMENT)]
     pub(in crate::cli) scenario: Vec<ScenarioChoice>,
-    /// Seed of all random choices: of load, policy and application, unless `--set workload.seed=N` gives the application its own
+    /// Seed of all random choices: load, policy and application
+    ///
+    /// `--set workload.seed=N` gives the application a seed of its own.
     #[arg(long, value_parser = parse_counts, help_heading = EXPERIMENT)]
     pub(in crate::cli) seed: Option<Spec>,
 
-    /// Background load of hosts and links: a kind (see `migsim list loads`) and its parameters; repeatable; `none` disables it. In a sweep
-    /// one flag holds several loads: `none,walk,step=0.1,on-off` are three
+    /// Background load of hosts and links (see `migsim list loads`)
+    ///
+    /// A kind and its parameters; repeatable; `none` disables it. In a sweep one flag holds several loads: `none,walk,step=0.1,on-off` are
+    /// three.
     #[arg(long, value_name = "KIND[,KEY=VALUE]...", hide_possible_values = true, help_heading = EXPERIMENT)]
     pub(in crate::cli) load: Vec<String>,
 
@@ -63,7 +71,9 @@ pub(in crate::cli) struct SettingsArguments {
     /// Replace a constant of the network model
     #[arg(long = "net", value_name = "KEY=VALUE", value_parser = parse_pair, help_heading = MODEL)]
     pub(in crate::cli) constants: Vec<(String, String)>,
-    /// Replace any key of the experiment by its path; wins over the other flags
+    /// Set any key of the experiment by its path
+    ///
+    /// It wins over the other flags. The page *Settings* of the book and `migsim run --show` list the keys.
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_pair, help_heading = MODEL)]
     pub(in crate::cli) settings: Vec<(String, String)>,
 

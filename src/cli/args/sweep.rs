@@ -67,10 +67,12 @@ pub(in crate::cli) struct SweepArguments {
     #[arg(long = "sbatch-option", value_name = "OPTION", allow_hyphen_values = true, requires = "shards", help_heading = SLURM)]
     pub(in crate::cli) sbatch_options: Vec<String>,
 
-    /// Keep the results in this folder [default: sweeps/ and the name of the application]
+    /// Keep the results in this folder
+    ///
+    /// The default is sweeps/ and the name of the application.
     #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
     pub(in crate::cli) out: Option<PathBuf>,
-    /// Print the number of runs and an estimate of their time, and run nothing
+    /// Print the number of runs and their estimated time only
     #[arg(long, conflicts_with_all = ["json", "format"], help_heading = OUTPUT)]
     pub(in crate::cli) dry_run: bool,
     /// Print the sweep as a sweep file and run nothing

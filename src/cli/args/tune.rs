@@ -29,17 +29,23 @@ pub(in crate::cli) struct TuneArguments {
     /// The measure to optimise
     #[arg(long, value_enum, default_value = "makespan", help_heading = SEARCH)]
     pub(in crate::cli) goal: GoalChoice,
-    /// The number of runs of the search; the comparison on fresh seeds is not counted
+    /// Number of runs of the search
+    ///
+    /// The comparison on fresh seeds is not counted.
     #[arg(long, value_name = "N", default_value_t = 500, value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = SEARCH)]
     pub(in crate::cli) budget: u32,
-    /// The seeds on which the best setting is compared with the defaults [default: the 20 after those of the search]
+    /// Seeds to compare the best setting with the defaults
+    ///
+    /// The default is the 20 seeds after those of the search.
     #[arg(long, value_name = "VALUES", value_parser = parse_counts, help_heading = SEARCH)]
     pub(in crate::cli) fresh: Option<Spec>,
     /// Seed of the search
     #[arg(long, value_name = "SEED", default_value_t = 1, help_heading = SEARCH)]
     pub(in crate::cli) draw_seed: u64,
 
-    /// Keep all runs in this folder (runs.csv, tune.json, index.html); the same command continues there
+    /// Keep all runs in this folder; the same command continues there
+    ///
+    /// It has runs.csv, tune.json and index.html.
     #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
     pub(in crate::cli) out: Option<PathBuf>,
     #[command(flatten)]
