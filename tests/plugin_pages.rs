@@ -207,3 +207,33 @@ fn every_trigger_has_its_page() {
         assert!(summary.contains(&format!("(triggers/{name}.md)")), "{name}");
     }
 }
+
+/// The text between a mark and `<!-- end -->` of a page is replaced by `table`.
+fn with_table(page: &str, mark: &str, table: &str) -> String {
+    let mark = format!("<!-- generated: {mark} -->\n");
+    let (before, rest) = page.split_once(&mark).unwrap();
+    let (_, after) = rest.split_once("<!-- end -->").unwrap();
+    format!("{before}{mark}{table}<!-- end -->{after}")
+}
+
+#[test]
+fn the_guide_lists_every_policy() {
+    let mut table = String::from("| policy | what it does | who decides when |\n|---|---|---|\n");
+    for entry in &Registry::standard().policies().clone() {
+        let name = entry.name;
+        let when = if entry.needs_trigger() {
+            "a trigger"
+        } else {
+            "itself"
+        };
+        let summary = entry.summary;
+        writeln!(
+            table,
+            "| [`{name}`](../policies/{name}.md) | {summary} | {when} |"
+        )
+        .unwrap();
+    }
+    let path = "docs/guide/policy.md";
+    let page = fs::read_to_string(path).unwrap();
+    is_current(path, &with_table(&page, "policies", &table));
+}
