@@ -15,6 +15,7 @@ mod exec; // the policy exec: a program in another language, its faults, and fil
 mod explain; // run folders: read again or refused, and explained
 mod figures; // figures for articles: every format and size, legible, whole, the font embedded
 mod folders; // run folders: one run each, nothing stale, nothing of others, no other settings
+mod former; // folders of version 0.2: read, and their runs repeated to the last digit
 mod fuzzing; // what is fuzzed: a function per kind of input
 mod hostile; // broken inputs of every kind, each refused with its place and a hint
 mod invariants; // faults of ours stop a run, with a dump

@@ -18,6 +18,7 @@ use serde_json::Value;
 
 use super::built_in::{self, ONE_READING};
 use super::config::{Basis, ExperimentConfig, NONE};
+use super::former;
 use super::library::{self, LoadedLibrary};
 use super::settings::{Flag, Layers, is_within};
 use super::shared::Shared;
@@ -146,7 +147,9 @@ impl Whole {
 
     /// The settings, typed.
     pub(super) fn config(&self) -> Result<ExperimentConfig, Error> {
-        document::from_value(&self.layers.merged()?, "")
+        let mut merged = self.layers.merged()?;
+        former::renew(&mut merged);
+        document::from_value(&merged, "")
     }
 
     /// Puts settings of a platform or workload above the built-in experiments, below the given settings.

@@ -25,6 +25,7 @@ mod by_workload;
 mod calibrate;
 mod config;
 mod effect;
+mod former;
 mod hindsight;
 mod idle_cores;
 mod ledger;

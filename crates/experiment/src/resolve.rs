@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 use super::basis::{Remark, Whole, notes, unknown_platforms};
 use super::by_workload;
 use super::config::{Basis, ExperimentConfig, NONE};
+use super::former;
 use super::idle_cores;
 use super::origins;
 use super::placement::place;
@@ -156,7 +157,11 @@ impl Experiment {
         Ok(Self {
             vain_seed: draws.note(whole, parts.config.seed),
             inputs: parts.inputs(is_mapped, whole)?,
-            said: parts.notes(&resolved, is_mapped, &placement, findings),
+            said: [
+                former::notes(&whole.layers),
+                parts.notes(&resolved, is_mapped, &placement, findings),
+            ]
+            .concat(),
             platform: parts.platform,
             workload: parts.built.workload,
             placement,

@@ -352,7 +352,8 @@ impl Run {
         };
         let value: Value = serde_json::from_str(text).map_err(broken)?;
         let (schema, version) = (value["schema"].as_str(), value["version"].as_str());
-        if schema != Some(SCHEMA) || version != Some(env!("CARGO_PKG_VERSION")) {
+        let is_read = version.is_some_and(|version| VERSIONS.contains(&version));
+        if schema != Some(SCHEMA) || !is_read {
             let problem = Problem::new(format!(
                 "the run was written by version `{}` (schema `{}`), this is {} (`{SCHEMA}`)",
                 version.unwrap_or("?"),
@@ -511,6 +512,9 @@ pub(super) fn application(registry: &Registry, workload: &Value) -> String {
     let entry = registry.workloads().find(name);
     entry.map_or_else(|_| name.to_owned(), |entry| entry.title(name, workload))
 }
+
+/// The versions whose run folders are read.
+const VERSIONS: [&str; 2] = ["0.2.0", env!("CARGO_PKG_VERSION")];
 
 /// A hint: the way to a folder that can be read.
 const AGAIN: &str =
