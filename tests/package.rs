@@ -46,7 +46,9 @@ fn the_citation_is_of_this_version() {
         "README.md, how to cite: write version {VERSION}"
     );
     let changelog = fs::read_to_string("CHANGELOG.md").unwrap();
-    let newest = changelog.lines().find(|line| line.starts_with("## "));
+    // The next version may stand above it, with `(unreleased)`.
+    let is_version = |line: &&str| line.starts_with("## ") && !line.ends_with("(unreleased)");
+    let newest = changelog.lines().find(is_version);
     let newest = newest.unwrap().split_whitespace().nth(1);
     assert_eq!(newest, Some(VERSION), "CHANGELOG.md");
 }
