@@ -17,7 +17,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::built_in::{self, ONE_READING};
-use super::config::{Basis, ExperimentConfig, NONE};
+use super::config::{Basis, ExperimentConfig, NONE, platform_text};
 use super::former;
 use super::library::{self, LoadedLibrary};
 use super::settings::{Flag, Layers, is_within};
@@ -96,8 +96,8 @@ impl Whole {
     ) -> Result<Self, Error> {
         let located = |error| given.locate(error);
         let text = |key: &str| Some(given.get(key)?.as_str()?.to_owned());
-        let app = app_of(registry, given).map_err(located)?;
         let extends = text("extends");
+        let app = app_of(registry, given, (extends.as_deref(), shared)).map_err(located)?;
         let mut chain = shared.chain(extends.as_deref(), &app).map_err(located)?;
         let mut left_out = None;
         let is_fitted = extends.is_none() && given.get("calibrated_for").is_none();
@@ -105,10 +105,12 @@ impl Whole {
             .last()
             .filter(|own| is_fitted && own.has("calibrated_for"))
         {
-            let usual = || Some(own.value["platform"].as_str()?.to_owned());
-            let name = text("platform").or_else(usual).unwrap_or_default();
-            // A platform whose name is no text, or that cannot be read, is reported later.
-            let is_named = given.get("platform").is_none_or(|name| name.is_string());
+            let given = given.get("platform");
+            let key = given.as_ref().unwrap_or(&own.value["platform"]);
+            // A platform that is neither named nor given, or that cannot be read, is reported later.
+            let named = platform_text(key);
+            let is_named = named.is_some();
+            let name = named.unwrap_or_default();
             let opened = shared.platform(&name, limits);
             if is_named && opened.is_ok_and(|opened| !is_one_of(&opened, &fitted_to(own))) {
                 left_out = Some(Arc::clone(own));
@@ -255,8 +257,22 @@ impl Whole {
 }
 
 /// The application that settings name.
-fn app_of(registry: &Registry, given: &Layers) -> Result<String, Error> {
-    let Some(Value::String(app)) = given.get("workload.app") else {
+fn app_of(
+    registry: &Registry,
+    given: &Layers,
+    (extends, shared): (Option<&str>, &Shared),
+) -> Result<String, Error> {
+    let mut app = given.get("workload.app");
+    if let (None, Some(_)) = (&app, extends) {
+        // That of the experiment that is extended.
+        let chain = shared.chain(extends, "")?;
+        let named = chain.iter().rev();
+        app = named
+            .filter_map(|one| one.value.get("workload")?.get("app"))
+            .next()
+            .cloned();
+    }
+    let Some(Value::String(app)) = app else {
         if given.get("workload").is_some_and(|keys| !keys.is_object()) {
             document::from_value::<ExperimentConfig>(&given.merged()?, "")?;
         }
@@ -281,7 +297,8 @@ fn quoted(names: &[String]) -> String {
 
 /// A platform in words, beside those that settings are fitted to.
 fn shown(platform: &str, fitted: &[String]) -> String {
-    let stem = bare(platform);
+    let platform = platform::shown_name(platform);
+    let stem = bare(&platform);
     let own = stem.rsplit('/').next().unwrap_or(stem);
     if fitted.iter().any(|known| known == own) {
         format!("`{platform}` (not the built-in `{own}`)")

@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::{Map, Value, json};
 
 use super::built_in::ONE_READING;
@@ -14,7 +14,7 @@ use super::neutral;
 use crate::registry::Registry;
 use migsim_bsp::{Costs, RuntimeConfig, Scenario};
 use migsim_platform::load::{self, LoadKey};
-use migsim_platform::{Mapping, Rule};
+use migsim_platform::{Mapping, Rule, is_text};
 use migsim_workloads::registry;
 
 /// The version of the format.
@@ -110,8 +110,13 @@ pub struct ExperimentConfig {
     /// A description of the experiment for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// The platform: a file, or the name of a built-in one.
-    #[serde(default = "usual_platform")]
+    /// The platform: a file, the name of a built-in one, or the platform itself as an object (see `migsim schema platform`).
+    #[serde(
+        default = "usual_platform",
+        deserialize_with = "platform_key",
+        serialize_with = "written_platform"
+    )]
+    #[schemars(schema_with = "platform_schema")]
     pub platform: String,
     /// The clusters of a platform of zones (`SimGrid`). `zone`: those that hold hosts; `level=N`: the zones N below the outermost one.
     /// `name`: hosts whose names differ in the digits at the end. Or a CSV file with the columns `host,cluster`.
@@ -193,6 +198,33 @@ fn usual_platform() -> String {
     "ufrgs.json".into()
 }
 
+/// The key `platform` as a text: a name, or the JSON text of a platform; none if it is neither a text nor an object.
+pub(super) fn platform_text(key: &Value) -> Option<String> {
+    match key {
+        Value::String(name) => Some(name.clone()),
+        Value::Object(_) => Some(key.to_string()),
+        _ => None,
+    }
+}
+
+fn platform_key<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    let key = Value::deserialize(from)?;
+    let wrong = || de::Error::custom("a platform is a name, a file, or an object");
+    platform_text(&key).ok_or_else(wrong)
+}
+
+fn written_platform<S: Serializer>(platform: &str, to: S) -> Result<S::Ok, S::Error> {
+    let text = is_text(platform).then(|| serde_json::from_str::<Value>(platform).ok());
+    match text.flatten() {
+        Some(object) => object.serialize(to),
+        None => to.serialize_str(platform),
+    }
+}
+
+fn platform_schema(_: &mut SchemaGenerator) -> Schema {
+    json_schema!({ "type": ["string", "object"], "default": usual_platform() })
+}
+
 fn all_scenarios() -> Vec<Scenario> {
     Scenario::ALL.to_vec()
 }
@@ -203,7 +235,7 @@ fn first_seed() -> u64 {
 
 /// The JSON Schema of experiment files, generated from the types; the keys of each application and policy of `registry` are included.
 pub fn schema(registry: &Registry) -> String {
-    let mut generator = schemars::SchemaGenerator::default();
+    let mut generator = SchemaGenerator::default();
     let mut policy = Map::new();
     let names: Vec<&str> = registry.policies().names().collect();
     policy.insert(

@@ -1,5 +1,6 @@
 //! Finds a platform by name: a file as given, then in `platforms/`, then the built-in copies. An experiment file of that name is skipped,
-//! since experiments often have the name of their platform.
+//! since experiments often have the name of their platform. A name that begins with a brace is the text of a platform itself, which an
+//! experiment file holds.
 
 use std::path::Path;
 
@@ -33,6 +34,9 @@ pub fn open(name: &str) -> Result<LoadedPlatform, Error> {
 /// # Errors
 /// As [`open`], and it is too large.
 pub fn open_within(name: &str, limits: Limits) -> Result<LoadedPlatform, Error> {
+    if is_text(name) {
+        return from_json_within(INSIDE, name, limits);
+    }
     let candidates = [
         name.to_owned(),
         format!("{name}.json"),
@@ -58,6 +62,26 @@ pub fn open_within(name: &str, limits: Limits) -> Result<LoadedPlatform, Error> 
         }
     }
     Err(not_found(name).into())
+}
+
+/// The source of a platform that stands in its experiment, in messages.
+const INSIDE: &str = "the platform of the experiment";
+
+/// Whether the name of a platform is its text: a JSON object that stands in an experiment.
+pub fn is_text(name: &str) -> bool {
+    name.starts_with('{')
+}
+
+/// The name of a platform for people: that inside its text, or the one by which it is found.
+pub fn shown_name(name: &str) -> String {
+    let text = || {
+        let value: Value = serde_json::from_str(name).ok()?;
+        Some(value["name"].as_str()?.to_owned())
+    };
+    match is_text(name) {
+        true => text().unwrap_or_else(|| INSIDE.to_owned()),
+        false => name.to_owned(),
+    }
 }
 
 /// Whether a file is an experiment by its text, and so no platform.
@@ -136,6 +160,18 @@ mod tests {
         );
         assert!(open("").unwrap_err().to_string().contains("no platform"));
         assert!(open("\0").unwrap_err().to_string().contains("platform"));
+    }
+
+    #[test]
+    fn a_platform_may_be_its_text() {
+        let text = r#"{"schema": "migsim-platform-1", "name": "pair", "clusters": [{"name": "a", "hosts": 2, "speed": "1 GHz", "link": {"bandwidth": "1 Gbps", "latency": "5 us"}}]}"#;
+        assert_eq!(open(text).unwrap().platform.hosts[1].name, "a-1");
+        assert_eq!([shown_name(text), shown_name("x.json")], ["pair", "x.json"]);
+        let error = open("{\"schema\": 1}").unwrap_err().to_string();
+        assert!(
+            error.contains("the platform of the experiment:1:"),
+            "{error}"
+        );
     }
 
     #[test]

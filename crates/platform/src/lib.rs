@@ -57,7 +57,7 @@ use std::collections::BTreeMap;
 pub use assemble::memory_of;
 pub use built_in::built_in;
 pub use capacity::Background;
-pub use find::is_experiment;
+pub use find::{is_experiment, is_text, shown_name};
 pub use find::{open, open_within};
 pub use format::schema;
 pub use groups::{Clusters, Grouping};
