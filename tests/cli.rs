@@ -311,10 +311,11 @@ fn of_published(printed: &str, published: &str) -> Value {
 
 #[test]
 fn published_schemas_are_current() {
-    for format in ["platform", "experiment", "sweep"] {
+    for format in ["platform", "experiment", "suite", "sweep"] {
         let path = match format {
             "platform" => "platforms/platform.schema.json",
             "experiment" => "workloads/experiment.schema.json",
+            "suite" => "workloads/suite.schema.json",
             _ => "workloads/sweep.schema.json",
         };
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);

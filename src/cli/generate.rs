@@ -58,6 +58,7 @@ pub(super) fn schema(
         &match format {
             Format::Platform => platform::schema(),
             Format::Experiment => experiment::schema(registry),
+            Format::Suite => experiment::suite::schema(),
             Format::Sweep => sweep::schema(),
             Format::Trace => DESCRIPTION.to_owned(),
         },

@@ -27,6 +27,10 @@ pub enum Purpose {
     Tune = 101,
     /// The changes in a search for the best plan in hindsight.
     Search = 102,
+    /// The parts of a case of a suite.
+    Suite = 103,
+    /// The cases that a bootstrap draws again.
+    Bootstrap = 104,
 }
 
 /// A portable stream of random numbers (ChaCha8): the same seed and purpose give the same numbers on every machine.

@@ -4,6 +4,7 @@
 //! [`super::basis`]); the others are run by name. An experiment says under `extends` which built-in one lies below it (`none`: only the
 //! defaults); without that, the one of its application, or else [`ONE_READING`].
 
+use super::suite::case_named;
 use migsim_base::document::Document;
 use migsim_base::error::{Error, Problem};
 
@@ -79,15 +80,18 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     all.filter(|name| ![COMMON_RULES, ONE_READING].contains(name))
 }
 
-/// The built-in experiment `name` (with or without `.json`), if there is one.
+/// The built-in experiment `name` (with or without `.json`), if there is one; `lb-1.2.17` is case 17 of draw 2 of the suite `lb-1`.
 ///
 /// # Errors
 /// It cannot be read, which would be a fault of the program.
 pub fn built_in(name: &str) -> Result<Option<Document>, Error> {
     let wanted = name.strip_suffix(".json").unwrap_or(name);
-    let found = BUILT_IN.iter().find(|(name, _)| *name == wanted);
-    found
-        .map(|(name, text)| Document::parse(format!("workloads/{name}.json{MARK}"), *text))
+    let source = |name: &str| format!("workloads/{name}.json{MARK}");
+    if let Some((name, text)) = BUILT_IN.iter().find(|(name, _)| *name == wanted) {
+        return Document::parse(source(name), *text).map(Some);
+    }
+    let case = case_named(wanted);
+    case.map(|case| Document::parse(source(&case.name), format!("{:#}", case.experiment)))
         .transpose()
 }
 

@@ -45,6 +45,7 @@ mod shared;
 mod size;
 mod starts;
 mod static_starts;
+pub mod suite;
 mod when;
 
 pub use basis::{Remark, notes};

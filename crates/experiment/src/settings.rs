@@ -330,7 +330,7 @@ fn merge(below: &mut Value, above: &Value) {
 
 /// Sets a key such as `policy.name` or `load[1].mean`, making objects on the way; `false` if something on the way is not an object, is a list
 /// without that element, or has no name.
-fn set(value: &mut Value, key: &str, new: Value) -> bool {
+pub(super) fn set(value: &mut Value, key: &str, new: Value) -> bool {
     const TRIGGER: &str = "policy.trigger";
     const RECEIVES: &str = "runtime.receives";
     // A trigger may be a text; beside options of triggers it is the name among them.

@@ -20,6 +20,7 @@ pub(in crate::cli) enum Format {
     #[value(alias = "zones")]
     Platform,
     Experiment,
+    Suite,
     Sweep,
     Trace,
 }

@@ -1,0 +1,256 @@
+//! Suites: benchmarks as distributions of experiments, whose numbered cases anybody can draw again.
+//!
+//! ```text
+//! lb-1.json ─> Suite ─ draw 2, case 17 ─> Case `lb-1.2.17` ─> a built-in experiment of that name
+//! ```
+//! A case is an experiment like any other: `migsim run lb-1.2.17`, or `extends` in a file. Its platform stands inside it. The parts of a
+//! case are drawn from streams that are named after suite, draw, case and part ([`SuiteFile`]).
+
+mod draw;
+mod file;
+mod platform;
+
+use std::sync::OnceLock;
+
+use serde_json::{Value, json};
+
+pub use file::{
+    Choice, ClassLimits, Drawn, Fixed, LinkDraw, Part, PlatformDraw, SuiteFile, SuiteVersion, Unit,
+    Usual, schema,
+};
+
+use super::built_in::ONE_READING;
+use draw::{Measures, stream};
+use file::Settings;
+use migsim_base::error::{Error, Problem};
+use migsim_base::units::{Bytes, Instructions, Seconds};
+use platform::{Machine, whole};
+
+/// The suites that are built in.
+const SUITES: [(&str, &str); 1] = [("lb-1", include_str!("../../../../workloads/lb-1.json"))];
+
+/// The least number of processes of a case.
+const FEWEST_PROCESSES: u64 = 4;
+
+/// A suite that is built in.
+#[derive(Clone, Copy, Debug)]
+pub struct Suite(&'static SuiteFile);
+
+/// A case of a suite: an experiment with its classes.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Case {
+    /// The name of its experiment: suite, draw and number, with points between them.
+    pub name: String,
+    /// The number, from 1 on.
+    pub number: u64,
+    /// Its classes, in the order of the parts.
+    pub classes: Vec<String>,
+    /// The experiment file.
+    pub experiment: Value,
+}
+
+impl Suite {
+    /// The names of all suites.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        SUITES.into_iter().map(|(name, _)| name)
+    }
+
+    /// The suite `name`.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn find(name: &str) -> Result<Self, Error> {
+        static READ: [OnceLock<SuiteFile>; SUITES.len()] =
+            [const { OnceLock::new() }; SUITES.len()];
+        let place = SUITES.iter().position(|suite| suite.0 == name);
+        let Some(place) = place else {
+            let problem = Problem::unknown("suite", name);
+            return Err(problem.known("suites", Self::names()).into());
+        };
+        let read = || serde_json::from_str(SUITES[place].1).expect("a suite can be read");
+        Ok(Self(READ[place].get_or_init(read)))
+    }
+
+    /// The file of the suite.
+    pub fn file(self) -> &'static SuiteFile {
+        self.0
+    }
+
+    /// The case `number` (from 1 on) of a draw (from 1 on).
+    pub fn case(self, draw: u64, number: u64) -> Case {
+        let suite = self.0;
+        let name = format!("{}.{draw}.{number}", suite.name);
+        let machine = suite.platform.draw((draw, &name));
+        let mut making = Making {
+            suite,
+            at: (draw, &name),
+            machine: &machine,
+            settings: Settings::new(),
+            classes: Vec::new(),
+            superstep: 1.0,
+            supersteps: 1,
+        };
+        making.draw();
+        making.classify();
+        let classes = making.classes.clone();
+        Case {
+            number,
+            experiment: making.experiment(),
+            classes,
+            name,
+        }
+    }
+}
+
+/// The case of a name such as `lb-1.2.17`, if a suite has one.
+pub fn case_named(name: &str) -> Option<Case> {
+    let (rest, number) = name.rsplit_once('.')?;
+    let (suite, draw) = rest.rsplit_once('.')?;
+    let suite = Suite::find(suite).ok()?;
+    let count = |text: &str| {
+        let number: u64 = text.parse().ok()?;
+        (number > 0 && number.to_string() == text).then_some(number)
+    };
+    Some(suite.case(count(draw)?, count(number)?))
+}
+
+/// A case in the making.
+struct Making<'a> {
+    suite: &'static SuiteFile,
+    at: (u64, &'a str),
+    machine: &'a Machine,
+    settings: Settings,
+    classes: Vec<String>,
+    /// The nominal computation of a superstep \[s\].
+    superstep: f64,
+    supersteps: u64,
+}
+
+impl Making<'_> {
+    /// Draws all parts.
+    fn draw(&mut self) {
+        for part in &self.suite.parts {
+            let app = self.settings.get("workload.app").and_then(Value::as_str);
+            let is_own = part.app.is_none() || part.app.as_deref() == app;
+            if !is_own {
+                continue;
+            }
+            let mut random = stream(self.at.0, self.at.1, &part.name);
+            let choice = part.choice(&mut random);
+            self.classes.extend(choice.class.clone());
+            let measures = Measures {
+                superstep: self.superstep,
+                supersteps: self.supersteps,
+                hosts: &self.machine.hosts,
+            };
+            for (key, drawn) in &choice.settings {
+                let value = drawn.value(&mut random, measures);
+                self.settings.insert(key.clone(), value);
+            }
+            if let Some(usual) = choice.usual {
+                self.superstep = usual.superstep.get();
+                self.supersteps = usual.supersteps;
+            } else if choice.settings.contains_key("workload.app") {
+                self.size();
+            }
+        }
+    }
+
+    /// Draws processes and supersteps of the synthetic application.
+    fn size(&mut self) {
+        let mut random = stream(self.at.0, self.at.1, "size");
+        let most = self.suite.process_supersteps;
+        let shortest = 30;
+        let per_core = self.suite.processes_per_core.number(&mut random);
+        let processes = (per_core * self.machine.cores).round();
+        let processes = processes.clamp(FEWEST_PROCESSES as f64, (most / shortest) as f64);
+        let supersteps = whole(&self.suite.supersteps, &mut random) as f64;
+        let supersteps = supersteps.min((most as f64 / processes).floor());
+        let work = self.quantity(
+            "workload.instructions",
+            Instructions::parse,
+            Instructions::get,
+        );
+        // Processes beyond the cores wait for one.
+        let rounds = (processes / self.machine.cores).max(1.0);
+        self.superstep = work.unwrap_or(1e9) * rounds / self.machine.speed;
+        self.supersteps = number(supersteps);
+        self.settings
+            .insert("workload.procs".into(), json!(number(processes)));
+        self.settings
+            .insert("workload.supersteps".into(), json!(self.supersteps));
+    }
+
+    /// The value of a quantity that was drawn.
+    fn quantity<Q, E>(
+        &self,
+        key: &str,
+        parse: impl Fn(&str) -> Result<Q, E>,
+        get: impl Fn(Q) -> f64,
+    ) -> Option<f64> {
+        let text = self.settings.get(key)?.as_str()?;
+        parse(text).ok().map(get)
+    }
+
+    /// Adds the classes that follow from platform and size.
+    fn classify(&mut self) {
+        let limits = self.suite.classes;
+        let mut add = |class: &str| self.classes.push(class.to_owned());
+        add(match (self.machine.clusters, self.machine.is_wide) {
+            (1, _) => "one cluster",
+            (_, false) => "several clusters, LAN",
+            (_, true) => "several clusters, WAN",
+        });
+        if self.supersteps < limits.short {
+            add("short runs");
+        } else if self.supersteps >= limits.long {
+            add("long runs");
+        }
+        let memory = self.quantity("workload.memory", Bytes::parse, Bytes::get);
+        let fixed = self.quantity("costs.move.fixed", Seconds::parse, Seconds::get);
+        if let Some(memory) = memory {
+            let price = fixed.unwrap_or(0.0) + memory / self.machine.slowest;
+            let supersteps = price / self.superstep;
+            if supersteps < limits.cheap {
+                self.classes.push("cheap moves".into());
+            } else if supersteps >= limits.dear {
+                self.classes.push("dear moves".into());
+            }
+        }
+    }
+
+    /// The experiment file.
+    fn experiment(self) -> Value {
+        let (draw, name) = self.at;
+        let case = name.rsplit('.').next().unwrap_or_default();
+        let description = format!(
+            "Case {case} of draw {draw} of the suite {}: {}.",
+            self.suite.name,
+            self.classes.join(", ")
+        );
+        let mut experiment = json!({
+            "schema": "migsim-experiment-1",
+            "extends": ONE_READING,
+            "description": description,
+            "platform": self.machine.file,
+        });
+        for (key, value) in self.settings {
+            super::settings::set(&mut experiment, &key, value);
+        }
+        experiment
+    }
+}
+
+/// A count that was computed as a number.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a count of processes or supersteps"
+)]
+fn number(count: f64) -> u64 {
+    count.max(1.0) as u64
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,159 @@
+//! The platform of a case: clusters around a backbone, each with an uplink.
+
+use serde_json::{Value, json};
+
+use super::draw::{rounded, stream};
+use super::file::{Drawn, LinkDraw, PlatformDraw, Unit};
+use migsim_base::random::Stream;
+
+/// A drawn platform.
+#[derive(Debug)]
+pub(super) struct Machine {
+    /// The platform file.
+    pub(super) file: Value,
+    /// The hosts by name.
+    pub(super) hosts: Vec<String>,
+    /// The number of cores.
+    pub(super) cores: f64,
+    /// The mean speed of a core \[instr/s\].
+    pub(super) speed: f64,
+    /// The bandwidth of the slowest access link \[B/s\].
+    pub(super) slowest: f64,
+    /// The number of clusters.
+    pub(super) clusters: usize,
+    /// Whether the clusters are joined by a wide-area network.
+    pub(super) is_wide: bool,
+}
+
+/// A whole number from a distribution.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a count of the suite, from 0 to some thousands"
+)]
+pub(super) fn whole(drawn: &Drawn, random: &mut Stream) -> u64 {
+    drawn.number(random).round().max(0.0) as u64
+}
+
+/// A number with its unit, and the number in the unit of the text.
+fn quantity(drawn: &Drawn, random: &mut Stream) -> (f64, String) {
+    let number = rounded(drawn.number(random));
+    let unit = match drawn {
+        Drawn::Uniform {
+            unit: Unit::Of(unit),
+            ..
+        }
+        | Drawn::LogUniform {
+            unit: Unit::Of(unit),
+            ..
+        } => unit.as_str(),
+        _ => "",
+    };
+    (number, format!("{number} {unit}"))
+}
+
+/// A link with its bandwidth \[B/s\].
+fn link(draw: &LinkDraw, random: &mut Stream) -> (f64, Value) {
+    let (_, bandwidth) = quantity(&draw.bandwidth, random);
+    let (_, latency) = quantity(&draw.latency, random);
+    let speed = migsim_base::units::BytesPerSecond::parse(&bandwidth).map_or(0.0, |one| one.get());
+    (speed, json!({ "bandwidth": bandwidth, "latency": latency }))
+}
+
+impl PlatformDraw {
+    /// The platform of the case `name` of a draw.
+    pub(super) fn draw(&self, (draw, name): (u64, &str)) -> Machine {
+        let mut random = stream(draw, name, "platform");
+        let hosts = whole(&self.hosts, &mut random).max(2);
+        let clusters = whole(&self.clusters, &mut random).clamp(1, hosts / 2);
+        let is_wide = random.unit() <= self.wan && clusters > 1;
+        let sizes = parts(hosts, clusters, &mut random);
+        let mut machine = Machine {
+            file: Value::Null,
+            hosts: Vec::new(),
+            cores: 0.0,
+            speed: 0.0,
+            slowest: f64::INFINITY,
+            clusters: sizes.len(),
+            is_wide,
+        };
+        let (mut entries, mut links) = (Vec::new(), Vec::new());
+        for (index, size) in sizes.iter().enumerate() {
+            let own = format!("c{index}");
+            let router = format!("r{index}");
+            let (bandwidth, access) = link(&self.access, &mut random);
+            machine.slowest = machine.slowest.min(bandwidth);
+            let is_unlike = random.unit() <= self.unlike && *size > 1;
+            let first = if is_unlike { size / 2 } else { *size };
+            let groups = [first, size - first].into_iter().filter(|hosts| *hosts > 0);
+            let groups: Vec<Value> = groups
+                .map(|hosts| machine.group(self, hosts, &mut random))
+                .collect();
+            let mut entry = json!({ "name": own, "link": access, "groups": groups });
+            machine
+                .hosts
+                .extend((0..*size).map(|host| format!("{own}-{host}")));
+            if clusters > 1 {
+                entry["router"] = json!(router);
+                let draw = if is_wide { &self.wide } else { &self.local };
+                let (_, mut uplink) = link(draw, &mut random);
+                uplink["name"] = json!(format!("uplink-{index}"));
+                uplink["from"] = json!(router);
+                uplink["to"] = json!("backbone");
+                links.push(uplink);
+            }
+            entries.push(entry);
+        }
+        machine.speed /= machine.cores;
+        machine.file = json!({ "schema": "migsim-platform-1", "name": name, "clusters": entries });
+        if !links.is_empty() {
+            machine.file["links"] = json!(links);
+        }
+        machine
+    }
+}
+
+impl Machine {
+    /// A group of equal hosts, added to the sums.
+    fn group(&mut self, draw: &PlatformDraw, hosts: u64, random: &mut Stream) -> Value {
+        let (_, speed) = quantity(&draw.speed, random);
+        let cores = whole(&draw.cores, random).max(1);
+        let all = (hosts * cores) as f64;
+        let each = migsim_base::units::InstructionsPerSecond::parse(&speed);
+        self.cores += all;
+        self.speed += all * each.map_or(0.0, |one| one.get());
+        json!({ "hosts": hosts, "speed": speed, "cores": cores })
+    }
+}
+
+/// `whole` in so many parts of random size, each at least 2 if there is room.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a part of a count"
+)]
+fn parts(whole: u64, count: u64, random: &mut Stream) -> Vec<u64> {
+    let weights: Vec<f64> = (0..count).map(|_| 0.3 + 0.7 * random.unit()).collect();
+    let sum: f64 = weights.iter().sum();
+    let free = whole - 2 * count;
+    let part = |weight: &f64| 2 + (free as f64 * weight / sum).floor() as u64;
+    let mut sizes: Vec<u64> = weights.iter().map(part).collect();
+    let rest = whole - sizes.iter().sum::<u64>();
+    sizes[0] += rest;
+    sizes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_parts_add_up_to_the_whole() {
+        let mut random = stream(1, "c", "p");
+        for whole in 12..60 {
+            let sizes = parts(whole, 6, &mut random);
+            assert_eq!(sizes.iter().sum::<u64>(), whole);
+            assert!(sizes.iter().all(|size| *size >= 2), "{sizes:?}");
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Cases can be drawn again, load, and stay within the limits of their suite.
+
+use std::collections::BTreeSet;
+
+use super::*;
+use crate::{Experiment, Layers, Limits};
+
+fn lb_1() -> Suite {
+    Suite::find("lb-1").unwrap()
+}
+
+fn loaded(name: &str) -> Experiment {
+    let settings = Layers::of([("extends", name.into())]);
+    Experiment::load(&settings, Limits::default()).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+#[test]
+fn every_case_of_some_draws_loads_and_stays_within_the_limits() {
+    let suite = lb_1();
+    for draw in [1, 9] {
+        for number in 1..=100 {
+            let name = format!("lb-1.{draw}.{number}");
+            let experiment = loaded(&name);
+            assert_eq!(experiment.basis.experiment, name);
+            let workload = &experiment.workload;
+            let size = workload.processes() as u64 * workload.supersteps() as u64;
+            assert!(size <= suite.file().process_supersteps, "{name}: {size}");
+            let hosts = experiment.platform.platform.hosts.len();
+            assert!((8..=512).contains(&hosts), "{name}: {hosts} hosts");
+            assert!((1..=6).contains(&experiment.platform.platform.clusters.len()));
+        }
+    }
+}
+
+#[test]
+fn a_case_is_the_same_whenever_it_is_drawn_and_another_in_another_draw() {
+    let case = |draw, number| lb_1().case(draw, number).experiment.to_string();
+    assert_eq!(case(1, 17), case(1, 17));
+    let cases = (1..=3).flat_map(|draw| (1..=3).map(move |number| (draw, number)));
+    let different: BTreeSet<String> = cases.map(|(draw, number)| case(draw, number)).collect();
+    assert_eq!(different.len(), 9);
+}
+
+#[test]
+fn draws_cover_every_class() {
+    let cases: Vec<Case> = (1..=200).map(|number| lb_1().case(1, number)).collect();
+    let drawn: BTreeSet<&str> = cases
+        .iter()
+        .flat_map(|case| &case.classes)
+        .map(|one| &**one)
+        .collect();
+    let choices = lb_1().file().parts.iter().flat_map(|part| &part.choices);
+    let named = choices.filter_map(|choice| choice.class.as_deref());
+    let derived = [
+        "one cluster",
+        "several clusters, LAN",
+        "several clusters, WAN",
+        "short runs",
+        "long runs",
+        "cheap moves",
+        "dear moves",
+    ];
+    for class in named.chain(derived) {
+        assert!(drawn.contains(class), "{class}");
+    }
+}
+
+#[test]
+fn only_whole_names_are_cases() {
+    assert_eq!(case_named("lb-1.2.17").unwrap().number, 17);
+    for name in [
+        "lb-1",
+        "lb-1.1",
+        "lb-1.0.1",
+        "lb-1.1.0",
+        "lb-1.01.1",
+        "lb-2.1.1",
+        "lb-1.1.x",
+        "ufrgs.json",
+    ] {
+        assert!(case_named(name).is_none(), "{name}");
+    }
+}
