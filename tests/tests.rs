@@ -3,6 +3,7 @@
 mod ahead; // supersteps without barriers worked out by hand
 mod authors; // stored calls of the authors' own program: equal, the committed page is current
 mod basis; // whose settings a run has: a paper's on its machine, elsewhere neutral ones
+mod bench; // benchmarks: the same bytes after kills and in parts, rivals that are programs, the stored best
 mod book; // the book: current, no dead link, blocks that can be read, flags that exist
 mod call_options; // waiting for calls, moves as if alone
 mod cli; // the command: transcripts, folders, determinism

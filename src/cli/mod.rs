@@ -1,6 +1,7 @@
 //! The command line: parses arguments, calls the library, prints results and errors, returns the exit code.
 
 mod args;
+mod bench;
 mod calibrate;
 mod command;
 mod compare;
@@ -229,6 +230,7 @@ fn dispatch(
         args::Command::Compare(arguments) => {
             return compare::compare(registry, arguments, out, errors);
         }
+        args::Command::Bench(arguments) => return bench::bench(registry, arguments, out, errors),
         args::Command::Tune(tune) => return tune::tune(registry, tune, out, errors).map(|()| true),
         args::Command::Reproduce(reproduce) => {
             return reproduce::reproduce(reproduce, (out, errors));

@@ -1,4 +1,4 @@
-//! The common part of the commands that do the runs of a plan: `sweep`, `tune` and `compare`.
+//! The common part of the commands that do the runs of a plan: `sweep`, `tune`, `compare` and `bench`.
 
 use std::io::Write;
 use std::path::Path;
@@ -31,6 +31,11 @@ impl Setup {
     /// Sets up what the arguments ask for.
     pub(super) fn of(varied: &VariedArguments, output: PlanArguments) -> Result<Self, Error> {
         let limits = limits(&varied.settings.memory, output.threads, Purpose::Sweep);
+        Self::within(limits, output)
+    }
+
+    /// Sets up within `limits`.
+    pub(super) fn within(limits: Limits, output: PlanArguments) -> Result<Self, Error> {
         Ok(Self {
             limits,
             threads: planning_threads(output.threads, limits)?,
@@ -46,10 +51,15 @@ impl Setup {
 
     /// Makes the plan of a sweep and prints its notes.
     pub(super) fn plan(&self, sweep: &Sweep, errors: &mut dyn Write) -> Result<Plan, Error> {
-        let plan = || Plan::to_run(sweep, self.limits, &self.common);
-        let plan = self.threads.install(plan)?;
+        let plan = self.plan_quietly(sweep)?;
         self.note(&plan.notes, errors);
         Ok(plan)
+    }
+
+    /// Makes the plan of a sweep of our own, whose notes are of no use to the user.
+    pub(super) fn plan_quietly(&self, sweep: &Sweep) -> Result<Plan, Error> {
+        let plan = || Plan::to_run(sweep, self.limits, &self.common);
+        self.threads.install(plan)
     }
 
     /// Prints notes, unless the command is quiet.

@@ -2,6 +2,7 @@
 //!
 //! The commands are listed here. Each command has a file for its flags, as does each group of flags that several commands share.
 
+mod bench;
 mod calibrate;
 mod compare;
 mod decide;
@@ -23,6 +24,7 @@ mod workload;
 
 use clap::{Parser, Subcommand};
 
+pub(super) use bench::BenchArguments;
 pub(super) use calibrate::CalibrateArguments;
 pub(super) use compare::CompareArguments;
 pub(super) use decide::DecideArguments;
@@ -42,6 +44,7 @@ pub(super) use tune::{GoalChoice, TuneArguments};
 pub(super) use workload::WorkloadCommand;
 
 /// Headings of help, over the options of one subject.
+const BENCHMARK: &str = "Benchmark";
 const COMPARISON: &str = "Comparison";
 const EXPERIMENT: &str = "Experiment";
 const FIGURE: &str = "Figure";
@@ -132,6 +135,8 @@ pub(super) enum Command {
     Record(RecordArguments),
     /// Rank policies on one application, with confidence intervals, prices and the distance to a bound for all policies
     Compare(Box<CompareArguments>),
+    /// Run policies on the cases of a benchmark suite, and print a row to cite for each
+    Bench(Box<BenchArguments>),
     /// Reproduce a paper: published beside simulated values, cell by cell
     #[command(after_help = "Examples:\n  \
             migsim reproduce\n  \

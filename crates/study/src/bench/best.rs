@@ -1,0 +1,43 @@
+//! The stored best of each case and seed, with the policy that reached it: `case,seed,policy,makespan_s`.
+//!
+//! The file holds what a cross of all strategies and triggers found on the public draw. It is written again with each version whose
+//! numbers move (`best.csv` in the folder of a benchmark has its format).
+
+use super::Bests;
+
+/// The stored best of the draws of built-in suites: suite, draw, and the table.
+const STORED: [(&str, u64, &str); 1] = [(
+    "lb-1",
+    1,
+    include_str!("../../../../workloads/lb-1-best.csv"),
+)];
+
+/// The columns of the table.
+pub const COLUMNS: &str = "case,seed,policy,makespan_s";
+
+/// The rows of the table of a draw; none where nothing is stored.
+pub fn stored_rows(suite: &str, draw: u64) -> impl Iterator<Item = (u64, u64, &'static str, f64)> {
+    let tables = STORED
+        .iter()
+        .filter(move |one| one.0 == suite && one.1 == draw);
+    tables
+        .flat_map(|one| one.2.lines().skip(1))
+        .filter_map(|line| {
+            let (case, rest) = line.split_once(',')?;
+            let (seed, rest) = rest.split_once(',')?;
+            let (policy, makespan) = rest.rsplit_once(',')?;
+            Some((
+                case.parse().ok()?,
+                seed.parse().ok()?,
+                policy,
+                makespan.parse().ok()?,
+            ))
+        })
+}
+
+/// The stored best makespans of a draw \[s\].
+pub(super) fn stored(suite: &str, draw: u64) -> Bests {
+    let rows = stored_rows(suite, draw);
+    rows.map(|(case, seed, _, makespan)| ((case, seed), makespan))
+        .collect()
+}

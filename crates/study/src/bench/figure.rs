@@ -1,0 +1,74 @@
+//! Performance profiles: for each factor the share of cases in which a policy is within that factor of the best known (Dolan and Moré,
+//! Benchmarking optimization software with performance profiles, Mathematical Programming 91, 2002).
+
+use super::rows::{Bench, Standing};
+use migsim_output::figure::{Colour, Curve, Drawing, Series, Style};
+
+/// The largest factor that is drawn.
+pub const FACTOR: f64 = 2.0;
+
+/// The largest number of curves.
+const CURVES: usize = 6;
+
+/// The policies that are drawn whatever their ratio.
+const SHOWN: [&str; 2] = ["migbsp", "never"];
+
+/// Okabe and Ito's colours, which colour-blind readers tell apart.
+const COLOURS: [Colour; CURVES] = [
+    Colour(0, 114, 178),
+    Colour(213, 94, 0),
+    Colour(0, 158, 115),
+    Colour(204, 121, 167),
+    Colour(230, 159, 0),
+    Colour(90, 90, 90),
+];
+
+/// The policies of the figure: rivals, `migbsp` and `never`, and those with the least mean ratio.
+fn drawn(bench: &Bench) -> Vec<&Standing> {
+    let rows = &bench.standings;
+    let is_always = |one: &&Standing| !one.is_default || SHOWN.contains(&one.policy.as_str());
+    let always = rows.iter().filter(is_always).count().min(CURVES - 1);
+    let mut best = rows
+        .iter()
+        .filter(|one| !is_always(one))
+        .take(CURVES - always)
+        .collect::<Vec<_>>();
+    best.extend(rows.iter().filter(is_always).take(always));
+    best.sort_by(|a, b| a.mean.total_cmp(&b.mean));
+    best
+}
+
+/// Draws the profiles.
+pub fn profiles(bench: &Bench, style: &Style) -> Drawing {
+    let curves = drawn(bench)
+        .into_iter()
+        .zip(COLOURS)
+        .map(|(one, colour)| Curve {
+            name: one.policy.clone(),
+            colour,
+            points: steps(one),
+        });
+    let series = Series {
+        name: "Performance profiles of the policies".into(),
+        axes: [
+            "factor of the best known makespan".into(),
+            "cases within the factor [%]".into(),
+        ],
+        curves: curves.collect(),
+    };
+    series.draw(style)
+}
+
+/// The corners of a profile from factor 1 on.
+fn steps(one: &Standing) -> Vec<(f64, f64)> {
+    let all = one.profile.len() as f64;
+    let mut points = vec![(1.0, one.within(1.0))];
+    for (index, ratio) in one.profile.iter().enumerate() {
+        if (1.0..=FACTOR).contains(ratio) {
+            points.push((*ratio, 100.0 * index as f64 / all));
+            points.push((*ratio, 100.0 * (index + 1) as f64 / all));
+        }
+    }
+    points.push((FACTOR, one.within(FACTOR)));
+    points
+}

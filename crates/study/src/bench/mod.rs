@@ -1,0 +1,125 @@
+//! A benchmark: policies on the cases of a suite, each with a row to cite.
+//!
+//! ```text
+//! Suite, draw, policies ─> two sweeps (policies; static starts) ─> rows ─> Bench ─> table, bench.json, policies.csv, index.html
+//! ```
+//! The default set of the suite runs always, so that the *best known* makespan of a case and seed is the least of that set and of the
+//! stored best ([`best`]). The *ratio* of a policy in a case is the mean over the seeds of its makespan over the best known; it is at least 1
+//! for the default set. A policy that fails in a case has the largest ratio of the default set there, and the failure counts.
+//!
+//! The runs are those of sweeps over `extends` (the cases) and `policy`, so that stores, parts and job arrays are those of sweeps, too.
+
+pub mod best;
+mod figure;
+mod page;
+mod report;
+mod rows;
+mod starts;
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+pub use figure::{FACTOR, profiles};
+pub use page::page;
+pub use report::{csv_of_best, csv_of_cases, csv_of_classes, csv_of_policies, sheet, table};
+pub use rows::{Bench, BenchCase, Entry, Standing};
+pub use starts::{BEST_START, starts_sweep};
+
+use super::config::{Combine, Parameter, Sweep};
+use super::spec::Spec;
+use migsim_base::error::{Error, Problem};
+use migsim_experiment::suite::{Case, Suite};
+use migsim_experiment::{Flag, Layers, Registry};
+
+/// The largest number of cases of a draw.
+pub const MOST_CASES: u64 = 10_000;
+
+/// What a benchmark runs.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The suite.
+    pub suite: Suite,
+    /// The draw, from 1 on.
+    pub draw: u64,
+    /// The number of cases, from case 1 on.
+    pub cases: u64,
+    /// The policies beside the default set.
+    pub rivals: Vec<String>,
+    /// The seeds of each case; none: those of the suite.
+    pub seeds: Option<Spec>,
+}
+
+impl Request {
+    /// The cases.
+    pub fn drawn(&self) -> Vec<Case> {
+        (1..=self.cases)
+            .map(|number| self.suite.case(self.draw, number))
+            .collect()
+    }
+
+    /// All policies: the default set, then those rivals that are not in it.
+    pub fn policies(&self) -> Vec<String> {
+        let mut all = self.suite.file().policies.clone();
+        for rival in &self.rivals {
+            if !all.contains(rival) {
+                all.push(rival.clone());
+            }
+        }
+        all
+    }
+
+    /// The sweep of the policies over the cases.
+    ///
+    /// # Errors
+    /// The seeds of the suite cannot be read.
+    pub fn sweep(&self, registry: &Registry) -> Result<Sweep, Error> {
+        self.sweep_over(registry, "policy", &self.policies(), &["i", "iii"])
+    }
+
+    /// A sweep over the cases and the values of one more key.
+    fn sweep_over(
+        &self,
+        registry: &Registry,
+        key: &str,
+        values: &[String],
+        scenarios: &[&str],
+    ) -> Result<Sweep, Error> {
+        let name = self.suite.file().name.as_str();
+        let source = format!("suite {name}");
+        let wrong = |message: String| Error::from(Problem::new(message).source(&source));
+        let seeds = match &self.seeds {
+            Some(seeds) => seeds.clone(),
+            None => Spec::parse(&self.suite.file().seeds).map_err(wrong)?,
+        };
+        let cases = (1..=self.cases).map(|number| format!("{name}.{}.{number}", self.draw));
+        let list = |values: Vec<Value>, text: &str| Spec::list(values, text);
+        let cases = list(cases.map(Value::from).collect(), "the cases");
+        let values = list(
+            values.iter().map(|value| json!(value)).collect(),
+            &values.join(","),
+        );
+        Ok(Sweep {
+            registry: registry.clone(),
+            base: Layers::default(),
+            fixed: vec![Flag {
+                key: "scenarios".into(),
+                flag: source.clone(),
+                value: json!(scenarios),
+            }],
+            parameters: vec![
+                Parameter::new(registry, "extends", cases, &source),
+                Parameter::new(registry, key, values, &source),
+            ],
+            seeds: Some(seeds),
+            combine: Combine::Grid,
+            draw_seed: 1,
+        })
+    }
+}
+
+/// The best makespans by case and seed \[s\].
+pub(super) type Bests = BTreeMap<(u64, u64), f64>;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,80 @@
+//! `index.html` of a benchmark: the rows, the profiles, the classes, the cases.
+
+use super::figure::profiles;
+use super::report::{classes, table};
+use super::rows::{Bench, BenchCase};
+use crate::page::SHOWN;
+use crate::stats::short;
+use migsim_output::figure::{Figure, Style};
+use migsim_output::frame::{list, picture, sections_page};
+use migsim_output::{Cell, Table, numbers, words};
+
+/// The page.
+pub fn page(bench: &Bench) -> String {
+    let svg = Figure::new("profile", profiles(bench, &Style::default())).svg();
+    let label = "Share of cases within a factor of the best known, by policy";
+    let sections = [
+        (
+            "policies",
+            "Policies: the least mean ratio first".to_owned(),
+            format!("{}{}", list(&bench.sentences()), table(bench).html(SHOWN)),
+        ),
+        (
+            "profile",
+            "Performance profiles".to_owned(),
+            picture("profile", label, (300, 640), &svg),
+        ),
+        (
+            "classes",
+            "Classes of cases".to_owned(),
+            classes(bench).html(SHOWN),
+        ),
+        ("cases", "Cases".to_owned(), cases(bench).html(SHOWN)),
+    ];
+    let title = format!("Benchmark {}, draw {}", bench.suite, bench.draw);
+    sections_page(&title, "", sections, &[])
+}
+
+/// A row for each case: its classes, its fastest policy, and the ratio without any policy.
+fn cases(bench: &Bench) -> Table {
+    let mut table = Table::new(
+        "cases",
+        "",
+        &[
+            words("case", "case"),
+            words("classes", "classes"),
+            words("fastest", "fastest"),
+            numbers("makespan [s]", "makespan_s"),
+            numbers("ratio of never", "never_ratio"),
+        ],
+    );
+    let never = bench.policies.iter().position(|policy| policy == "never");
+    for case in &bench.cases {
+        let fastest = fastest(case);
+        let ratio = never.map(|place| case.entries[place].ratio);
+        table.push(vec![
+            Cell::text(&case.case.name),
+            Cell::text(case.case.classes.join(", ")),
+            fastest.map_or_else(Cell::empty, |place| Cell::text(&bench.policies[place])),
+            fastest.map_or_else(Cell::empty, |place| {
+                let makespan = case.entries[place].makespan;
+                Cell::value(makespan, short(makespan))
+            }),
+            ratio.map_or_else(Cell::empty, |ratio| {
+                Cell::value(ratio, format!("{ratio:.3}"))
+            }),
+        ]);
+    }
+    table
+}
+
+/// The policy with the least mean makespan, as a place among the policies; the best static start, the last one, is none.
+fn fastest(case: &BenchCase) -> Option<usize> {
+    let policies = 0..case.entries.len() - 1;
+    let ran = policies.filter(|place| !case.entries[*place].is_failure);
+    ran.min_by(|a, b| {
+        case.entries[*a]
+            .makespan
+            .total_cmp(&case.entries[*b].makespan)
+    })
+}

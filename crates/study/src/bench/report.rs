@@ -1,0 +1,284 @@
+//! The results of a benchmark as tables, JSON and CSV.
+
+use std::fmt::Write as _;
+
+use serde_json::{Value, json};
+
+use super::rows::{Bench, Standing};
+use crate::stats::short;
+use migsim_base::words::counted;
+use migsim_output::{Cell, Sheet, Table, numbers, words};
+
+/// The factor of the best known within which a column counts the cases.
+const WITHIN: f64 = 1.1;
+
+impl Bench {
+    /// For programs: the rows to cite, the least mean ratio first.
+    pub fn to_json(&self) -> Value {
+        let of_policy = |one: &Standing| {
+            json!({
+                "policy": one.policy,
+                "mean_ratio": one.mean,
+                "mean_ratio_ci95": one.mean_ci95,
+                "median_ratio": one.median,
+                "worst_ratio": one.worst,
+                "wins": one.wins,
+                "calls": one.counts[0],
+                "moves": one.counts[1],
+                "straight_returns": one.counts[2],
+            })
+        };
+        json!({
+            "schema": "migsim-bench-1",
+            "suite": self.suite,
+            "draw": self.draw,
+            "cases": self.cases.len(),
+            "policies": self.standings.iter().map(of_policy).collect::<Vec<_>>(),
+        })
+    }
+
+    /// What a reader should know beside the table, a sentence each.
+    pub fn sentences(&self) -> Vec<String> {
+        let mut lines = vec![format!(
+            "Suite {}, draw {}: {}, {}. A ratio is the makespan over the best known of the case; intervals: 95 %, bootstrap over the cases.",
+            self.suite,
+            self.draw,
+            counted(self.cases.len(), "case"),
+            counted(self.seeds.len(), "seed")
+        )];
+        for one in self.standings.iter().filter(|one| one.new_bests[1] > 0) {
+            let runs = self.cases.len() * self.seeds.len();
+            let remark = if self.is_rule(one) {
+                "; the start is chosen after the runs and is no part of the best known"
+            } else {
+                ""
+            };
+            lines.push(format!(
+                "New best: `{}` is below the best known in {} ({} of {runs} runs){remark}.",
+                one.policy,
+                counted(one.new_bests[0], "case"),
+                one.new_bests[1]
+            ));
+        }
+        for one in self.standings.iter().filter(|one| one.failures > 0) {
+            lines.push(format!(
+                "`{}` failed in {}, which count with the largest ratio of the default set.",
+                one.policy,
+                counted(one.failures, "case")
+            ));
+        }
+        lines
+    }
+
+    /// Whether a row is that of the best static start.
+    fn is_rule(&self, one: &Standing) -> bool {
+        self.policies.last() == Some(&one.policy)
+    }
+}
+
+/// The table and what it says, for people.
+pub fn sheet(bench: &Bench) -> Sheet {
+    let mut sheet = Sheet::default();
+    sheet.table(table(bench));
+    sheet.line("");
+    for line in bench.sentences() {
+        sheet.line(line);
+    }
+    sheet.table(classes(bench));
+    sheet
+}
+
+/// A row for each policy, the least mean ratio first.
+pub fn table(bench: &Bench) -> Table {
+    let mut table = Table::new(
+        "policies",
+        "",
+        &[
+            words("policy", "policy"),
+            numbers("mean ratio", "mean_ratio"),
+            words("95 %", "mean_ratio_ci95"),
+            numbers("median", "median_ratio"),
+            numbers("worst", "worst_ratio"),
+            numbers("in case", "worst_case"),
+            numbers("wins", "wins"),
+            numbers("within 1.1 [%]", "within_1_1_percent"),
+            numbers("calls", "calls"),
+            numbers("moves", "moves"),
+            numbers("straight returns", "straight_returns"),
+            numbers("calls cost [%]", "calls_cost_percent"),
+            numbers("moves cost [%]", "moves_cost_percent"),
+            numbers("failures", "failures"),
+        ],
+    );
+    for one in &bench.standings {
+        table.push(row(one));
+    }
+    table
+}
+
+fn number(value: f64) -> Cell {
+    Cell::value(value, short(value))
+}
+
+/// A ratio with three decimals.
+fn ratio(value: f64) -> Cell {
+    Cell::value(value, format!("{value:.3}"))
+}
+
+/// An interval of ratios.
+fn interval([low, high]: [f64; 2]) -> String {
+    format!("{low:.3} to {high:.3}")
+}
+
+/// A share in percent with one decimal.
+fn percent(value: f64) -> Cell {
+    Cell::value(value, format!("{value:.1}"))
+}
+
+fn row(one: &Standing) -> Vec<Cell> {
+    vec![
+        Cell::text(&one.policy),
+        ratio(one.mean),
+        Cell::text(interval(one.mean_ci95)),
+        ratio(one.median),
+        Cell::value(one.worst, format!("{:.2}", one.worst)),
+        Cell::value(one.worst_case, one.worst_case.to_string()),
+        Cell::count(one.wins),
+        Cell::value(one.within(WITHIN), format!("{:.0}", one.within(WITHIN))),
+        number(one.counts[0]),
+        number(one.counts[1]),
+        number(one.counts[2]),
+        percent(one.shares[0]),
+        percent(one.shares[1]),
+        Cell::count(one.failures),
+    ]
+}
+
+/// A row for each class of cases: the policies with the least mean ratios there.
+pub(super) fn classes(bench: &Bench) -> Table {
+    let mut table = Table::new(
+        "classes",
+        "Classes of cases",
+        &[
+            words("class", "class"),
+            numbers("cases", "cases"),
+            words("least mean ratio", "first"),
+            numbers("mean ratio", "first_ratio"),
+            words("next", "second"),
+            numbers("mean ratio", "second_ratio"),
+        ],
+    );
+    for (class, count) in bench.classes() {
+        let is_one =
+            |case: &migsim_experiment::suite::Case| case.classes.iter().any(|one| one == class);
+        let standings = bench.standings_among(is_one);
+        let mut row = vec![Cell::text(class), Cell::count(count)];
+        for one in standings.iter().filter(|one| !bench.is_rule(one)).take(2) {
+            row.extend([Cell::text(&one.policy), ratio(one.mean)]);
+        }
+        while row.len() < 6 {
+            row.push(Cell::empty());
+        }
+        table.push(row);
+    }
+    table
+}
+
+/// A field of CSV.
+fn field(text: &str) -> String {
+    if text.contains([',', '"', '\n']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text.to_owned()
+    }
+}
+
+const POLICY_COLUMNS: &str = "policy,mean_ratio,mean_ratio_low,mean_ratio_high,median_ratio,median_ratio_low,median_ratio_high,worst_ratio,worst_case,wins,within_1_1_percent,calls,moves,straight_returns,calls_cost_percent,moves_cost_percent,failures,new_best_cases,new_best_runs";
+
+fn csv_row(one: &Standing) -> String {
+    let numbers = [
+        one.mean,
+        one.mean_ci95[0],
+        one.mean_ci95[1],
+        one.median,
+        one.median_ci95[0],
+        one.median_ci95[1],
+        one.worst,
+    ];
+    let mut fields = vec![field(&one.policy)];
+    fields.extend(numbers.map(|number| number.to_string()));
+    fields.extend([one.worst_case.to_string(), one.wins.to_string()]);
+    fields.push(one.within(WITHIN).to_string());
+    fields.extend(one.counts.iter().chain(&one.shares).map(f64::to_string));
+    fields.push(one.failures.to_string());
+    fields.extend(one.new_bests.map(|count| count.to_string()));
+    fields.join(",")
+}
+
+/// All numbers of the rows.
+pub fn csv_of_policies(bench: &Bench) -> String {
+    let mut text = format!("{POLICY_COLUMNS}\n");
+    for one in &bench.standings {
+        text += &csv_row(one);
+        text.push('\n');
+    }
+    text
+}
+
+/// All numbers of the rows over the cases of each class.
+pub fn csv_of_classes(bench: &Bench) -> String {
+    let mut text = format!("class,cases,{POLICY_COLUMNS}\n");
+    for (class, count) in bench.classes() {
+        let is_one =
+            |case: &migsim_experiment::suite::Case| case.classes.iter().any(|one| one == class);
+        for one in bench.standings_among(is_one) {
+            let _ = writeln!(text, "{},{count},{}", field(class), csv_row(&one));
+        }
+    }
+    text
+}
+
+/// The results of each policy in each case.
+pub fn csv_of_cases(bench: &Bench) -> String {
+    let mut text = String::from(
+        "case,name,classes,policy,ratio,makespan_s,calls,moves,straight_returns,calls_cost_share,moves_cost_share,failed,new_best_runs\n",
+    );
+    for case in &bench.cases {
+        let start = [
+            case.case.number.to_string(),
+            case.case.name.clone(),
+            field(&case.case.classes.join("; ")),
+        ];
+        for (policy, entry) in bench.policies.iter().zip(&case.entries) {
+            let numbers = [
+                entry.ratio,
+                entry.makespan,
+                entry.calls,
+                entry.moves,
+                entry.straight_returns,
+                entry.call_share,
+                entry.move_share,
+            ];
+            let mut fields = start.to_vec();
+            fields.push(field(policy));
+            fields.extend(numbers.map(|number| number.to_string()));
+            fields.extend([entry.is_failure.to_string(), entry.new_bests.to_string()]);
+            text += &fields.join(",");
+            text.push('\n');
+        }
+    }
+    text
+}
+
+/// The least makespan of each case and seed with its policy, in the format of the stored best.
+pub fn csv_of_best(bench: &Bench) -> String {
+    let mut text = format!("{}\n", super::best::COLUMNS);
+    for case in &bench.cases {
+        let seeds = bench.seeds.iter().zip(&case.fastest);
+        for (seed, (policy, makespan)) in seeds {
+            let policy = field(&bench.policies[*policy]);
+            let _ = writeln!(text, "{},{seed},{policy},{makespan}", case.case.number);
+        }
+    }
+    text
+}

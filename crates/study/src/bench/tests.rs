@@ -1,0 +1,209 @@
+//! Rows of a small benchmark, worked by hand.
+
+use std::collections::BTreeMap;
+
+use serde_json::json;
+
+use super::*;
+use crate::plan::Plan;
+use crate::row::Row;
+use migsim_experiment::suite::Suite;
+
+fn request(rivals: &[&str], cases: u64) -> Request {
+    Request {
+        suite: Suite::find("lb-1").unwrap(),
+        draw: 7,
+        cases,
+        rivals: rivals.iter().map(|name| (*name).to_owned()).collect(),
+        seeds: None,
+    }
+}
+
+/// A plan of `settings` settings with two seeds; the runs have numbers.
+fn plan(settings: usize, first: usize) -> Plan {
+    serde_json::from_value(json!({
+        "schema": "migsim-plan-1",
+        "version": "0",
+        "sweep": { "schema": "migsim-sweep-1" },
+        "names": ["extends", "policy"],
+        "settings": vec![json!(["a", "b"]); settings],
+        "seeds": [1, 2],
+        "is_random": true,
+        "runs": (0..2 * settings).map(|run| (first + run).to_string()).collect::<Vec<_>>(),
+    }))
+    .unwrap()
+}
+
+fn row(makespan: f64, calls: u64) -> Row {
+    Row {
+        makespan_s: [Some(makespan), None, Some(makespan)],
+        calls: [None, Some(calls)],
+        migrations: Some(2 * calls),
+        cost_s: [Some(0.1 * makespan), Some(0.2 * makespan)],
+        straight_returns: Some(0),
+        error: None,
+        is_input: false,
+    }
+}
+
+/// The benchmark in which policy `p` of case `c` takes `time(c, p, seed)`; none fails.
+fn bench(
+    request: &Request,
+    time: impl Fn(usize, usize, usize) -> Option<f64>,
+    start: f64,
+) -> Bench {
+    let policies = request.policies().len();
+    let cases = usize::try_from(request.cases).unwrap();
+    let rules = migsim_platform::Rule::ALL.len();
+    let (own, starts) = (plan(cases * policies, 0), plan(cases * rules, 100_000));
+    let mut rows = BTreeMap::new();
+    for case in 0..cases {
+        for seed in 0..2 {
+            for policy in 0..policies {
+                let id = ((case * policies + policy) * 2 + seed).to_string();
+                let found = match time(case, policy, seed) {
+                    Some(time) => row(time, policy as u64),
+                    None => Row::failed("it hangs".into(), false),
+                };
+                rows.insert(id, found);
+            }
+            for rule in 0..rules {
+                let id = 100_000 + (case * rules + rule) * 2 + seed;
+                rows.insert(id.to_string(), row(start + rule as f64, 0));
+            }
+        }
+    }
+    Bench::of(request, (&own, &starts), &rows)
+}
+
+fn standing<'b>(bench: &'b Bench, policy: &str) -> &'b Standing {
+    bench
+        .standings
+        .iter()
+        .find(|one| one.policy == policy)
+        .unwrap()
+}
+
+#[test]
+fn ratios_are_taken_seed_by_seed_to_the_best_of_the_default_set() {
+    let request = request(&["mine"], 2);
+    let (first, mine) = (&request.policies()[0], request.policies().len() - 1);
+    // The first policy takes 10 and 20 s in the first case, 30 and 30 s in the second; the rival 12 and 16 s, 30 and 45 s; the others 40 s.
+    let time = |case: usize, policy: usize, seed: usize| {
+        Some(match policy {
+            0 => [[10.0, 20.0], [30.0, 30.0]][case][seed],
+            policy if policy == mine => [[12.0, 16.0], [30.0, 45.0]][case][seed],
+            _ => 40.0,
+        })
+    };
+    let bench = bench(&request, time, 35.0);
+    assert_eq!(
+        (standing(&bench, first).mean, standing(&bench, first).worst),
+        (1.0, 1.0)
+    );
+    // Case 1: (12/10 + 16/20) / 2 = 1; case 2: (1 + 1.5) / 2 = 1.25.
+    let mine = standing(&bench, "mine");
+    assert_eq!(
+        (mine.mean, mine.median, mine.worst, mine.worst_case),
+        (1.125, 1.125, 1.25, 2)
+    );
+    assert_eq!(
+        [mine.within(1.0), mine.within(1.2), mine.within(1.25)],
+        [50.0, 50.0, 100.0]
+    );
+    // Its makespan in case 1 has the mean 14 s, less than 15 s; one of its runs is below the best known.
+    assert_eq!(
+        (mine.wins, mine.new_bests, mine.is_default),
+        (1, [1, 1], false)
+    );
+    assert_eq!(standing(&bench, first).wins, 1);
+    let [share, _] = mine.shares;
+    assert!((share - 10.0).abs() < 1e-12, "{share}");
+    // The best start takes 35 s: 3.5 and 1.75 times, then 7/6 of it.
+    let start = standing(&bench, BEST_START);
+    assert!((start.mean - f64::midpoint(2.625, 35.0 / 30.0)).abs() < 1e-12);
+    assert_eq!(start.counts, [0.0; 3]);
+    let [low, high] = mine.mean_ci95;
+    assert!(
+        1.0 <= low && low <= 1.125 && 1.125 <= high && high <= 1.25,
+        "{low} {high}"
+    );
+    assert!(csv_of_best(&bench).contains("\n1,2,mine,16\n"));
+}
+
+#[test]
+fn a_failure_counts_with_the_largest_ratio_of_the_default_set_and_no_factor_covers_it() {
+    let request = request(&["mine"], 1);
+    let mine = request.policies().len() - 1;
+    let time = |_, policy: usize, seed: usize| {
+        let fails = policy == mine && seed == 1;
+        (!fails).then_some(10.0 + policy as f64)
+    };
+    let bench = bench(&request, time, 10.0);
+    let largest = (10.0 + (mine - 1) as f64) / 10.0;
+    let row = standing(&bench, "mine");
+    assert_eq!((row.mean, row.failures, row.wins), (largest, 1, 0));
+    assert_eq!(row.within(1e9), 0.0);
+    assert!(bench.error.as_deref().unwrap().contains("it hangs"));
+    assert!(
+        bench
+            .sentences()
+            .iter()
+            .any(|line| line.contains("`mine` failed in 1 case"))
+    );
+}
+
+#[test]
+fn the_json_has_the_keys_that_others_read() {
+    let bench = bench(
+        &request(&[], 1),
+        |_, policy, _| Some(1.0 + policy as f64),
+        9.0,
+    );
+    let json = bench.to_json();
+    let keys = |value: &serde_json::Value| -> Vec<String> {
+        value.as_object().unwrap().keys().cloned().collect()
+    };
+    assert_eq!(
+        keys(&json),
+        ["schema", "suite", "draw", "cases", "policies"]
+    );
+    assert_eq!(
+        keys(&json["policies"][0]),
+        [
+            "policy",
+            "mean_ratio",
+            "mean_ratio_ci95",
+            "median_ratio",
+            "worst_ratio",
+            "wins",
+            "calls",
+            "moves",
+            "straight_returns"
+        ]
+    );
+    let rows = json["policies"].as_array().unwrap().iter();
+    assert!(
+        rows.into_iter()
+            .all(|row| row["mean_ratio"].as_f64() >= Some(1.0))
+    );
+}
+
+#[test]
+fn the_interval_is_that_of_resampled_means() {
+    // Of two cases with ratios 1 and 3 a resample has the mean 1, 2 or 3 with the probabilities 1/4, 1/2 and 1/4.
+    let time = |case: usize, policy: usize, _| match (case, policy) {
+        (1, 1) => Some(3.0),
+        _ => Some(1.0),
+    };
+    let request = request(&[], 2);
+    let bench = bench(&request, time, 1.0);
+    assert_eq!(
+        standing(&bench, &request.policies()[1]).mean_ci95,
+        [1.0, 3.0]
+    );
+    assert_eq!(
+        standing(&bench, &request.policies()[0]).mean_ci95,
+        [1.0, 1.0]
+    );
+}

@@ -1,0 +1,73 @@
+//! The flags of `migsim bench`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::plan::{PlanArguments, parse_shard};
+use super::settings::MemoryArguments;
+use super::{BENCHMARK, OUTPUT, SLURM};
+use crate::cli::complete::texts;
+use crate::cli::options::parse_counts;
+use crate::experiment::suite::Suite;
+use crate::sweep::{Shard, Spec};
+
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:\n  \
+    The public draw, with the default set of policies:\n    \
+      migsim bench --suite lb-1 --draw 1 --cases 100 --out bench/lb-1\n  \
+    A rival beside the default set, whose runs are kept in the folder:\n    \
+      migsim bench --policies greedy/every=50,exec:./mylb --out bench/lb-1\n  \
+    One case, to look at and to run by hand:\n    \
+      migsim bench --case 17 --show > case17.json\n    \
+      migsim compare case17.json --policies refine/menon,migbsp --seeds 1..5\n\n\
+    A case is a built-in experiment: `migsim run lb-1.1.17` runs case 17 of draw 1. A ratio is the makespan over the best known of the case: \
+    the least of the default set and of the stored best, seed by seed. The same command continues in its folder. docs/guide/bench.md explains \
+    the rows.")]
+pub(in crate::cli) struct BenchArguments {
+    /// The suite
+    #[arg(long, value_name = "NAME", value_parser = texts(Suite::names()), hide_possible_values = true, default_value = "lb-1", help_heading = BENCHMARK)]
+    pub(in crate::cli) suite: String,
+    /// The draw; 1 is the public one
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000), default_value_t = 1, help_heading = BENCHMARK)]
+    pub(in crate::cli) draw: u64,
+    /// The number of cases, from case 1 on
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000), default_value_t = 100, help_heading = BENCHMARK)]
+    pub(in crate::cli) cases: u64,
+    /// Policies beside the default set of the suite, separated by commas
+    #[arg(long, value_name = "POLICIES", help_heading = BENCHMARK)]
+    pub(in crate::cli) policies: Option<String>,
+    /// The seeds of each case [default: those of the suite]
+    #[arg(long, value_name = "VALUES", value_parser = parse_counts, help_heading = BENCHMARK)]
+    pub(in crate::cli) seeds: Option<Spec>,
+    /// The number of the case that `--show` prints
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000), requires = "show", help_heading = BENCHMARK)]
+    pub(in crate::cli) case: Option<u64>,
+    /// Print a case as an experiment file and run nothing
+    #[arg(long, requires = "case", conflicts_with_all = ["json", "format", "out"], help_heading = BENCHMARK)]
+    pub(in crate::cli) show: bool,
+    /// Do only the I-th of N parts of the runs, for `migsim sweep merge`
+    #[arg(long, value_name = "I/N", value_parser = parse_shard, requires = "out", conflicts_with_all = ["json", "format"], help_heading = BENCHMARK)]
+    pub(in crate::cli) shard: Option<Shard>,
+
+    /// Run the parts as a job array of Slurm, wait for it and merge; the same command resubmits preempted and failed parts
+    #[arg(long, group = "bench_on_slurm", requires_all = ["shards", "out"], conflicts_with = "shard", help_heading = SLURM)]
+    pub(in crate::cli) slurm: bool,
+    /// Print the script of the job array and submit nothing
+    #[arg(long, group = "bench_on_slurm", requires_all = ["shards", "out"], conflicts_with = "shard", help_heading = SLURM)]
+    pub(in crate::cli) slurm_dry_run: bool,
+    /// The number of parts, each a task of the array
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000), requires = "bench_on_slurm", help_heading = SLURM)]
+    pub(in crate::cli) shards: Option<u32>,
+    /// An option of sbatch, such as partition=short or time=00:30:00
+    #[arg(long = "sbatch-option", value_name = "OPTION", allow_hyphen_values = true, requires = "shards", help_heading = SLURM)]
+    pub(in crate::cli) sbatch_options: Vec<String>,
+
+    /// Keep all runs in this folder (bench.json, policies.csv, classes.csv, cases.csv, best.csv, index.html); the same command continues there
+    #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
+    pub(in crate::cli) out: Option<PathBuf>,
+    #[command(flatten)]
+    pub(in crate::cli) memory: MemoryArguments,
+    #[command(flatten)]
+    pub(in crate::cli) output: PlanArguments,
+}

@@ -1,0 +1,130 @@
+//! `migsim bench`: policies on the cases of a suite, each with a row to cite.
+
+use std::io::Write;
+use std::path::Path;
+
+use super::args::BenchArguments;
+use super::memory_limit::limits;
+use super::print::{print, print_json, print_result, say};
+use super::setup::{Setup, kept_in};
+use super::slurm::Job;
+use crate::Registry;
+use crate::error::{Error, Problem};
+use crate::experiment::suite::Suite;
+use crate::memory::Purpose;
+use crate::sweep::bench::{self, Bench, Request};
+use crate::sweep::folder;
+use crate::sweep::run::missing_from;
+use crate::sweep::spec::label;
+use crate::sweep::{Plan, Shard, Spec, Store, Sweep};
+use crate::words::counted;
+
+pub(super) fn bench(
+    registry: &Registry,
+    arguments: &BenchArguments,
+    out: &mut dyn Write,
+    errors: &mut dyn Write,
+) -> Result<bool, Error> {
+    let suite = Suite::find(&arguments.suite)?;
+    if let Some(number) = arguments.case.filter(|_| arguments.show) {
+        let case = suite.case(arguments.draw, number);
+        return print_json(out, &case.experiment).map(|()| true);
+    }
+    let request = request(suite, arguments)?;
+    let sweep = request.sweep(registry)?;
+    let output = arguments.output;
+    let limits = limits(&arguments.memory, output.threads, Purpose::Sweep);
+    let setup = Setup::within(limits, output)?;
+    let plan = setup.plan_quietly(&sweep)?;
+    let shard = arguments.shard.unwrap_or(Shard::WHOLE);
+    if let (Some(shards), Some(folder)) = (arguments.shards, &arguments.out) {
+        let job = Job {
+            sweep: &sweep,
+            plan: &plan,
+            folder,
+            parts: usize::try_from(shards).expect("at most 100 000"),
+            options: &arguments.sbatch_options,
+            is_quiet: output.quiet,
+            form: output.form.form(),
+        };
+        if !arguments.slurm {
+            return print(out, &job.array()?.script()).map(|()| true);
+        }
+        job.run()?;
+    }
+    let mut store = setup.store(arguments.out.as_deref(), errors)?;
+    if let Some(folder) = &arguments.out {
+        folder::write_plan(folder, &plan)?;
+    }
+    store = runs(
+        &setup,
+        (&sweep, &plan),
+        (shard, arguments.out.as_deref()),
+        store,
+    )?;
+    if shard != Shard::WHOLE {
+        let text = "a part of a benchmark, for `migsim sweep merge`; then the same command without `--shard` in the merged folder\n";
+        return print(out, text).map(|()| true);
+    }
+    let starts = bench::starts_sweep(&request, registry)?;
+    let planned = setup.plan_quietly(&starts)?;
+    store = runs(
+        &setup,
+        (&starts, &planned),
+        (shard, arguments.out.as_deref()),
+        store,
+    )?;
+    let bench = Bench::of(&request, (&plan, &planned), store.rows());
+    if let Some(folder) = &arguments.out {
+        write(folder, &bench)?;
+    }
+    let form = output.form.form_unless(output.quiet);
+    print_result(out, form, || bench.to_json(), || bench::sheet(&bench))?;
+    if let Some(first) = &bench.error {
+        say(errors, &format!("runs failed, the first: {first}"));
+    }
+    Ok(bench.error.is_none())
+}
+
+/// What the arguments ask for.
+fn request(suite: Suite, arguments: &BenchArguments) -> Result<Request, Error> {
+    let wrong = |message: String| Problem::new(message).source("--policies");
+    let rivals = arguments.policies.as_deref().map(Spec::parse);
+    let rivals = rivals.transpose().map_err(wrong)?;
+    let rivals = rivals.iter().flat_map(Spec::values);
+    Ok(Request {
+        suite,
+        draw: arguments.draw,
+        cases: arguments.cases,
+        rivals: rivals.map(|value| label(&value)).collect(),
+        seeds: arguments.seeds.clone(),
+    })
+}
+
+/// Does the runs of a part that have no row yet.
+fn runs(
+    setup: &Setup,
+    (sweep, plan): (&Sweep, &Plan),
+    (shard, folder): (Shard, Option<&Path>),
+    store: Store,
+) -> Result<Store, Error> {
+    let missing = missing_from(plan, shard, store.rows());
+    setup.run((sweep, plan), &missing, store, &|store| match folder {
+        Some(folder) => kept_in(&counted(store.rows().len(), "run"), folder),
+        None => "nothing kept: a benchmark with `--out DIR` goes on where it was".to_owned(),
+    })
+}
+
+/// Writes the results into the folder.
+fn write(folder: &Path, bench: &Bench) -> Result<(), Error> {
+    let json = format!("{:#}\n", bench.to_json());
+    let texts = [
+        ("bench.json", &*json),
+        ("policies.csv", &bench::csv_of_policies(bench)),
+        ("classes.csv", &bench::csv_of_classes(bench)),
+        ("cases.csv", &bench::csv_of_cases(bench)),
+        ("best.csv", &bench::csv_of_best(bench)),
+        ("index.html", &bench::page(bench)),
+    ];
+    folder::write_texts(folder, &texts)
+}

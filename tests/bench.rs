@@ -1,0 +1,167 @@
+//! Benchmarks: the same bytes again, after a kill and in parts; a case by hand; rivals that are programs; the stored best.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
+
+use std::fs;
+use std::path::Path;
+
+use migsim::experiment::suite::Suite;
+use migsim::sweep::bench::best::stored_rows;
+use serde_json::Value;
+
+use crate::support::{migsim, migsim_in, succeeded};
+
+/// Two cases of a draw that no page uses.
+const SMALL: [&str; 7] = ["bench", "--draw", "77", "--cases", "2", "--seeds", "1..2"];
+
+/// The results in a folder, file by file; the order of the rows of runs is that in which they ended.
+fn results(folder: &Path) -> Vec<(String, String)> {
+    let files = [
+        "bench.json",
+        "policies.csv",
+        "classes.csv",
+        "cases.csv",
+        "best.csv",
+        "index.html",
+    ];
+    let read = |file: &str| fs::read_to_string(folder.join(file)).unwrap();
+    files.map(|file| (file.to_owned(), read(file))).into()
+}
+
+fn bench_in(folder: &Path, extra: &[&str]) -> Vec<(String, String)> {
+    let out = folder.to_str().unwrap();
+    succeeded(migsim(
+        &[&SMALL[..], &["--out", out, "--quiet"], extra].concat(),
+    ));
+    results(folder)
+}
+
+#[test]
+fn a_benchmark_is_the_same_again_after_a_kill_and_in_parts() {
+    let folders = tempfile::tempdir().unwrap();
+    let at = |name: &str| folders.path().join(name);
+    let whole = bench_in(&at("whole"), &["--threads", "1"]);
+    assert!(whole == bench_in(&at("again"), &[]), "two runs");
+    // A killed command leaves some rows and at most one that is cut off.
+    fs::create_dir(at("killed")).unwrap();
+    let rows = fs::read(at("whole").join("runs.jsonl")).unwrap();
+    fs::write(at("killed").join("runs.jsonl"), &rows[..rows.len() / 2]).unwrap();
+    assert!(
+        whole == bench_in(&at("killed"), &[]),
+        "killed and continued"
+    );
+    // Parts elsewhere, merged.
+    for part in ["1/2", "2/2"] {
+        let out = at(&part[..1]);
+        let own = ["--shard", part, "--quiet", "--out", out.to_str().unwrap()];
+        succeeded(migsim(&[&SMALL[..], &own].concat()));
+    }
+    succeeded(migsim_in(
+        folders.path(),
+        &["sweep", "merge", "1", "2", "--out", "parts", "--quiet"],
+    ));
+    assert!(whole == bench_in(&at("parts"), &[]), "in parts");
+}
+
+#[test]
+fn a_rival_enters_with_one_command_and_gets_a_row() {
+    let rival = "exec:python3 examples/exec-policy/rival.py";
+    let policies = format!("refine/every=50,{rival}");
+    let arguments = [
+        "bench",
+        "--draw",
+        "77",
+        "--cases",
+        "1",
+        "--seeds",
+        "1",
+        "--policies",
+        &policies,
+        "--json",
+    ];
+    let output = succeeded(migsim(&arguments));
+    let json: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(
+        (&json["suite"], &json["draw"], &json["cases"]),
+        (&"lb-1".into(), &77.into(), &1.into())
+    );
+    let rows = json["policies"].as_array().unwrap();
+    let defaults = &Suite::find("lb-1").unwrap().file().policies;
+    // The two rivals and the best static start stand beside the default set.
+    assert_eq!(rows.len(), defaults.len() + 3);
+    for row in rows {
+        let name = row["policy"].as_str().unwrap();
+        let ratio = row["mean_ratio"].as_f64().unwrap();
+        assert!(
+            ratio >= 1.0 || !defaults.iter().any(|one| one == name),
+            "{name}: {ratio}"
+        );
+    }
+    assert!(rows.iter().any(|row| row["policy"] == rival));
+}
+
+#[test]
+fn a_case_that_is_shown_is_the_case_of_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let shown = succeeded(migsim(&["bench", "--draw", "77", "--case", "2", "--show"])).stdout;
+    fs::write(folder.path().join("case.json"), shown).unwrap();
+    let policies = [
+        "--policies",
+        "never,refine/menon",
+        "--json",
+        "--no-static-starts",
+    ];
+    let of_file = migsim_in(
+        folder.path(),
+        &[&["compare", "case.json"], &policies[..]].concat(),
+    );
+    let by_name = migsim_in(
+        folder.path(),
+        &[&["compare", "lb-1.77.2"], &policies[..]].concat(),
+    );
+    let [of_file, by_name] = [of_file, by_name].map(|output| succeeded(output).stdout);
+    assert!(of_file == by_name);
+}
+
+#[test]
+fn the_stored_best_is_what_its_policy_takes() {
+    let rows: Vec<_> = stored_rows("lb-1", 1).collect();
+    // One row in each fifth of the cases, those of the shortest runs.
+    for fifth in 0..5 {
+        let of_fifth = rows.iter().filter(|row| row.0 % 5 == fifth && row.1 == 1);
+        let Some((case, seed, policy, makespan)) =
+            of_fifth.min_by(|a, b| a.3.total_cmp(&b.3)).copied()
+        else {
+            continue;
+        };
+        let name = format!("lb-1.1.{case}");
+        let output = migsim(&[
+            "run",
+            &name,
+            "--policy",
+            policy,
+            "--seed",
+            &seed.to_string(),
+            "--scenario",
+            "iii",
+            "--json",
+        ]);
+        let json: Value = serde_json::from_slice(&succeeded(output).stdout).unwrap();
+        let scenarios = json["scenarios"].as_array().unwrap();
+        let found = scenarios.last().unwrap()["makespan_s"].as_f64();
+        assert_eq!(found, Some(makespan), "{name}, {policy}, seed {seed}");
+    }
+}
+
+#[test]
+fn unknown_suites_and_policies_are_refused() {
+    let refused = |arguments: &[&str]| {
+        let output = migsim(arguments);
+        assert_eq!(output.status.code(), Some(2));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let text = refused(&["bench", "--suite", "lb-9", "--cases", "1"]);
+    assert!(text.contains("lb-1"), "{text}");
+    let text = refused(&["bench", "--cases", "1", "--policies", "refin"]);
+    assert!(text.contains("refine"), "{text}");
+}
