@@ -34,7 +34,7 @@ pub(crate) struct Change {
 }
 
 /// All capacities of a platform that vary, each with its next change.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Changes {
     /// Equal dates come in this order.
     varying: Vec<Varying>,
@@ -54,7 +54,7 @@ pub(crate) struct Changes {
 }
 
 /// A capacity that varies.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Varying {
     target: Target,
     /// Its next change: the date, infinite after the last one, and the value from then on.
@@ -67,7 +67,7 @@ struct Varying {
 }
 
 /// The changes of a capacity after the next one.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Course {
     Profile(ProfileSteps),
     Generated(Box<dyn StepsAhead>),
@@ -458,7 +458,7 @@ fn can_follow(varying: &[Varying], last: u32, place: u32) -> bool {
 }
 
 /// The changes of the bandwidths of some links, all of which are known beforehand.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct CapacityChanges {
     changes: Changes,
     clock: Clock,

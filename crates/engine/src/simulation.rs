@@ -60,6 +60,22 @@ const MOST_UNUSED_CHANGES: u64 = 200_000_000;
 const TOO_FAR: &str = "the next date is too far away for a number: look for a tiny speed or bandwidth or a huge amount of work";
 const TOO_OFTEN: &str = "give the profiles and loads longer periods, or look for a tiny speed or bandwidth or a huge amount of work";
 
+impl<'p, T: Copy + 'p> Clone for Simulation<'p, T> {
+    /// A simulation that goes on from here on its own.
+    fn clone(&self) -> Self {
+        Self {
+            platform: self.platform,
+            clock: self.clock,
+            queue: self.queue.clone(),
+            cpus: self.cpus.clone(),
+            network: self.network.boxed_clone(),
+            changes: self.changes.clone(),
+            ended: self.ended.clone(),
+            ..*self
+        }
+    }
+}
+
 impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     /// A simulation of `platform` in which nothing happens yet.
     pub fn new(platform: &'p Platform, model: NetworkModel) -> Self {

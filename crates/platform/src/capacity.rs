@@ -9,7 +9,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::profile::{Profile, Steps, StepsAhead};
+use super::profile::{Profile, StepsAhead};
 
 /// What others take of a host or link: the same from run to run.
 pub trait Background: fmt::Debug + Send + Sync {
@@ -18,24 +18,25 @@ pub trait Background: fmt::Debug + Send + Sync {
 }
 
 /// A capacity over time: the product of its parts.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Capacity {
     parts: Vec<Part>,
 }
 
 /// A factor of a capacity.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Part {
     value: f64,
     next: Option<(f64, f64)>,
-    steps: Box<dyn Steps>,
+    /// None: nothing changes.
+    steps: Option<Box<dyn StepsAhead>>,
 }
 
 impl Part {
-    fn new(value: f64, mut steps: Box<dyn Steps>) -> Self {
+    fn new(value: f64, mut steps: Option<Box<dyn StepsAhead>>) -> Self {
         Self {
             value,
-            next: steps.next(),
+            next: steps.as_mut().and_then(Iterator::next),
             steps,
         }
     }
@@ -48,11 +49,8 @@ impl Capacity {
         profile: Option<&Profile>,
         loads: &[Arc<dyn Background>],
     ) -> Self {
-        let base: Box<dyn Steps> = match profile {
-            Some(profile) => Box::new(profile.steps()),
-            None => Box::new(std::iter::empty()),
-        };
-        let shares = loads.iter().map(|load| Part::new(1.0, load.shares()));
+        let base = profile.map(|profile| Box::new(profile.steps()) as Box<dyn StepsAhead>);
+        let shares = loads.iter().map(|load| Part::new(1.0, Some(load.shares())));
         Self {
             parts: std::iter::once(Part::new(nominal, base))
                 .chain(shares)
@@ -75,7 +73,11 @@ impl Capacity {
     }
 }
 
-impl StepsAhead for Capacity {}
+impl StepsAhead for Capacity {
+    fn boxed_clone(&self) -> Box<dyn StepsAhead> {
+        Box::new(self.clone())
+    }
+}
 
 impl Iterator for Capacity {
     type Item = (f64, f64);
@@ -87,7 +89,7 @@ impl Iterator for Capacity {
         for part in &mut self.parts {
             if let Some((_, value)) = part.next.filter(|step| step.0 <= date) {
                 part.value = value;
-                part.next = part.steps.next();
+                part.next = part.steps.as_mut().and_then(Iterator::next);
             }
             capacity *= part.value;
         }
@@ -102,7 +104,11 @@ mod tests {
     #[derive(Debug)]
     struct Written(&'static [(f64, f64)]);
 
-    impl StepsAhead for std::iter::Copied<std::slice::Iter<'static, (f64, f64)>> {}
+    impl StepsAhead for std::iter::Copied<std::slice::Iter<'static, (f64, f64)>> {
+        fn boxed_clone(&self) -> Box<dyn StepsAhead> {
+            Box::new(self.clone())
+        }
+    }
 
     impl Background for Written {
         fn shares(&self) -> Box<dyn StepsAhead> {
@@ -121,6 +127,12 @@ mod tests {
         let capacity: Vec<_> = Capacity::new(100.0, Some(&profile), &loads).collect();
         let expected = [(0.0, 50.0), (1.0, 25.0), (2.0, 10.0), (3.0, 40.0)];
         assert_eq!(capacity, expected);
+        // A copy goes on from where it was made.
+        let mut read = Capacity::new(100.0, Some(&profile), &loads);
+        assert_eq!(read.next(), Some(expected[0]));
+        let copy = read.boxed_clone();
+        assert_eq!(read.collect::<Vec<_>>(), expected[1..]);
+        assert_eq!(copy.collect::<Vec<_>>(), expected[1..]);
         assert!(Capacity::steps(1.0, None, &[]).is_none());
     }
 }

@@ -21,6 +21,9 @@ impl<T: Iterator<Item = (f64, f64)> + fmt::Debug + Send + Sync> Steps for T {}
 
 /// Steps of which the next ones may be known already, so that many can be taken at once.
 pub trait StepsAhead: Steps {
+    /// Returns a second reader that stands where this one stands.
+    fn boxed_clone(&self) -> Box<dyn StepsAhead>;
+
     /// Some of the next steps, the very next one first; none if they are not known yet.
     fn ahead(&self) -> &[(f64, f64)] {
         &[]
@@ -190,7 +193,17 @@ impl ProfileSteps {
     }
 }
 
-impl StepsAhead for ProfileSteps {}
+impl StepsAhead for ProfileSteps {
+    fn boxed_clone(&self) -> Box<dyn StepsAhead> {
+        Box::new(self.clone())
+    }
+}
+
+impl Clone for Box<dyn StepsAhead> {
+    fn clone(&self) -> Self {
+        (**self).boxed_clone()
+    }
+}
 
 impl Iterator for ProfileSteps {
     type Item = (f64, f64);

@@ -153,6 +153,13 @@ impl<T: Copy> FluidNetwork<T> {
 }
 
 impl<T: Copy + std::fmt::Debug + Send> Transport<T> for FluidNetwork<T> {
+    fn boxed_clone<'p>(&self) -> Box<dyn Transport<T> + 'p>
+    where
+        T: 'p,
+    {
+        Box::new(self.clone())
+    }
+
     fn state(&self) -> &NetworkState {
         &self.flows.state
     }

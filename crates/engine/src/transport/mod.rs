@@ -45,6 +45,11 @@ pub(super) struct Message<'p, T> {
 /// A message makes steps (it ends its latency phase, say): events of the event list, with numbers that the network chooses. Whatever starts,
 /// ends or changes at one time is settled by one [`Self::settle`].
 pub(super) trait Transport<T>: fmt::Debug + Send {
+    /// Returns a copy of the network and of all messages in it.
+    fn boxed_clone<'p>(&self) -> Box<dyn Transport<T> + 'p>
+    where
+        T: 'p;
+
     /// Returns the model, the links and the connections.
     fn state(&self) -> &NetworkState;
 

@@ -44,6 +44,13 @@ fn event<T>(step: Step) -> Event<T> {
 }
 
 impl<T: Copy + std::fmt::Debug + Send> Transport<T> for PacketNetwork<T> {
+    fn boxed_clone<'p>(&self) -> Box<dyn Transport<T> + 'p>
+    where
+        T: 'p,
+    {
+        Box::new(self.clone())
+    }
+
     fn state(&self) -> &NetworkState {
         &self.state
     }

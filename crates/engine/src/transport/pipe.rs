@@ -58,6 +58,13 @@ impl<T: Copy> PipeNetwork<T> {
 }
 
 impl<T: Copy + std::fmt::Debug + Send> Transport<T> for PipeNetwork<T> {
+    fn boxed_clone<'p>(&self) -> Box<dyn Transport<T> + 'p>
+    where
+        T: 'p,
+    {
+        Box::new(self.clone())
+    }
+
     fn state(&self) -> &NetworkState {
         &self.flows.state
     }

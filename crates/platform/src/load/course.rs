@@ -153,7 +153,25 @@ impl Iterator for Follower {
     }
 }
 
+impl Clone for Follower {
+    /// Stands where `self` stands. What `self` draws beyond the room, the copy draws from the beginning when it comes to it.
+    fn clone(&self) -> Self {
+        let begun = self.passed + self.block.len();
+        let own = |_: &_| -> Box<dyn Steps> { Box::new(self.course.start().skip(begun)) };
+        Self {
+            course: Arc::clone(&self.course),
+            block: Arc::clone(&self.block),
+            own: self.own.as_ref().map(own),
+            ..*self
+        }
+    }
+}
+
 impl StepsAhead for Follower {
+    fn boxed_clone(&self) -> Box<dyn StepsAhead> {
+        Box::new(self.clone())
+    }
+
     #[inline]
     fn ahead(&self) -> &[(f64, f64)] {
         self.block.get(self.at..).unwrap_or_default() // nothing behind the last step
@@ -194,6 +212,10 @@ mod tests {
                 let few: Vec<_> = course.follow().take(3).collect();
                 assert_eq!(few, expected[..count.min(3)]);
                 for _ in 0..2 {
+                    let mut half = course.follow();
+                    let before = half.by_ref().take(count / 2).count();
+                    let rest = || expected[before..].iter().copied();
+                    assert!(half.clone().eq(rest()) && half.eq(rest()), "{count} {room}");
                     let mut all = course.follow();
                     assert!(all.by_ref().eq(expected.iter().copied()), "{count} {room}");
                     assert_eq!(all.next(), None);
