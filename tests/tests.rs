@@ -55,6 +55,7 @@ mod source; // Rust source as tokens, for the two that read it
 mod starts; // where processes start by default, the best start without moves, moves straight back
 mod statistics; // false statements about equal policies in at most 5 % of tables; three tables that were believed
 mod steady_state; // no allocation per superstep
+mod stepper; // runs that stop at each barrier: the same as the run of a policy; copies go on by themselves
 mod strategies; // decisions of other load balancers, to the last tie; triggers, optima
 mod support; // what the tests share
 mod sw_papers; // the Smith-Waterman papers: times within tolerances, decisions exactly, exceptions by name

@@ -1,7 +1,8 @@
 //! Supersteps of the applications, and whole runs.
 
 use divan::{Bencher, counter::ItemsCount};
-use migsim::bsp::Scenario;
+use migsim::bsp::{Scenario, Stepper};
+use migsim::policy::{Decision, Migration};
 use migsim::workload::Plan;
 use migsim_benches::{experiment, platform, run};
 use serde_json::{Value, json};
@@ -69,4 +70,46 @@ fn main_job(bencher: Bencher) {
         "workload.procs": 50,
     }));
     bencher.bench_local(|| run(&experiment, Scenario::Iii));
+}
+
+/// 32 processes whose work changes from superstep to superstep, on hosts under load.
+fn learning() -> Value {
+    json!({
+        "workload.app": "synthetic",
+        "workload.procs": 32,
+        "workload.supersteps": 200,
+        "workload.spread": 0.5,
+        "workload.drift": 0.5,
+        "load": { "kind": "walk" },
+    })
+}
+
+/// A run that stops at each barrier and is asked there, as for a policy that learns; one item is one barrier.
+#[divan::bench]
+fn steps(bencher: Bencher) {
+    let experiment = experiment(learning());
+    let setup = experiment.setup(Scenario::Iii);
+    bencher.counter(ItemsCount::new(200_u32)).bench_local(|| {
+        let mut stepper = Stepper::new(&setup).expect("a run");
+        while !stepper.is_over() {
+            let superstep = stepper.view().expect("loads").superstep;
+            let moves = vec![Migration::new(superstep % 32, superstep % 7)];
+            let decision = (superstep % 10 == 9).then(|| Decision::moves(moves));
+            stepper.advance(decision).expect("a superstep");
+        }
+        stepper.now()
+    });
+}
+
+/// A copy of the same run at its 100th barrier.
+#[divan::bench]
+fn copies(bencher: Bencher) {
+    let experiment = experiment(learning());
+    let setup = experiment.setup(Scenario::Iii);
+    let mut stepper = Stepper::new(&setup).expect("a run");
+    for superstep in 1..100 {
+        let decision = (superstep % 10 == 9).then(|| Decision::moves(Vec::new()));
+        stepper.advance(decision).expect("a superstep");
+    }
+    bencher.bench_local(|| stepper.clone());
 }

@@ -24,7 +24,7 @@ use migsim_base::units::{Time, to_u32};
 pub(super) const MOST_AHEAD: usize = 1024;
 
 /// The supersteps that are open: the oldest first.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Ahead {
     frames: VecDeque<Frame>,
     /// The number of the oldest one.
@@ -40,7 +40,7 @@ pub(super) struct Ahead {
 }
 
 /// A superstep that is open; its content stands in the world while it is the current one.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Frame {
     /// The names of its messages: the first one, and how many.
     messages: (u32, u32),

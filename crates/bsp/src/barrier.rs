@@ -97,7 +97,7 @@ impl BarrierContext<'_, '_> {
 }
 
 /// A barrier of a fixed number of processes, used once per superstep.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Barrier {
     bytes: Bytes,
     processes: u32,
@@ -108,7 +108,7 @@ pub(super) struct Barrier {
     protocol: Protocol,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Protocol {
     Ideal { arrived: u32 },
     None,
@@ -123,7 +123,7 @@ enum Protocol {
 
 /// As ideal, but process 0 arrives after `price`, and all leave some time after the last arrival: `release`, and
 /// `release_per_computing` for each of the `computing` processes of the superstep.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct RootSerial {
     arrived: u32,
     price: Seconds,

@@ -25,7 +25,7 @@ use migsim_base::error::Error;
 use migsim_base::units::{Bytes, ClusterId, HostId, Instructions, Seconds, Time};
 
 /// A rescheduling call that is being paid, or was paid last.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Call {
     step: Step,
     /// Activities of the step that are still in progress.

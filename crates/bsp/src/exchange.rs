@@ -8,7 +8,7 @@ use crate::refill;
 use migsim_base::units::{HostId, to_u32};
 
 /// The state of the messages of the superstep at hand.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Exchange {
     /// The messages of sender p are `order[first[p]..first[p + 1]]`.
     order: Vec<u32>,

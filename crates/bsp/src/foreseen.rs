@@ -16,7 +16,7 @@ use migsim_engine::Simulation;
 use migsim_platform::Platform;
 
 /// A barrier that is foreseen.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Foreseen {
     waves: Waves,
     packets: Packets,
@@ -33,7 +33,7 @@ pub(super) struct Foreseen {
 }
 
 /// Pairs of a notice and its connection.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Noted {
     /// The last notice of each connection, all of which one process sends: the others are before it, in this barrier and in those before.
     Last(Arc<[(u32, u32)]>),

@@ -2,7 +2,7 @@
 
 use super::ahead::{Ahead, MOST_AHEAD};
 use super::event::Stage;
-use super::run::Run;
+use super::run::{Left, Run};
 use migsim_base::error::Error;
 use migsim_base::units::{ProcessId, Seconds};
 
@@ -14,17 +14,25 @@ impl Run<'_, '_> {
 
     /// Closes the oldest superstep if all have done it, and returns whether they have; otherwise lets the processes go on that have done
     /// theirs. A superstep is closed first, since what is decided then holds for all that have ended at this time.
-    pub(super) fn leave_alone(&mut self) -> Result<bool, Error> {
+    pub(super) fn leave_alone(&mut self) -> Result<Left, Error> {
         while !self.is_oldest_done() {
             let ahead = self.ahead.as_mut();
             let Some(process) = ahead.and_then(|ahead| ahead.ready.pop_front()) else {
-                return Ok(false);
+                return Ok(Left::Some);
             };
-            self.advance(process)?;
+            self.advance_process(process)?;
         }
         // What was kept of the superstep that was closed before is not that of this one.
         self.shortcuts.run_by_events(false, &self.world);
         self.close()?;
+        if self.rescheduling.awaits_answer {
+            return Ok(Left::Asked);
+        }
+        self.go_on_alone()
+    }
+
+    /// The oldest superstep has been closed: those go on that waited for that, or all meet.
+    pub(super) fn go_on_alone(&mut self) -> Result<Left, Error> {
         self.end_superstep(Seconds::ZERO);
         let closed = self.world.ending;
         let furthest = self.superstep.at.iter().copied().max().unwrap_or(closed);
@@ -44,7 +52,7 @@ impl Run<'_, '_> {
         if !self.rescheduling.is_held {
             self.let_go(closed)?;
         }
-        Ok(true)
+        Ok(Left::All)
     }
 
     /// Counts the processes that have done their superstep; returns whether all have done the oldest one, which becomes the current one.
@@ -74,14 +82,14 @@ impl Run<'_, '_> {
             let is_waiting = may_go(number, closed)
                 && (number == closed || self.ahead.as_mut().is_some_and(has_done));
             if is_waiting {
-                self.advance(ProcessId::from_index(process).0)?;
+                self.advance_process(ProcessId::from_index(process).0)?;
             }
         }
         Ok(())
     }
 
     /// A process has done its superstep: it begins the next one, unless all meet before that or it is too far ahead.
-    fn advance(&mut self, process: u32) -> Result<(), Error> {
+    fn advance_process(&mut self, process: u32) -> Result<(), Error> {
         let number = self.superstep.at[process as usize];
         let is_last = number + 1 == self.world.supersteps;
         let Some(ahead) = &mut self.ahead else {

@@ -40,7 +40,7 @@ const IN_ORDER: f64 = 1.0 + 1e-12;
 const NAMED: usize = 6;
 
 /// Sums per host or link, reused from superstep to superstep.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Sums(Vec<(f64, f64)>);
 
 /// Checks the superstep whose barrier has just opened.
@@ -318,7 +318,7 @@ mod tests {
             memo: None,
         };
         let mut ignored = ();
-        let mut run = Run::new(&setup, Box::new(Never {}), &mut ignored);
+        let mut run = Run::new(&setup, Some(Box::new(Never {})), &mut ignored);
         run.begin(0).expect("routes are there");
         let dates = &mut run.world.outcome.supersteps[0];
         dates.computed = dates.start + Seconds::of(1.0);

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 
 /// Processes that may leave, in order: all at once, which needs no list, or some of them.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Leaving {
     /// Those of all that have not left; they come before the others.
     all: Range<u32>,

@@ -81,6 +81,7 @@ mod reschedule;
 mod run;
 mod script;
 mod shortcut;
+mod stepper;
 mod superstep;
 mod waves;
 mod workload;
@@ -104,5 +105,6 @@ pub use record::{
 };
 pub use run::simulate;
 pub use shortcut::{Memo, MemoBudget};
+pub use stepper::Stepper;
 pub use workload::{Extent, Labels, Message, Plan, PrescribedMove, Setting, Workload};
 pub use world::Setup;

@@ -14,7 +14,7 @@ use migsim_base::units::{Bytes, HostId, ProcessId, Seconds, Time, greater, to_u3
 use migsim_platform::Platform;
 
 /// The migrations between two supersteps.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Migrations {
     moves: Vec<Move>,
     /// The number of migrations in progress.

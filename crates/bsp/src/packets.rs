@@ -14,7 +14,7 @@ use migsim_engine::{NetworkModel, PathTable};
 use migsim_platform::{Link, Platform};
 
 /// The ways of notices on a platform whose links do not vary.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Packets {
     bytes: Bytes,
     paths: PathTable,

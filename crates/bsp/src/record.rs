@@ -164,7 +164,7 @@ pub struct Beginnings<'a> {
 }
 
 /// Watches a run.
-pub trait Recorder {
+pub trait Recorder: Send {
     /// Called at the barrier of each superstep (counted from 0), when all processes have arrived, with what was measured and
     /// where they are.
     fn superstep(&mut self, superstep: usize, measures: &Measures, placement: &[HostId]);

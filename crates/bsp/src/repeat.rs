@@ -39,7 +39,7 @@ impl Run<'_, '_> {
                 break;
             }
         }
-        if next > first {
+        if next > first && !self.rescheduling.awaits_answer {
             self.go_on_together()?;
         }
         Ok(next - first)

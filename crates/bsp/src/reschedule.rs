@@ -6,7 +6,7 @@ use super::migration::Migrations;
 use super::record::{CallRecord, Wait};
 use super::world::World;
 use crate::PrescribedMove;
-use crate::{Decision, Policy};
+use crate::{Decision, Policy, View};
 use migsim_base::error::{Error, Problem};
 use migsim_base::random::{Purpose, Stream};
 use migsim_base::units::{Bytes, HostId, ProcessId, Seconds};
@@ -14,7 +14,12 @@ use migsim_engine::Availability;
 
 /// The policy, and the state between two supersteps.
 pub(super) struct Rescheduling<'a> {
-    policy: Box<dyn Policy>,
+    /// None: the caller of the run answers at each barrier.
+    policy: Option<Box<dyn Policy>>,
+    /// Whether the caller has to answer before the run goes on.
+    pub(super) awaits_answer: bool,
+    /// The decision of the caller for the call that is due.
+    answer: Option<Decision>,
     random: Stream,
     /// Per host: the load that is not ours, as a fraction of its speed.
     external_load: Vec<f64>,
@@ -32,12 +37,14 @@ pub(super) struct Rescheduling<'a> {
 }
 
 impl<'a> Rescheduling<'a> {
-    pub(super) fn new(policy: Box<dyn Policy>, world: &World<'a>) -> Self {
+    pub(super) fn new(policy: Option<Box<dyn Policy>>, world: &World<'a>) -> Self {
         let platform = world.setup.platform;
         let varies = |&host: &HostId| platform.hosts[host.index()].varies();
         let hosts = (0..platform.hosts.len()).map(HostId::from_index);
         Self {
             policy,
+            awaits_answer: false,
+            answer: None,
             random: Stream::new(world.setup.seed, Purpose::Policy),
             external_load: vec![0.0; platform.hosts.len()],
             varying: hosts
@@ -54,11 +61,56 @@ impl<'a> Rescheduling<'a> {
         }
     }
 
-    /// All processes have arrived at the barrier: the policy observes the superstep, and it is settled whether all meet after it.
+    /// Returns a copy whose calls are decided by the caller of the run.
+    pub(super) fn fork(&self) -> Self {
+        Self {
+            policy: None,
+            answer: self.answer.clone(),
+            random: self.random.clone(),
+            external_load: self.external_load.clone(),
+            varying: self.varying.clone(),
+            call: self.call.clone(),
+            migrations: self.migrations.clone(),
+            ..*self
+        }
+    }
+
+    /// All processes have arrived at the barrier: the policy observes the superstep, and it is settled whether all meet after it. Without a
+    /// policy the caller has to answer first.
     #[inline]
     pub(super) fn observe(&mut self, world: &mut World<'a>) {
         self.supersteps_since_call += 1;
         self.is_due = world.has_policy() && self.ask(world);
+        if self.awaits_answer {
+            // Equal supersteps are not repeated before the answer.
+            self.is_held = true;
+            return;
+        }
+        self.settle_meeting(world);
+    }
+
+    /// The caller answers at a barrier: a call with this decision, or none.
+    ///
+    /// # Errors
+    /// The decision asks for the impossible; the run still waits for an answer.
+    pub(super) fn answer(
+        &mut self,
+        decision: Option<Decision>,
+        world: &World<'a>,
+    ) -> Result<(), Error> {
+        if let Some(decision) = &decision {
+            check(decision, world)?;
+        }
+        self.is_due = decision.is_some();
+        self.answer = decision.or(self.answer.take());
+        self.awaits_answer = false;
+        self.settle_meeting(world);
+        Ok(())
+    }
+
+    /// Settles whether all meet after the superstep that is ending.
+    #[inline]
+    fn settle_meeting(&mut self, world: &World<'a>) {
         if self.postponed_to.is_some_and(|to| to <= world.ending) {
             self.postponed_to = None;
             self.is_due = true;
@@ -70,9 +122,13 @@ impl<'a> Rescheduling<'a> {
 
     /// Whether the policy wants a call after the superstep that is ending; one that wants none any more is dismissed.
     fn ask(&mut self, world: &mut World<'a>) -> bool {
-        let is_due = self.policy.is_call_due(&world.view(&self.external_load));
+        let Some(policy) = &mut self.policy else {
+            self.awaits_answer = true;
+            return false;
+        };
+        let is_due = policy.is_call_due(&world.view(&self.external_load));
         let left = world.supersteps - 1 - world.ending;
-        if !is_due && self.policy.is_done(left) {
+        if !is_due && policy.is_done(left) {
             world.dismiss_policy();
         }
         is_due
@@ -90,7 +146,13 @@ impl<'a> Rescheduling<'a> {
         self.call.is_overlapped
             || self.postponed_to == Some(superstep)
             || !world.setup.workload.prescribed_moves(superstep).is_empty()
-            || world.has_policy() && self.policy.is_call_planned(superstep)
+            || world.has_policy() && self.is_call_planned(superstep)
+    }
+
+    /// Whether the policy has a call after a superstep that is not closed yet.
+    fn is_call_planned(&self, superstep: usize) -> bool {
+        let policy = self.policy.as_ref();
+        policy.is_some_and(|policy| policy.is_call_planned(superstep))
     }
 
     /// Whether a process that has done this superstep, which is not closed yet, reports for the call after it.
@@ -100,7 +162,16 @@ impl<'a> Rescheduling<'a> {
             && cost.order == CallOrder::Sequential
             && cost.waiting == CallWaiting::Blocking
             && world.has_policy()
-            && self.policy.is_call_planned(superstep)
+            && self.is_call_planned(superstep)
+    }
+
+    /// The world as the caller of the run may see it at a barrier, with the loads of now.
+    ///
+    /// # Errors
+    /// As [`migsim_engine::Simulation::refresh`].
+    pub(super) fn view<'v>(&'v mut self, world: &'v mut World<'a>) -> Result<View<'v>, Error> {
+        self.measure_loads(world)?;
+        Ok(world.view(&self.external_load))
     }
 
     /// The decision of the policy, which is recorded as a call.
@@ -110,8 +181,14 @@ impl<'a> Rescheduling<'a> {
     pub(super) fn decide(&mut self, world: &mut World<'a>) -> Result<(), Error> {
         self.is_due = false;
         self.measure_loads(world)?;
+        for (host, mark) in &mut self.varying {
+            *mark = world.engine.availability_mark(*host);
+        }
         let view = world.view(&self.external_load);
-        let decision = self.policy.decide(&view, &mut self.random)?;
+        let decision = match &mut self.policy {
+            Some(policy) => policy.decide(&view, &mut self.random)?,
+            None => self.answer.take().unwrap_or_default(),
+        };
         check(&decision, world)?;
         world.log.number(world.ending as u64);
         for migration in &decision.migrations {
@@ -149,8 +226,11 @@ impl<'a> Rescheduling<'a> {
     /// # Errors
     /// The state of the policy violates what it says of itself.
     pub(super) fn settle(&mut self, moves: usize, world: &World<'_>) -> Result<(), Error> {
-        self.policy.on_outcome(moves);
-        match self.policy.fault() {
+        let Some(policy) = &mut self.policy else {
+            return Ok(());
+        };
+        policy.on_outcome(moves);
+        match policy.fault() {
             Some(fault) => Err(world.broken(None, &fault)),
             None => Ok(()),
         }
@@ -159,14 +239,13 @@ impl<'a> Rescheduling<'a> {
     /// Measures the load that is not ours: its mean since the last call, or its present value.
     fn measure_loads(&mut self, world: &mut World<'_>) -> Result<(), Error> {
         let engine = &mut world.engine;
-        for (host, mark) in &mut self.varying {
+        for (host, mark) in &self.varying {
             engine.refresh(*host)?;
             let left = match world.setup.runtime.load {
                 LoadMeasure::SinceCall => engine.mean_availability(*host, *mark),
                 LoadMeasure::Present => engine.available(*host),
             };
             self.external_load[host.index()] = (1.0 - left).clamp(0.0, 1.0);
-            *mark = engine.availability_mark(*host);
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! A run: superstep by superstep, and rescheduling between them.
 //!
-//! [`Run::run`] is the loop. Whenever all processes begin a superstep together, local time starts from zero, so that equal supersteps take
-//! equal times to the last bit.
+//! [`Run::advance`] is the loop: it goes to the end under a policy, and to the next barrier where the caller decides ([`super::Stepper`]).
+//! Whenever all processes begin a superstep together, local time starts from zero, so that equal supersteps take equal times to the last bit.
 
 use super::ahead::Ahead;
 use super::config::{CallWaiting, Waiting};
@@ -26,7 +26,9 @@ pub fn simulate(
     policy: Box<dyn Policy>,
     recorder: &mut dyn Recorder,
 ) -> Result<Outcome, Error> {
-    Run::new(setup, policy, recorder).run()
+    let mut run = Run::new(setup, Some(policy), recorder);
+    run.advance()?;
+    run.finish()
 }
 
 /// The parts of a run.
@@ -39,12 +41,37 @@ pub(super) struct Run<'a, 'r> {
     pub(super) rescheduling: Rescheduling<'a>,
     pub(super) recorder: &'r mut dyn Recorder,
     pub(super) checks: invariants::Sums,
+    /// The number of supersteps that are over, with the rescheduling after them.
+    done: usize,
+    phase: Phase,
+}
+
+/// The place in the loop at which a run goes on.
+#[derive(Clone, Copy, Debug)]
+enum Phase {
+    /// A superstep begins.
+    Begin,
+    /// The caller has answered after supersteps that equal the one before; their number.
+    Repeated(usize),
+    /// The caller has answered at a barrier that no process has left.
+    Closed,
+}
+
+/// The processes that have left the barrier of the superstep that is ending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Left {
+    /// Not all of them.
+    Some,
+    /// All of them.
+    All,
+    /// All have arrived, and the caller has to answer before any leaves.
+    Asked,
 }
 
 impl<'a, 'r> Run<'a, 'r> {
     pub(super) fn new(
         setup: &'a Setup<'a>,
-        policy: Box<dyn Policy>,
+        policy: Option<Box<dyn Policy>>,
         recorder: &'r mut dyn Recorder,
     ) -> Self {
         let world = World::new(setup);
@@ -57,25 +84,75 @@ impl<'a, 'r> Run<'a, 'r> {
             superstep,
             recorder,
             checks: invariants::Sums::default(),
+            done: 0,
+            phase: Phase::Begin,
         }
     }
 
-    fn run(mut self) -> Result<Outcome, Error> {
-        let mut done = 0;
-        while done < self.world.supersteps {
-            let repeated = self.repeat(done)?;
-            if repeated == 0 {
-                self.begin(done)?;
-                self.complete()?;
-            }
-            done += repeated.max(1);
+    /// Returns a copy that goes on by answers of its caller, without a recorder.
+    pub(super) fn fork(&self) -> Run<'a, 'static> {
+        Run {
+            world: self.world.clone(),
+            superstep: self.superstep.clone(),
+            shortcuts: self.shortcuts.clone(),
+            ahead: self.ahead.clone(),
+            rescheduling: self.rescheduling.fork(),
+            recorder: Box::leak(Box::new(())), // no memory: `()` has no size
+            checks: self.checks.clone(),
+            done: self.done,
+            phase: self.phase,
+        }
+    }
+
+    /// Advances to the end, or to the next barrier at which the caller has to answer ([`Rescheduling::answer`]). Returns whether the run is over.
+    pub(super) fn advance(&mut self) -> Result<bool, Error> {
+        while self.done < self.world.supersteps {
+            let Some(passed) = self.pass_supersteps()? else {
+                return Ok(false);
+            };
+            self.done += passed;
             self.reschedule()?;
             if self.recorder.is_stopped() {
-                let message = format!("the run was stopped after superstep {done}");
+                let message = format!("the run was stopped after superstep {}", self.done);
                 return Err(Error::Run(Problem::new(message)));
             }
         }
-        self.finish()
+        Ok(true)
+    }
+
+    /// Simulates the next superstep, or all next ones that equal the one before, up to their end; returns their number, or none if the caller has
+    /// to answer first.
+    fn pass_supersteps(&mut self) -> Result<Option<usize>, Error> {
+        match std::mem::replace(&mut self.phase, Phase::Begin) {
+            Phase::Begin => {
+                let repeated = self.repeat(self.done)?;
+                if repeated == 0 {
+                    self.begin(self.done)?;
+                    return self.complete();
+                }
+                if self.rescheduling.awaits_answer {
+                    self.phase = Phase::Repeated(repeated);
+                    return Ok(None);
+                }
+                Ok(Some(repeated))
+            }
+            Phase::Repeated(supersteps) => {
+                self.go_on_together()?;
+                Ok(Some(supersteps))
+            }
+            Phase::Closed => {
+                let left = if self.ahead.is_some() {
+                    self.go_on_alone()?
+                } else {
+                    self.leave_closed()?
+                };
+                if left == Left::All {
+                    return Ok(Some(1));
+                }
+                self.next_event()?;
+                self.complete()
+            }
+        }
     }
 
     /// Computes the superstep by a shortcut, or lets all processes begin it; nothing to do if it is under way already.
@@ -109,12 +186,21 @@ impl<'a, 'r> Run<'a, 'r> {
         }
     }
 
-    /// Processes events until all processes have left the barrier of the superstep.
-    fn complete(&mut self) -> Result<(), Error> {
-        while self.has_ended_ahead() || !self.leave()? {
+    /// Processes events until all processes have left the barrier of the superstep, or the caller has to answer (none).
+    fn complete(&mut self) -> Result<Option<usize>, Error> {
+        loop {
+            if !self.has_ended_ahead() {
+                match self.leave()? {
+                    Left::All => return Ok(Some(1)),
+                    Left::Some => {}
+                    Left::Asked => {
+                        self.phase = Phase::Closed;
+                        return Ok(None);
+                    }
+                }
+            }
             self.next_event()?;
         }
-        Ok(())
     }
 
     /// After a barrier at which all processes meet: the moves that the workload prescribes, the call, and the moves that it decides.
@@ -395,21 +481,29 @@ impl<'a, 'r> Run<'a, 'r> {
         (processes.iter()).try_for_each(|process| self.superstep.begin(*process, world))
     }
 
-    /// Lets the processes go that the barrier has released; returns whether the last one has left.
-    fn leave(&mut self) -> Result<bool, Error> {
+    /// Lets the processes go that the barrier has released.
+    fn leave(&mut self) -> Result<Left, Error> {
         if self.ahead.is_some() {
             return self.leave_alone();
         }
-        let processes = self.world.placement.len();
         if !self.superstep.barrier.leaving.is_empty() && self.superstep.left == 0 {
             self.close()?;
+            if self.rescheduling.awaits_answer {
+                return Ok(Left::Asked);
+            }
         }
+        self.leave_closed()
+    }
+
+    /// The same once the superstep is closed, if all have arrived.
+    fn leave_closed(&mut self) -> Result<Left, Error> {
+        let processes = self.world.placement.len();
         if self.superstep.barrier.leaving.len() == processes {
             self.superstep.barrier.leaving.clear();
             if let Some(later) = self.leave_as_foreseen() {
                 self.end_superstep(later);
                 self.go_on_together()?;
-                return Ok(true);
+                return Ok(Left::All);
             }
         }
         while let Some(process) = self.superstep.barrier.leaving.pop() {
@@ -421,10 +515,10 @@ impl<'a, 'r> Run<'a, 'r> {
             }
             self.go_on(process)?;
             if is_last_to_leave {
-                return Ok(true);
+                return Ok(Left::All);
             }
         }
-        Ok(false)
+        Ok(Left::Some)
     }
 
     /// All processes leave the barrier, or begin the next superstep as long after the first one as it is foreseen. Returns the time until the
@@ -558,7 +652,7 @@ impl<'a, 'r> Run<'a, 'r> {
         }
     }
 
-    fn finish(mut self) -> Result<Outcome, Error> {
+    pub(super) fn finish(mut self) -> Result<Outcome, Error> {
         invariants::check_run(&self.world)?;
         debug_assert!(self.world.engine.is_idle(), "nothing is left to wait for");
         let mut outcome = self.world.outcome;

@@ -12,6 +12,7 @@ use migsim_base::error::Error;
 use migsim_base::units::{Instructions, ProcessId, Seconds, Time};
 
 /// The processes in the open superstep.
+#[derive(Clone)]
 pub(super) struct Superstep {
     pub(super) barrier: Barrier,
     pub(super) exchange: Exchange,

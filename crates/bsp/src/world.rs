@@ -37,6 +37,7 @@ pub struct Setup<'a> {
 }
 
 /// The state of a run that its parts share.
+#[derive(Clone)]
 pub(super) struct World<'a> {
     pub(super) setup: &'a Setup<'a>,
     pub(super) engine: Simulation<'a, Token>,

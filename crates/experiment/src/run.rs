@@ -204,6 +204,21 @@ impl Experiment {
         })
     }
 
+    /// Everything that defines a run of a scenario, except the policy: for a [`migsim_bsp::Stepper`].
+    pub fn setup(&self, scenario: Scenario) -> Setup<'_> {
+        Setup {
+            platform: &self.platform.platform,
+            network: self.network,
+            workload: self.workload.as_ref(),
+            placement: &self.placement,
+            runtime: self.config.runtime,
+            costs: self.config.costs,
+            scenario,
+            seed: self.config.seed,
+            memo: None,
+        }
+    }
+
     /// The same with a policy that is not the one of the settings.
     ///
     /// # Errors
@@ -234,15 +249,9 @@ impl Experiment {
         memo: Option<&Memo>,
     ) -> Result<ScenarioRun, Error> {
         let setup = Setup {
-            platform: &self.platform.platform,
-            network: self.network,
-            workload: self.workload.as_ref(),
             placement,
-            runtime: self.config.runtime,
-            costs: self.config.costs,
-            scenario,
-            seed: self.config.seed,
             memo,
+            ..self.setup(scenario)
         };
         let start = ThreadTime::now();
         let outcome = simulate(

@@ -8,7 +8,7 @@ use migsim_base::error::Error;
 use migsim_base::units::Bytes;
 
 /// All notify process 0, which answers all.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Central {
     receives: Receives,
     /// Whether process 0 is at the barrier; notices delivered; answers delivered.

@@ -7,7 +7,7 @@ use migsim_base::error::Error;
 use migsim_base::units::Bytes;
 
 /// Process 0 releases the others, each when both are at the barrier.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct ReleasedByFirst {
     /// Whether process 0 is at the barrier.
     is_open: bool,

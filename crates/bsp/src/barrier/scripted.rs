@@ -9,7 +9,7 @@ use migsim_base::error::Error;
 use migsim_base::units::Bytes;
 
 /// Each process works through its script of sends and receives ([`Script`]).
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Scripted {
     script: Script,
     /// The ways of notices; none if they are flows.

@@ -10,7 +10,7 @@ use migsim_base::error::Error;
 use migsim_base::units::{Bytes, HostId};
 
 /// A coordinator that does one thing at a time.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Sequential {
     gather: GatherOrder,
     release: Release,

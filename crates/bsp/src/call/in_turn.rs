@@ -19,7 +19,7 @@ use migsim_base::error::Error;
 use migsim_base::units::{ClusterId, HostId, Instructions, ProcessId, to_u32};
 
 /// The managers of all clusters and the processes that wait for them.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct InTurn {
     managers: Vec<Manager>,
     /// Per process: its manager, and whether it has sent its report.
@@ -30,7 +30,7 @@ pub(super) struct InTurn {
 }
 
 /// The manager of a cluster, with what it has to do.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Manager {
     host: HostId,
     /// The processes whose reports wait for it.

@@ -37,7 +37,7 @@ use migsim_engine::{
 use migsim_platform::{Link, Platform};
 
 /// The state kept from superstep to superstep: the paths, memoized rates, and reused arrays.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Direct {
     config: RuntimeConfig,
     /// Whether nothing changes on the platform, and shortcuts may be taken.

@@ -117,7 +117,7 @@ pub(super) fn share_host(works: &[(f64, u32)], speed: f64, cores: f64, computed:
 }
 
 /// Lists of processes, one behind the other.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Groups {
     members: Vec<u32>,
     /// The end of each list.

@@ -116,7 +116,7 @@ impl Memo {
 }
 
 /// The part of a memo that a run uses: the supersteps for its placement.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct SharedMemo<'a> {
     all: &'a Memo,
     placement: Vec<HostId>,
@@ -204,7 +204,7 @@ pub(crate) fn are_equal(one: &[HostId], other: &[HostId]) -> bool {
 }
 
 /// The superstep before the next one, if all processes began and ended it together.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Previous {
     result: Option<SuperstepResult>,
     placement: Vec<HostId>,

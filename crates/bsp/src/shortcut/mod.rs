@@ -32,6 +32,7 @@ use migsim_platform::Platform;
 const MOST_REMEMBERED: usize = 1 << 12;
 
 /// Both shortcuts.
+#[derive(Clone)]
 pub(super) struct Shortcuts<'a> {
     direct: Direct,
     previous: Previous,
@@ -48,7 +49,7 @@ pub(super) struct Shortcuts<'a> {
 }
 
 /// The links of varying bandwidth that the messages of a plan cross.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct CrossedLinks {
     /// The placement for which they were found; empty if the plan is new.
     placement: Vec<HostId>,

@@ -13,7 +13,7 @@ use migsim_base::units::{HostId, ProcessId, greater};
 use migsim_engine::{NetworkModel, PathId, PathTable};
 
 /// What slow start may do to the messages of a superstep; its arrays are reused.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct SlowStart {
     is_on: bool,
     /// How long each message waits on an idle connection \[s\]; empty if none waits.

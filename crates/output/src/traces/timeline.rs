@@ -65,7 +65,7 @@ impl Counter {
 }
 
 /// A writer of a trace file. Dates are in seconds, not before 0, and rise for each process.
-pub(super) trait Sink {
+pub(super) trait Sink: Send {
     /// A process is in `state` from `date` on; at first it waits.
     fn enter(&mut self, process: u32, state: State, date: f64);
 

@@ -1,0 +1,140 @@
+//! A run whose caller decides: it stops at each barrier, shows what a policy would see, goes on with the moves that it is given, and can be copied.
+//!
+//! ```text
+//! new ──> barrier 1 ──view, advance──> barrier 2 ──> ... ──> the last barrier ──advance──> finish
+//!             └──clone──> goes on by itself
+//! ```
+//! It is the loop of [`super::simulate`], which stops where a policy would be asked. A call is priced as the costs of the [`Setup`] say, by the
+//! procedure of its [`Decision`]. A barrier without a call costs nothing.
+
+use std::fmt;
+
+use super::run::Run;
+use super::world::Setup;
+use crate::{Decision, Outcome, View};
+use migsim_base::error::{Error, Problem};
+use migsim_base::units::Time;
+
+/// A run that stops at each barrier. A copy ([`Clone`]) goes on from the same barrier, and neither changes the other.
+///
+/// ```
+/// # use migsim_base::units::{Bytes, HostId, Instructions, ProcessId};
+/// # use migsim_bsp::{Costs, Decision, Migration, Plan, RuntimeConfig, Scenario, Setup, Stepper, Workload};
+/// /// Two processes that compute for a second, three times.
+/// #[derive(Debug)]
+/// struct Pair;
+///
+/// impl Workload for Pair {
+///     // two processes, three supersteps
+/// #    fn processes(&self) -> usize { 2 }
+/// #    fn supersteps(&self) -> usize { 3 }
+/// #    fn fill(&self, _superstep: usize, plan: &mut Plan) { plan.work.fill(Instructions::of(1.5e9)); }
+/// #    fn memory(&self, _process: ProcessId) -> Bytes { Bytes::default() }
+/// }
+///
+/// # let platform = migsim_platform::open("lbm")?.platform;
+/// # let setup = Setup {
+/// #     platform: &platform,
+/// #     network: migsim_engine::NetworkModel::default(),
+/// #     workload: &Pair,
+/// #     placement: &[HostId(0), HostId(0)],
+/// #     runtime: RuntimeConfig::default(),
+/// #     costs: Costs::default(),
+/// #     scenario: Scenario::Iii,
+/// #     seed: 1,
+/// #     memo: None,
+/// # };
+/// let mut stay = Stepper::new(&setup)?; // both processes on host 0
+/// assert_eq!(stay.view()?.superstep, 0);
+/// let mut go = stay.clone();
+/// go.advance(Some(Decision::moves(vec![Migration::new(1, 1)])))?;
+/// stay.advance(None)?;
+/// assert!(go.now() < stay.now());
+/// # Ok::<(), migsim_base::error::Error>(())
+/// ```
+pub struct Stepper<'a> {
+    run: Run<'a, 'static>,
+    is_over: bool,
+}
+
+impl<'a> Stepper<'a> {
+    /// Begins a run and simulates it up to its first barrier.
+    ///
+    /// # Errors
+    /// As [`super::simulate`].
+    pub fn new(setup: &'a Setup<'a>) -> Result<Self, Error> {
+        let recorder = Box::leak(Box::new(())); // no memory: `()` has no size
+        let mut run = Run::new(setup, None, recorder);
+        let is_over = run.advance()?;
+        Ok(Self { run, is_over })
+    }
+
+    /// Whether the run is over: there is no barrier any more.
+    pub fn is_over(&self) -> bool {
+        self.is_over
+    }
+
+    /// The present: the last process has arrived at the barrier; after the last superstep, the end of the run.
+    pub fn now(&self) -> Time {
+        self.run.world.engine.now()
+    }
+
+    /// Shows the barrier as a policy sees it that is about to decide: loads are those up to now.
+    ///
+    /// # Errors
+    /// The load of a host changes without end.
+    pub fn view(&mut self) -> Result<View<'_>, Error> {
+        self.run.rescheduling.view(&mut self.run.world)
+    }
+
+    /// Goes on to the next barrier, or to the end: with a rescheduling call that decides so, or without a call. Returns whether the run is over.
+    ///
+    /// Without barriers (`runtime.barrier`) a call waits until all processes meet, and may come some supersteps later.
+    ///
+    /// # Errors
+    /// The run is over, or the decision asks for the impossible: it is still at this barrier. Otherwise as [`super::simulate`], and the run cannot go on.
+    pub fn advance(&mut self, decision: Option<Decision>) -> Result<bool, Error> {
+        if self.is_over {
+            return Err(Error::Run(Problem::new("the run is over")));
+        }
+        let Run {
+            rescheduling,
+            world,
+            ..
+        } = &mut self.run;
+        rescheduling.answer(decision, world)?;
+        self.is_over = self.run.advance()?;
+        Ok(self.is_over)
+    }
+
+    /// Ends the run without further calls and returns its outcome.
+    ///
+    /// # Errors
+    /// As [`super::simulate`].
+    pub fn finish(mut self) -> Result<Outcome, Error> {
+        while !self.is_over {
+            self.advance(None)?;
+        }
+        self.run.finish()
+    }
+}
+
+impl Clone for Stepper<'_> {
+    fn clone(&self) -> Self {
+        Self {
+            run: self.run.fork(),
+            is_over: self.is_over,
+        }
+    }
+}
+
+impl fmt::Debug for Stepper<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Stepper")
+            .field("superstep", &self.run.world.ending)
+            .field("now", &self.now())
+            .field("is_over", &self.is_over)
+            .finish_non_exhaustive()
+    }
+}
