@@ -54,14 +54,17 @@ fn an_overlapped_call_costs_what_the_next_superstep_does_not_hide() {
         (outcome.makespan.get(), outcome.scheduling.get()),
         (4.0, 0.0)
     );
-    // Calls after each superstep: 0.5 s after supersteps 2, 3 and 4, and the last call as a whole.
-    let outcome = run(Scenario::Ii, overlapped(1.5), &[0, 1, 2, 3]);
-    assert_close(
-        outcome.makespan.get(),
-        4.0 + 3.0 * 0.5 + 1.5,
-        ROUNDING,
-        "four calls",
-    );
+    // Calls after each superstep: 0.5 s after supersteps 2, 3 and 4, and the last call as a whole where it is made.
+    for (after_last, last, calls) in [(true, 1.5, 4), (false, 0.0, 3)] {
+        let call = CallCost {
+            after_last,
+            ..overlapped(1.5)
+        };
+        let outcome = run(Scenario::Ii, call, &[0, 1, 2, 3]);
+        let expected = 4.0 + 3.0 * 0.5 + last;
+        assert_close(outcome.makespan.get(), expected, ROUNDING, "four calls");
+        assert_eq!(outcome.calls.len(), calls);
+    }
 }
 
 #[test]
@@ -84,7 +87,10 @@ fn in_scenario_iii_the_answer_is_waited_for() {
 
 #[test]
 fn a_call_after_the_last_superstep_is_paid_and_moves_nothing() {
-    let call = overlapped(1.5);
+    let call = CallCost {
+        after_last: true,
+        ..overlapped(1.5)
+    };
     assert_close(
         run(Scenario::Iii, call, &[3]).makespan.get(),
         5.5,

@@ -400,7 +400,7 @@ fn the_threshold_counts_from_processes_that_are_best_elsewhere() {
         ("platform", json!("ufrgs")),
         ("workload.app", json!("synthetic")),
         ("workload.procs", json!(32)),
-        ("workload.supersteps", json!(60)),
+        ("workload.supersteps", json!(61)),
         ("workload.memory", json!("1 MB")),
         ("load", json!({ "kind": "walk" })),
     ]);

@@ -125,6 +125,7 @@ fn a_process_may_report_for_the_next_call_before_others_have_their_answers() {
     // and 4.060 s. If answers take 1 s more, process 3 reports while process 2 still waits: the second call begins as it is answered.
     let mut slow = costs(Waiting::Movers, 0.0);
     slow.call.answer = bytes(1e6);
+    slow.call.after_last = true;
     let calls =
         |_| -> Box<dyn Policy> { Box::new(Planned(Script(vec![(0, vec![]), (1, vec![])]))) };
     let none = ([1e9; 3], BarrierKind::None);

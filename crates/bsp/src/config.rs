@@ -330,6 +330,9 @@ pub struct CallCost {
     pub ping: Bytes,
     /// The scenarios in which processes wait for the answer.
     pub waiting: CallWaiting,
+    /// Whether a call that is due after the last superstep is made and paid, as in the papers; no superstep can profit from it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub after_last: bool,
     /// `messages`: the order of the messages. With `sequential` the call of any strategy has these messages.
     #[serde(skip_serializing_if = "CallOrder::is_default")]
     pub order: CallOrder,
@@ -366,6 +369,7 @@ impl Default for CallCost {
             per_process_superstep: Seconds::default(),
             ping: Bytes::default(),
             waiting: CallWaiting::default(),
+            after_last: false,
             order: CallOrder::default(),
             // A process id, a cluster and a potential fit in 30 bytes, an entry of a sorted list in 20.
             report: Bytes::of(30.0),

@@ -115,6 +115,7 @@ impl<'a> Rescheduling<'a> {
             self.postponed_to = None;
             self.is_due = true;
         }
+        self.is_due &= may_call_after(world.ending, world);
         self.prescribed = world.setup.workload.prescribed_moves(world.ending);
         self.is_held = self.is_due || !self.prescribed.is_empty() || self.call.is_overlapped;
         self.migrations.clear();
@@ -146,13 +147,15 @@ impl<'a> Rescheduling<'a> {
         self.call.is_overlapped
             || self.postponed_to == Some(superstep)
             || !world.setup.workload.prescribed_moves(superstep).is_empty()
-            || world.has_policy() && self.is_call_planned(superstep)
+            || self.is_call_planned(superstep, world)
     }
 
-    /// Whether the policy has a call after a superstep that is not closed yet.
-    fn is_call_planned(&self, superstep: usize) -> bool {
-        let policy = self.policy.as_ref();
-        policy.is_some_and(|policy| policy.is_call_planned(superstep))
+    /// Whether it is certain in advance that a call comes after a superstep that is not closed yet.
+    fn is_call_planned(&self, superstep: usize, world: &World<'_>) -> bool {
+        let plans = |policy: &Box<dyn Policy>| policy.is_call_planned(superstep);
+        world.has_policy()
+            && may_call_after(superstep, world)
+            && self.policy.as_ref().is_some_and(plans)
     }
 
     /// Whether a process that has done this superstep, which is not closed yet, reports for the call after it.
@@ -161,8 +164,7 @@ impl<'a> Rescheduling<'a> {
         cost.model == CallModel::Messages
             && cost.order == CallOrder::Sequential
             && cost.waiting == CallWaiting::Blocking
-            && world.has_policy()
-            && self.is_call_planned(superstep)
+            && self.is_call_planned(superstep, world)
     }
 
     /// The world as the caller of the run may see it at a barrier, with the loads of now.
@@ -249,6 +251,11 @@ impl<'a> Rescheduling<'a> {
         }
         Ok(())
     }
+}
+
+/// Whether a call may come after a superstep: after the last one only where the papers' experiments pay for it.
+fn may_call_after(superstep: usize, world: &World<'_>) -> bool {
+    world.setup.costs.call.after_last || superstep + 1 < world.supersteps
 }
 
 /// Refuses a decision that cannot be carried out.

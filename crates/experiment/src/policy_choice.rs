@@ -8,8 +8,11 @@
 //! ```
 //! The options of a trigger stand under `policy.trigger.<its name>`, wherever it is named; what stands behind its name wins.
 //! A strategy needs a trigger, [`trigger::USUAL`] if none is named. A policy that says itself when it is called (MigBSP) may get another one.
+//! The part `paid-back` (`migbsp/paid-back`, `refine/menon/paid-back`), or the key `policy.trigger.only_if_paid_back`, leaves out calls whose
+//! price the remaining supersteps cannot earn, whatever asks for them. Options that the user chose win over those of an edition, and an
+//! edition wins over built-in experiments.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::registry::Registry;
 use migsim_base::document::typed_value;
@@ -22,7 +25,10 @@ use migsim_policies::{self as policy, Policy, Triggered, trigger};
 pub(super) struct PolicyChoice {
     pub(super) entry: policy::Entry,
     pub(super) options: Value,
+    /// None: the policy says itself when it is called.
     trigger: Option<TriggerChoice>,
+    /// Whether a call is left out whose price the remaining supersteps cannot earn.
+    only_if_paid_back: bool,
 }
 
 /// The chosen trigger.
@@ -30,18 +36,24 @@ pub(super) struct PolicyChoice {
 struct TriggerChoice {
     entry: trigger::Entry,
     options: Value,
-    only_if_paid_back: bool,
 }
 
 /// The key under `policy.trigger` that belongs to all triggers.
 const ONLY_IF_PAID_BACK: &str = "only_if_paid_back";
 
+/// The part of the name of a policy that sets this key.
+const PAID_BACK: &str = "paid-back";
+
 impl PolicyChoice {
-    /// The policy of the key `policy`, tried once.
+    /// The policy of the key `policy`, tried once; `is_chosen` says whether the user chose the value of a key of the experiment.
     ///
     /// # Errors
     /// All that is unknown, unreadable or out of range.
-    pub(super) fn of(registry: &Registry, keys: &Map<String, Value>) -> Result<Self, Error> {
+    pub(super) fn of(
+        registry: &Registry,
+        keys: &Map<String, Value>,
+        is_chosen: &dyn Fn(&str) -> bool,
+    ) -> Result<Self, Error> {
         check_keys(keys, "policy", registry.policies(), "trigger")?;
         let name = match keys.get("name") {
             None => policy::USUAL,
@@ -51,41 +63,53 @@ impl PolicyChoice {
                 return Err(problem.key("policy.name").into());
             }
         };
-        let (mut options, mut trigger) = (Map::new(), None);
-        let mut command = name.strip_prefix(policy::EXEC_PREFIX);
-        let mut name = command.map_or(name, |_| policy::EXEC).to_owned();
-        // What follows the last slash of a command may be a trigger.
-        if let Some((program, part)) = command.and_then(|command| command.rsplit_once('/')) {
-            let first = part.split(['=', ',']).next().unwrap_or(part).trim();
-            if registry.triggers().find(first).is_ok() {
-                command = Some(program);
-                name = format!("{name}/{part}");
+        let is_trigger = |part: &str| registry.triggers().find(first_word(part)).is_ok();
+        let (mut command, mut parts) = match name.strip_prefix(policy::EXEC_PREFIX) {
+            Some(command) => (Some(command), vec![policy::EXEC]),
+            None => (None, name.split('/').map(str::trim).collect()),
+        };
+        // What follows the last slashes of a command may be a trigger and `paid-back`.
+        while let Some((program, part)) = command.and_then(|command| command.rsplit_once('/')) {
+            if !is_trigger(part) && part.trim() != PAID_BACK {
+                break;
             }
+            command = Some(program);
+            parts.insert(1, part.trim());
         }
-        let mut parts = name.split('/').map(str::trim);
-        let entry = *registry.policies().find(parts.next().unwrap_or_default())?;
-        for part in parts {
-            let first = part.split(['=', ',']).next().unwrap_or(part).trim();
+        let entry = *registry.policies().find(parts[0])?;
+        let (mut edition, mut trigger, mut is_paid_back) = (Map::new(), None, false);
+        for part in &parts[1..] {
             if let Some(Value::Object(own)) = entry.variant(part) {
-                options.extend(own);
-            } else if registry.triggers().find(first).is_ok() {
-                trigger = Some(part);
+                edition.extend(own);
+            } else if *part == PAID_BACK {
+                is_paid_back = true;
+            } else if is_trigger(part) {
+                trigger = Some(*part);
             } else {
-                let known = entry.variants().chain(registry.triggers().names());
-                let problem = Problem::unknown("edition or trigger", first);
+                let known = entry.variants().chain([PAID_BACK]);
+                let known = known.chain(registry.triggers().names());
+                let problem = Problem::unknown("edition or trigger", first_word(part));
                 let problem = problem.key("policy.name");
                 return Err(problem.known("editions and triggers", known).into());
             }
         }
-        let mut options = above(options, keys.get(entry.name));
-        if let Some(command) = command {
-            options["command"] = command.trim().into();
+        let mut options = keys.get(entry.name).cloned().unwrap_or_else(|| json!({}));
+        if let Some(options) = options.as_object_mut() {
+            edition.retain(|key, _| {
+                let is_given = is_chosen(&format!("policy.{}.{key}", entry.name));
+                !(options.contains_key(key) && is_given)
+            });
+            options.extend(edition);
+            if let Some(command) = command {
+                options.insert("command".into(), command.trim().into());
+            }
         }
-        let trigger = TriggerChoice::of(registry, &entry, trigger, keys.get("trigger"))?;
+        let (trigger, key) = TriggerChoice::of(registry, &entry, trigger, keys.get("trigger"))?;
         let choice = Self {
             entry,
             options,
             trigger,
+            only_if_paid_back: is_paid_back || key,
         };
         choice.build()?; // its options are checked before anything runs
         Ok(choice)
@@ -97,12 +121,14 @@ impl PolicyChoice {
     /// Options are out of range, which [`Self::of`] has tried.
     pub(super) fn build(&self) -> Result<Box<dyn Policy>, Error> {
         let policy = self.entry.build(&self.options)?;
-        let Some(choice) = &self.trigger else {
+        let trigger = self.trigger.as_ref();
+        let trigger = trigger.map(|choice| choice.entry.build(&choice.options));
+        let trigger = trigger.transpose()?;
+        if trigger.is_none() && !self.only_if_paid_back {
             return Ok(policy);
-        };
-        let trigger = choice.entry.build(&choice.options)?;
-        let only_if_paid_back = choice.only_if_paid_back;
-        Ok(Box::new(Triggered::new(trigger, policy, only_if_paid_back)))
+        }
+        let triggered = Triggered::new(trigger, policy, self.only_if_paid_back);
+        Ok(Box::new(triggered))
     }
 
     /// The policy without its own trigger, called by another one.
@@ -114,7 +140,7 @@ impl PolicyChoice {
         trigger: Box<dyn trigger::Trigger>,
     ) -> Result<Box<dyn Policy>, Error> {
         let policy = self.entry.build(&self.options)?;
-        Ok(Box::new(Triggered::new(trigger, policy, false)))
+        Ok(Box::new(Triggered::new(Some(trigger), policy, false)))
     }
 
     /// The readings of the policy's source on which results depend, a few words each.
@@ -134,29 +160,39 @@ impl PolicyChoice {
             Map::from_iter([("name".into(), name.into()), (name.into(), options)])
         };
         let mut resolved = named(self.entry.name, self.entry.resolve(&self.options)?);
+        let mut trigger = Map::new();
         if let Some(choice) = &self.trigger {
             let options = choice.entry.resolve(&choice.options)?;
-            let mut trigger = named(choice.entry.name, options);
-            if choice.only_if_paid_back {
-                trigger.insert(ONLY_IF_PAID_BACK.into(), true.into());
-            }
+            trigger = named(choice.entry.name, options);
+        }
+        if self.only_if_paid_back {
+            trigger.insert(ONLY_IF_PAID_BACK.into(), true.into());
+        }
+        if !trigger.is_empty() {
             resolved.insert("trigger".into(), trigger.into());
         }
         Ok(resolved.into())
     }
 }
 
-/// The policy and its trigger, from the key `policy` of complete settings: `greedy/menon`, or `migbsp` where the policy says itself when.
+/// The policy and its trigger, from the key `policy` of complete settings: `greedy/menon`, or `migbsp` where the policy says itself when;
+/// with `/paid-back` behind it where calls must be paid back.
 pub fn policy_label(policy: &Value) -> String {
     let name = policy["name"].as_str().unwrap_or("?");
     let command = policy[name]["command"].as_str();
     let command = command.filter(|_| name == policy::EXEC);
     let named = command.map(|command| format!("{}{command}", policy::EXEC_PREFIX));
     let name = named.as_deref().unwrap_or(name);
-    match policy["trigger"]["name"].as_str() {
-        Some(trigger) => format!("{name}/{trigger}"),
-        None => name.to_owned(),
-    }
+    let trigger = policy["trigger"]["name"].as_str();
+    let is_paid_back = policy["trigger"][ONLY_IF_PAID_BACK] == true;
+    let parts = trigger.into_iter().chain(is_paid_back.then_some(PAID_BACK));
+    let parts = std::iter::once(name).chain(parts);
+    parts.collect::<Vec<_>>().join("/")
+}
+
+/// The name in front of the values of a part of a policy's name.
+fn first_word(part: &str) -> &str {
+    part.split(['=', ',']).next().unwrap_or(part).trim()
 }
 
 /// Options with those of an object above them; what is no object replaces them and is refused when it is read.
@@ -170,45 +206,51 @@ fn above(mut below: Map<String, Value>, options: Option<&Value>) -> Value {
 }
 
 impl TriggerChoice {
-    /// The trigger that is a part of the policy's name, or that of the key `policy.trigger`; none where the policy says itself when.
+    /// The trigger that is a part of the policy's name, or that of the key `policy.trigger`; none where the policy says itself when. Beside
+    /// it, whether calls must be paid back.
     fn of(
         registry: &Registry,
         policy: &policy::Entry,
         named: Option<&str>,
         key: Option<&Value>,
-    ) -> Result<Option<Self>, Error> {
+    ) -> Result<(Option<Self>, bool), Error> {
         let key = key.filter(|key| !key.is_null());
         let options = key.and_then(Value::as_object);
         if let Some(options) = options {
             let section = "policy.trigger";
             check_keys(options, section, registry.triggers(), ONLY_IF_PAID_BACK)?;
         }
+        let flag_of_key = options.and_then(|keys| keys.get(ONLY_IF_PAID_BACK));
+        let is_paid_back = flag_of_key.map_or(Ok(false), flag)?;
         let (text, place) = match (named, key) {
             (Some(text), _) => (text, "policy.name"),
             (None, Some(Value::String(text))) => (text.as_str(), "policy.trigger"),
-            (None, Some(Value::Object(options))) => (name_in(options), "policy.trigger.name"),
-            (None, None) if policy.needs_trigger() => (trigger::USUAL, "policy.trigger"),
-            (None, None) => return Ok(None),
+            (None, Some(Value::Object(options))) if names_trigger(options) => {
+                (name_in(options), "policy.trigger.name")
+            }
+            (None, None | Some(Value::Object(_))) if policy.needs_trigger() => {
+                (trigger::USUAL, "policy.trigger")
+            }
+            (None, None | Some(Value::Object(_))) => return Ok((None, is_paid_back)),
             (None, Some(_)) => {
                 let problem = Problem::new("the trigger is neither a name nor an object");
                 let hint = "write \"every\", \"every=50\" or { \"name\": \"every\", \"every\": { \"supersteps\": 50 } }";
                 return Err(problem.key("policy.trigger").hint(hint).into());
             }
         };
-        let mut choice = Self::of_text(registry, text, place)?;
+        let (mut choice, is_paid_back_by_text) = Self::of_text(registry, text, place)?;
         if let Some(keys) = options {
             choice.options = match (keys.get(choice.entry.name), choice.options) {
                 (Some(Value::Object(below)), own) => above(below.clone(), Some(&own)),
                 (Some(wrong), _) => wrong.clone(),
                 (None, own) => own,
             };
-            choice.only_if_paid_back |= keys.get(ONLY_IF_PAID_BACK).map_or(Ok(false), flag)?;
         }
-        Ok(Some(choice))
+        Ok((Some(choice), is_paid_back || is_paid_back_by_text))
     }
 
-    /// The trigger of a text: its name, `name=value` for its main option, `,key=value` for others.
-    fn of_text(registry: &Registry, text: &str, key: &str) -> Result<Self, Error> {
+    /// The trigger of a text: its name, `name=value` for its main option, `,key=value` for others; and whether calls must be paid back.
+    fn of_text(registry: &Registry, text: &str, key: &str) -> Result<(Self, bool), Error> {
         let at = |problem: Problem| Error::from(problem.key(key));
         let mut parts = text.split(',').map(str::trim);
         let first = parts.next().unwrap_or_default();
@@ -240,12 +282,17 @@ impl TriggerChoice {
                 return Err(at(Problem::new(format!("`{option}` is given twice"))));
             }
         }
-        Ok(Self {
+        let choice = Self {
             entry,
             options: options.into(),
-            only_if_paid_back,
-        })
+        };
+        Ok((choice, only_if_paid_back))
     }
+}
+
+/// Whether an object names a trigger, or has options of one.
+fn names_trigger(keys: &Map<String, Value>) -> bool {
+    keys.keys().any(|key| key != ONLY_IF_PAID_BACK)
 }
 
 /// The name of the trigger of an object; without the key `name`, the options of one trigger name it.
@@ -290,12 +337,12 @@ fn flag(value: &Value) -> Result<bool, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
     fn chosen(keys: &Value) -> Result<Value, String> {
         let registry = Registry::standard();
         let keys = keys.as_object().unwrap();
-        let chosen = PolicyChoice::of(&registry, keys).map_err(|error| error.to_string())?;
+        let chosen = PolicyChoice::of(&registry, keys, &|_| true);
+        let chosen = chosen.map_err(|error| error.to_string())?;
         Ok(chosen.resolved().unwrap())
     }
 
@@ -360,6 +407,45 @@ mod tests {
             other["trigger"],
             json!({ "name": "never", "never": {}, "only_if_paid_back": true })
         );
+    }
+
+    #[test]
+    fn every_policy_may_have_to_pay_its_calls_back() {
+        for (name, label) in [
+            ("migbsp/paid-back", "migbsp/paid-back"),
+            ("refine/paid-back", "refine/boulmier/paid-back"),
+            ("refine/menon/paid-back", "refine/menon/paid-back"),
+            ("refine/paid-back/menon", "refine/menon/paid-back"),
+            (
+                "exec:./a b/c/every=5/paid-back",
+                "exec:./a b/c/every/paid-back",
+            ),
+        ] {
+            let found = chosen(&json!({ "name": name })).unwrap();
+            assert_eq!(found["trigger"]["only_if_paid_back"], true, "{name}");
+            assert_eq!(policy_label(&found), label, "{name}");
+            assert_eq!(chosen(&found).as_ref(), Ok(&found), "{name}");
+        }
+        // The key alone leaves MigBSP its own trigger.
+        let key = chosen(&json!({ "trigger": { "only_if_paid_back": true } })).unwrap();
+        assert_eq!(key["trigger"], json!({ "only_if_paid_back": true }));
+    }
+
+    #[test]
+    fn an_edition_wins_over_built_in_settings_and_the_user_over_the_edition() {
+        let registry = Registry::standard();
+        let keys = json!({
+            "name": "migbsp/equal-information",
+            "migbsp": { "own_cluster": "competes", "x": 0.68 },
+        });
+        let of = |is_chosen: bool| {
+            let keys = keys.as_object().unwrap();
+            let chosen = PolicyChoice::of(&registry, keys, &|_| is_chosen).unwrap();
+            let options = chosen.resolved().unwrap()["migbsp"].clone();
+            (options["own_cluster"].clone(), options["x"].clone())
+        };
+        assert_eq!(of(false), (json!("within"), json!(0.68)));
+        assert_eq!(of(true), (json!("competes"), json!(0.68)));
     }
 
     #[test]

@@ -295,7 +295,8 @@ impl<'r> Parts<'r> {
             config = whole.insert(&config.platform, settings)?;
         }
         let network = keep(network(&config.network), &mut problems);
-        let policy = keep(PolicyChoice::of(registry, &config.policy), &mut problems);
+        let policy = PolicyChoice::of(registry, &config.policy, &|key| whole.is_chosen(key));
+        let policy = keep(policy, &mut problems);
         problems.extend(program_of_file(&whole.layers, policy.as_ref(), limits));
         let loads = Loads::read(registry.loads(), config.load.as_ref());
         let loads = keep(loads, &mut problems);

@@ -29,8 +29,16 @@ pub trait PolicyOptions: Serialize + DeserializeOwned + JsonSchema {
     /// The options that are shares of a whole: a value above 1 gets a note.
     const SHARES: &'static [&'static str] = &[];
 
-    /// Whether its moves all lead to another cluster, so that nothing can move on a platform of one cluster.
-    const MOVES_BETWEEN_CLUSTERS: bool = false;
+    /// Settings worth a name of their own: `migbsp/equal-information`.
+    const VARIANTS: &'static [strategy::Variant] = &[];
+
+    /// The option and value that let it move processes inside a cluster, as `own_cluster=within`; empty if it has none.
+    const MOVE_INSIDE: &'static str = "";
+
+    /// Whether all its moves lead to another cluster, so that nothing can move on a platform of one cluster.
+    fn moves_between_clusters(&self) -> bool {
+        false
+    }
 
     /// Whether it only decides, so that it needs a trigger.
     const NEEDS_TRIGGER: bool = false;
@@ -65,7 +73,7 @@ pub struct Kind {
     ranges: &'static [(&'static str, &'static str)],
     narrator: &'static dyn Narrator,
     shares: &'static [&'static str],
-    moves_between_clusters: bool,
+    move_inside: &'static str,
     needs_trigger: bool,
 }
 
@@ -77,6 +85,8 @@ enum Make {
         build: fn(&Value) -> Result<Box<dyn Policy>, Error>,
         resolve: fn(&Value) -> Result<Value, Error>,
         readings: fn(&Value) -> Result<Vec<String>, Error>,
+        moves_between_clusters: fn(&Value) -> Result<bool, Error>,
+        variants: &'static [strategy::Variant],
     },
     /// A strategy, which a trigger calls.
     Strategy(strategy::Kind),
@@ -96,7 +106,7 @@ pub fn made_by(
         ranges: &[],
         narrator: &Plain,
         shares: &[],
-        moves_between_clusters: false,
+        move_inside: "",
         needs_trigger: false,
     };
     Entry::new::<Map<String, Value>>([name, summary, source], kind)
@@ -113,11 +123,15 @@ pub fn row<T: PolicyOptions>(
             build: |options| document::from_value::<T>(options, "")?.policy(),
             resolve: |options| document::resolve::<T>(options, ""),
             readings: |options| Ok(document::from_value::<T>(options, "")?.readings()),
+            moves_between_clusters: |options| {
+                Ok(document::from_value::<T>(options, "")?.moves_between_clusters())
+            },
+            variants: T::VARIANTS,
         },
         ranges: T::RANGES,
         narrator: T::narrator(),
         shares: T::SHARES,
-        moves_between_clusters: T::MOVES_BETWEEN_CLUSTERS,
+        move_inside: T::MOVE_INSIDE,
         needs_trigger: T::NEEDS_TRIGGER,
     };
     let mut entry = Entry::new::<T>([name, summary, source], kind);
@@ -132,7 +146,7 @@ pub fn of_strategy(entry: &strategy::Entry) -> Entry {
         ranges: &[],
         narrator: &BalancerNarrator,
         shares: &[],
-        moves_between_clusters: false,
+        move_inside: "",
         needs_trigger: true,
     })
 }
@@ -161,13 +175,13 @@ impl plugin::Kind for Kind {
 }
 
 impl Kind {
-    /// The options of the setting of this name (an edition), if it is a strategy that has it.
+    /// The options of the setting of this name (an edition), if it has one.
     pub fn variant(&self, name: &str) -> Option<Value> {
         let found = self.settings().iter().find(|variant| variant.name == name);
         found.map(strategy::Variant::value)
     }
 
-    /// The names of its settings (editions), if it is a strategy.
+    /// The names of its settings (editions).
     pub fn variants(&self) -> impl Iterator<Item = &'static str> + use<> {
         self.settings().iter().map(|variant| variant.name)
     }
@@ -175,7 +189,8 @@ impl Kind {
     fn settings(&self) -> &'static [strategy::Variant] {
         match self.make {
             Make::Strategy(kind) => kind.variants,
-            Make::Policy { .. } | Make::Maker(_) => &[],
+            Make::Policy { variants, .. } => variants,
+            Make::Maker(_) => &[],
         }
     }
 
@@ -205,9 +220,23 @@ impl Kind {
         self.shares
     }
 
-    /// Whether its moves all lead to another cluster.
-    pub fn moves_between_clusters(&self) -> bool {
-        self.moves_between_clusters
+    /// Whether all its moves lead to another cluster with these options.
+    ///
+    /// # Errors
+    /// Options are unknown or unreadable.
+    pub fn moves_between_clusters(&self, options: &Value) -> Result<bool, Error> {
+        match self.make {
+            Make::Policy {
+                moves_between_clusters,
+                ..
+            } => moves_between_clusters(options),
+            Make::Strategy(_) | Make::Maker(_) => Ok(false),
+        }
+    }
+
+    /// The option and value that let it move processes inside a cluster, as `own_cluster=within`; empty if it has none.
+    pub fn move_inside(&self) -> &'static str {
+        self.move_inside
     }
 
     /// The values that `migsim tune` tries if none are given: an option, and a list or range of values.

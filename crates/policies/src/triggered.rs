@@ -1,4 +1,7 @@
-//! A policy whose calls another trigger asks for: any trigger drives any policy.
+//! A policy whose calls another trigger asks for, or whose own calls are limited to those that can be paid back.
+//!
+//! A trigger that plans from a balancing gets a first one, after the first superstep with computation
+//! ([`Trigger::takes_first_balancing`]).
 //!
 //! The times of hosts that a [`Trigger`] sees are those of the computation: `T_h = max compute_i` over the processes i of host h. Of n hosts
 //! only as many as there are processes can be busy, so that `avg = Σ T_h / m` with `m = min(hosts, processes)`, and `min = 0` if fewer
@@ -13,11 +16,14 @@ use migsim_base::units::Seconds;
 /// A policy and the trigger that asks for its calls.
 #[derive(Debug)]
 pub struct Triggered {
-    trigger: Box<dyn Trigger>,
+    /// None: the policy says itself when it is called.
+    trigger: Option<Box<dyn Trigger>>,
     policy: Box<dyn Policy>,
     /// Whether a call is left out whose price the remaining supersteps cannot earn.
     only_if_paid_back: bool,
     is_first_after_balancing: bool,
+    /// Whether no call has been due yet.
+    awaits_first_call: bool,
     /// What the trigger could not say.
     failure: Option<Error>,
     /// The time of each host in the last superstep \[s\].
@@ -25,9 +31,9 @@ pub struct Triggered {
 }
 
 impl Triggered {
-    /// The calls of `policy` come when `trigger` says so.
+    /// The calls of `policy` come when `trigger` says so, or without one when the policy does.
     pub fn new(
-        trigger: Box<dyn Trigger>,
+        trigger: Option<Box<dyn Trigger>>,
         policy: Box<dyn Policy>,
         only_if_paid_back: bool,
     ) -> Self {
@@ -36,6 +42,7 @@ impl Triggered {
             policy,
             only_if_paid_back,
             is_first_after_balancing: false,
+            awaits_first_call: true,
             failure: None,
             times: Vec::new(),
         }
@@ -70,14 +77,22 @@ impl Triggered {
 
 impl Policy for Triggered {
     fn is_call_due(&mut self, view: &View<'_>) -> bool {
-        self.policy.is_call_due(view); // it takes note of the superstep
+        let asks = self.policy.is_call_due(view); // it takes note of the superstep
         let observed = self.observe(view);
-        let is_due = self.trigger.is_due(&observed);
+        let is_due = match &mut self.trigger {
+            None => asks,
+            Some(trigger) => {
+                let is_due = trigger.is_due(&observed);
+                self.failure = trigger.failure();
+                if self.failure.is_some() {
+                    return true;
+                }
+                let may_be_first = self.awaits_first_call && observed.max.get() > 0.0;
+                is_due || may_be_first && trigger.takes_first_balancing()
+            }
+        };
+        self.awaits_first_call &= observed.max.get() <= 0.0 && !is_due;
         self.is_first_after_balancing = is_due;
-        self.failure = self.trigger.failure();
-        if self.failure.is_some() {
-            return true;
-        }
         let remaining = view.supersteps.saturating_sub(view.superstep + 1) as f64;
         let most = remaining * (observed.max.get() - observed.avg.get());
         is_due && !(self.only_if_paid_back && most < observed.price.get())
@@ -97,7 +112,9 @@ impl Policy for Triggered {
     }
 
     fn on_outcome(&mut self, moved: usize) {
-        self.trigger.on_outcome(moved);
+        if let Some(trigger) = &mut self.trigger {
+            trigger.on_outcome(moved);
+        }
         self.policy.on_outcome(moved);
     }
 
@@ -109,7 +126,9 @@ impl Policy for Triggered {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trigger::{EveryOptions, TriggerOptions};
+    use crate::trigger::{
+        EveryOptions, MarquezOptions, MetaBalancerOptions, ProcassiniOptions, TriggerOptions,
+    };
     use crate::{Measures, Never, testing};
     use migsim_base::units::HostId;
 
@@ -117,7 +136,7 @@ mod tests {
     fn hosts_without_processes_count_as_far_as_processes_could_use_them() {
         let platform = migsim_platform::open("lbm").unwrap().platform;
         let trigger = EveryOptions::default().trigger().unwrap();
-        let mut triggered = Triggered::new(trigger, Box::new(Never::default()), false);
+        let mut triggered = Triggered::new(Some(trigger), Box::new(Never::default()), false);
         let mut measures = Measures::default();
         measures.clear(3);
         for (process, time) in [3.0, 1.0, 5.0].into_iter().enumerate() {
@@ -147,7 +166,7 @@ mod tests {
                 ..EveryOptions::default()
             };
             let never = Box::new(Never::default());
-            let mut triggered = Triggered::new(every.trigger().unwrap(), never, is_left_out);
+            let mut triggered = Triggered::new(Some(every.trigger().unwrap()), never, is_left_out);
             let view = View {
                 supersteps: 6, // 5 remain, with 1.5 s each at most
                 last_price: Seconds::of(price),
@@ -155,5 +174,51 @@ mod tests {
             };
             assert_eq!(triggered.is_call_due(&view), expected);
         }
+    }
+
+    /// The supersteps, counted from 0, after which a trigger asks for calls while process 0 computes for `times` and process 1 for 1 s.
+    /// A call costs 2 s.
+    fn calls(options: impl TriggerOptions, times: &[f64]) -> Vec<usize> {
+        let platform = migsim_platform::open("lbm").unwrap().platform;
+        let placement = [0, 1].map(HostId::from_index);
+        let never = Box::new(Never::default());
+        let mut triggered = Triggered::new(Some(options.trigger().unwrap()), never, false);
+        let mut measures = Measures::default();
+        let mut is_due = |(superstep, time): (usize, &f64)| {
+            measures.clear(2);
+            measures.compute = [*time, time.min(1.0)].map(Seconds::of).to_vec();
+            let view = View {
+                superstep,
+                last_price: Seconds::of(2.0),
+                ..testing::view(&platform, &placement, &measures)
+            };
+            triggered.is_call_due(&view).then_some(superstep)
+        };
+        times.iter().enumerate().filter_map(&mut is_due).collect()
+    }
+
+    #[test]
+    fn triggers_that_plan_from_a_balancing_get_a_first_one() {
+        // A constant imbalance, of which neither would ever ask for a call; the first superstep computes nothing.
+        let times = [&[0.0][..], &[4.0; 9]].concat();
+        assert_eq!(calls(ProcassiniOptions::default(), &times), [1]);
+        assert_eq!(calls(MetaBalancerOptions::default(), &times), [1]);
+        // Others ask themselves: a tolerance of 20 % is left by each superstep, the plan of a period by the third.
+        assert_eq!(calls(MarquezOptions::default(), &times[..4]), [1, 2, 3]);
+        let every = EveryOptions {
+            supersteps: std::num::NonZeroUsize::new(3).unwrap(),
+            ..EveryOptions::default()
+        };
+        assert_eq!(calls(every, &times[..5]), [2]);
+    }
+
+    #[test]
+    fn a_first_balancing_starts_the_plan_of_metabalancer() {
+        // A balancing after the first superstep, a balanced superstep, then 2 s instead of 1 s: the first ratio is 1, which the lines of five
+        // samples have left.
+        let times = [&[4.0, 1.0][..], &[2.0; 9]].concat();
+        let found = calls(MetaBalancerOptions::default(), &times);
+        assert_eq!(found[0], 0);
+        assert!(found.len() > 1 && found[1] >= 5, "{found:?}");
     }
 }

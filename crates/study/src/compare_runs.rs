@@ -278,10 +278,11 @@ fn policy(registry: &Registry, settings: &Value) -> String {
         .map(|entry| entry.main());
     let value = main.filter(|main| !main.is_empty());
     let value = value.map(|main| &settings["trigger"][named][main]);
-    match value {
-        Some(value) if !value.is_null() => format!("{label}={value}"),
-        _ => label,
-    }
+    let Some(value) = value.filter(|value| !value.is_null()) else {
+        return label;
+    };
+    let part = format!("/{named}");
+    label.replacen(&part, &format!("{part}={value}"), 1)
 }
 
 /// Describes the differences between runs besides the policy and the seed.

@@ -1,5 +1,7 @@
 //! Rules about platforms: speeds, latencies, clusters.
 
+use serde_json::Value;
+
 use super::rules::{Finding, LATENCY, ONE_CLUSTER, Rule, SMALL_CLUSTERS, SPEEDS};
 use migsim_base::quantities::{duration, speed};
 use migsim_base::words::counted;
@@ -28,10 +30,24 @@ pub fn of_clusters(platform: &Platform) -> Option<Finding> {
     })
 }
 
-/// The same of a run, if its policy moves processes between clusters only.
-pub(super) fn clusters_of_policy(platform: &Platform, policy: &policy::Entry) -> Option<Finding> {
-    let is_idle = policy.moves_between_clusters();
-    is_idle.then(|| of_clusters(platform)).flatten()
+/// The same of a run, if its policy with these options moves processes between clusters only.
+pub(super) fn clusters_of_policy(
+    platform: &Platform,
+    policy: &policy::Entry,
+    options: &Value,
+) -> Option<Finding> {
+    let is_idle = policy.moves_between_clusters(options).ok()?;
+    let mut found = is_idle.then(|| of_clusters(platform)).flatten()?;
+    let cluster = &platform.clusters[0].name;
+    let name = policy.name;
+    found.what = format!(
+        "the platform has one cluster, `{cluster}`, and `{name}` moves processes between clusters only, so that it moves none here"
+    );
+    let inside = policy.move_inside();
+    if !inside.is_empty() {
+        found.what += &format!(" (`--set policy.{name}.{inside}` lets it move inside the cluster)");
+    }
+    Some(found)
 }
 
 fn speeds(platform: &Platform) -> Option<Finding> {
@@ -92,6 +108,7 @@ mod tests {
     use super::*;
     use crate::registry::Registry;
     use migsim_platform::{Clusters, from_json, from_simgrid};
+    use serde_json::json;
 
     /// Two clusters of two hosts, of 3 GHz and of `speed`, with a link of `latency` between them.
     fn pair(speed: &str, latency: &str) -> Platform {
@@ -167,11 +184,24 @@ mod tests {
     fn one_cluster_is_noticed_for_a_policy_that_needs_two() {
         let registry = Registry::standard();
         let of = |platform: &Platform, policy: &str| {
+            let (policy, option) = policy.split_once('/').unwrap_or((policy, "competes"));
+            let options = if policy == "migbsp" {
+                json!({ "own_cluster": option })
+            } else {
+                json!({})
+            };
             let policy = registry.policies().find(policy).unwrap();
-            clusters_of_policy(platform, policy).map(|finding| finding.rule.name)
+            let finding = clusters_of_policy(platform, policy, &options)?;
+            assert_eq!(finding.rule.name, "one-cluster");
+            Some(finding.note())
         };
         let one = flat(&["a-0", "a-1", "a-2"]);
-        assert_eq!(of(&one, "migbsp"), Some("one-cluster"));
+        let note = of(&one, "migbsp").unwrap();
+        let expected = "the platform has one cluster, `a`, and `migbsp` moves processes between clusters only, so that it moves none here \
+            (`--set policy.migbsp.own_cluster=within` lets it move inside the cluster): ";
+        assert!(note.starts_with(expected), "{note}");
+        assert!(of(&one, "authors-2015").is_some());
+        assert_eq!(of(&one, "migbsp/within"), None);
         assert_eq!(of(&one, "refine"), None);
         assert_eq!(of(&one, "migbsp-2007"), None); // its own Set competes with another host of it
         assert_eq!(of(&flat(&["a-0", "a-1", "b-0"]), "migbsp"), None);

@@ -66,7 +66,7 @@ pub(super) const ONE_CLUSTER: Rule = Rule {
     stage: Stage::Platform,
     condition: "the platform has one cluster; in a run if the policy moves processes between clusters only",
     threshold: 1.0,
-    reason: "MigBSP moves processes to other clusters only, so there is no destination",
+    reason: "MigBSP as its papers use it moves processes to other clusters only, so there is no destination",
     advice: "form several clusters (`--clusters` for zones, `clusters` in JSON), or choose a policy that moves between hosts (`--policy refine`)",
 };
 
@@ -170,7 +170,7 @@ pub const RULES: [Rule; 12] = [
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
     pub(super) rule: Rule,
-    what: String,
+    pub(super) what: String,
 }
 
 impl Finding {

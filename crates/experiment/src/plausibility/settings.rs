@@ -39,7 +39,11 @@ pub(crate) fn of_settings(given: Given<'_>) -> Vec<Finding> {
     let is_asked = given.scenarios.iter().any(|one| *one != Scenario::I);
     let mut findings = Vec::new();
     if is_asked {
-        findings.extend(clusters_of_policy(given.platform, given.policy));
+        findings.extend(clusters_of_policy(
+            given.platform,
+            given.policy,
+            given.options,
+        ));
         findings.extend(shares(given.policy, given.options));
     }
     for (name, begins) in given.loads.beginnings() {

@@ -251,7 +251,10 @@ impl PolicyOptions for Authors2015Config {
     const FLAGS: &'static [OptionFlag] = &[ALPHA];
     const RANGES: &'static [(&'static str, &'static str)] = &[ALPHAS, ("x", "0.1..1.0:0.05")];
     const SHARES: &'static [&'static str] = &["d"];
-    const MOVES_BETWEEN_CLUSTERS: bool = true;
+
+    fn moves_between_clusters(&self) -> bool {
+        true
+    }
 
     fn policy(self) -> Result<Box<dyn Policy>, Error> {
         Ok(Box::new(Authors2015::new(self)?))

@@ -241,6 +241,9 @@ choice!(
         Excluded,
         /// Yes; a process that wants to stay is no candidate.
         Competes,
+        /// Yes; a process whose highest PM is that of its own cluster is a candidate for another host there. Its move costs a transfer between
+        /// two hosts of that cluster, as with the random node of the own Set in the 2007 paper (section 2.3.3).
+        Within,
     }
 );
 choice!(

@@ -8,6 +8,16 @@
 //! settle  ──> trigger    D grows after ω calls without migration; α := α'
 //! explain                the records of all that in sentences
 //! ```
+//! | edition | reading |
+//! |---|---|
+//! | (none) | the options as they come: PM compares the loaded speed of the present host with nominal clocks, that of its own cluster included |
+//! | `equal-information` | PM knows the same of both ends of a move, the speed that external load and other processes leave (`set_index: best-host`, `index_form: gain-over-source`); processes may move inside their cluster (`own_cluster: within`) |
+//!
+//! On platforms that no paper used, the neutral settings are in effect without an edition. They were fitted to the papers together. Draw 1 of
+//! the benchmark will choose the default for these platforms.
+//!
+//! With one cluster nothing can move, unless `own_cluster` is `within`: the command notes it.
+//!
 //! Sources: da Rosa Righi et al., the LU, Lattice Boltzmann and Smith-Waterman papers on MigBSP; the order of one call follows
 //! their texts. Where they are silent each reading is an option ([`MigBspConfig`]). The first generation, the paper of 2007, is
 //! [`super::migbsp_2007`].
@@ -46,6 +56,7 @@ use self::potential::{Potential, Potentials, candidates, highest, supersteps};
 use self::trigger::{Interval, Trigger};
 use self::viability::{Call, Reservations, Weighing};
 use super::explain::Narrator;
+use super::strategy::Variant;
 use super::{Candidate, Decision, Explain, Migration, Policy, PolicyOptions, View};
 use migsim_base::error::Error;
 use migsim_base::plugin::{FlagValues, OptionFlag};
@@ -140,13 +151,23 @@ pub(super) const TOLERANCES: (&str, &str) = ("d", "0.05..1.0:0.05");
 /// do, and [`Potentials::best`] looks only at the pairs that can matter. What is decided is the same, to the bit.
 pub(super) const LISTED_PAIRS: usize = 20_000;
 
+/// The reading in which PM knows the same of both ends of a move: the speed of the present host and that of the destination are both what the
+/// external load and the processes there leave, and the own cluster is a destination like the others.
+const EQUAL_INFORMATION: Variant = Variant::new(
+    "equal-information",
+    r#"{ "index_form": "gain-over-source", "set_index": "best-host", "own_cluster": "within" }"#,
+    "",
+);
+
 /// The record of a call: the state of the rule, the thresholds, and the terms of PM(i,j).
 #[derive(Debug)]
 struct Explanation {
     interval: Interval,
     highest: Option<f64>,
-    /// The highest PM among the processes that are best in another cluster.
+    /// The highest PM among the processes that are best in another cluster, or may move inside their own.
     highest_elsewhere: Option<f64>,
+    /// Whether the PM of a process to its own cluster means that it stays.
+    stays_at_home: bool,
     threshold: Option<f64>,
     listed: Vec<Potential>,
     left_out: usize,
@@ -164,7 +185,7 @@ impl Explain for Explanation {
         let terms = |potential: &Potential| {
             json!({
                 "process": potential.process() + 1,
-                "is_there": potential.is_own(),
+                "is_there": self.stays_at_home && potential.is_own(),
                 "cluster": self.clusters[potential.cluster()],
                 "compute_s": potential.compute,
                 "communication_s": potential.communication,
@@ -242,7 +263,12 @@ impl PolicyOptions for MigBspConfig {
     ];
 
     const SHARES: &'static [&'static str] = &["d"];
-    const MOVES_BETWEEN_CLUSTERS: bool = true;
+    const MOVE_INSIDE: &'static str = "own_cluster=within";
+    const VARIANTS: &'static [Variant] = &[EQUAL_INFORMATION];
+
+    fn moves_between_clusters(&self) -> bool {
+        self.own_cluster != OwnCluster::Within
+    }
 
     fn narrator() -> &'static dyn Narrator {
         &MigBspNarrator
@@ -310,7 +336,9 @@ impl Policy for MigBsp {
             (None, best)
         };
         let highest = best.iter().map(Potential::value).reduce(f64::max);
-        let elsewhere = best.iter().filter(|potential| !potential.is_own());
+        let stays_at_home = config.own_cluster != OwnCluster::Within;
+        let stays = |potential: &&Potential| stays_at_home && potential.is_own();
+        let elsewhere = best.iter().filter(|potential| !stays(potential));
         let highest_elsewhere = elsewhere.map(Potential::value).reduce(f64::max);
         let falls = config.candidate_order.ties_fall(self.has_answered);
         let own = |process: usize| view.cluster_of(process).index();
@@ -365,6 +393,7 @@ impl Policy for MigBsp {
             interval: self.interval_after(view),
             highest,
             highest_elsewhere,
+            stays_at_home,
             threshold,
             left_out,
             pinned: (0..view.processes())

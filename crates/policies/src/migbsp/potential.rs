@@ -179,10 +179,11 @@ impl<'a> Potentials<'a> {
         }
     }
 
-    /// Mem(i,j); nothing for the cluster in which a process is, unless its transfer is counted from the initial one.
+    /// Mem(i,j); nothing for the cluster in which a process stays, unless its transfer is counted from the initial one.
     #[inline]
     fn memory_cost(&self, process: usize, is_own: bool, rate: Option<BytesPerSecond>) -> Seconds {
-        if is_own && self.config.memory_origin == MemoryOrigin::Present {
+        let stays = is_own && self.config.own_cluster != OwnCluster::Within;
+        if stays && self.config.memory_origin == MemoryOrigin::Present {
             return Seconds::default();
         }
         let transfer = if self.config.memory_transfer {
@@ -190,7 +191,7 @@ impl<'a> Potentials<'a> {
         } else {
             Seconds::default()
         };
-        let operations = if is_own {
+        let operations = if stays {
             Seconds::default()
         } else {
             self.config.migration_operations
@@ -209,11 +210,13 @@ impl<'a> Potentials<'a> {
         rate.map_or_else(Seconds::default, |rate| self.view.memory[process] / rate)
     }
 
-    /// The rate at which memory is sent between two clusters: that of the backbone or else of their managers.
+    /// The rate at which memory is sent between two clusters: that of the backbone or else of their managers. A move inside a cluster uses
+    /// no backbone.
     fn rate(&self, from: usize, to: usize) -> Option<BytesPerSecond> {
         let platform = self.view.platform;
         let managers = || platform.bottleneck(&route_between(platform, from, to)?);
-        self.backbone.or_else(managers)
+        let is_inside = from == to && self.config.own_cluster == OwnCluster::Within;
+        self.backbone.filter(|_| !is_inside).or_else(managers)
     }
 
     /// The cluster from which the memory of a process is sent.
@@ -395,6 +398,7 @@ pub(super) fn candidates(
     ties_fall: bool,
 ) -> (Vec<Potential>, Option<f64>) {
     if config.own_cluster == OwnCluster::Competes {
+        // A process that wants to stay is no candidate.
         best.retain(|potential| !potential.is_own());
     }
     let highest = best.iter().map(Potential::value).max_by(f64::total_cmp);
@@ -486,7 +490,11 @@ fn set_powers(config: &MigBspConfig, occupancy: &[u32], view: &View<'_>) -> Vec<
             let count = hosts.len() as f64;
             let clock = |host: usize| view.platform.hosts[host].speed.get();
             let left = |host: usize| clock(host) * (1.0 - view.external_load[host]);
-            let shared = |host: usize| left(host) / f64::from(occupancy[host] + 1);
+            let crowd = |host: usize| {
+                let cores = f64::from(view.platform.hosts[host].cores);
+                (f64::from(occupancy[host] + 1) / cores).max(1.0)
+            };
+            let shared = |host: usize| left(host) / crowd(host);
             let power: f64 = match config.set_index {
                 SetIndex::MeanClock => hosts.map(clock).sum::<f64>() / count,
                 SetIndex::MeanFreePower => hosts.map(shared).sum::<f64>() / count,

@@ -32,6 +32,7 @@ impl MigBspConfig {
         };
         let own = match self.own_cluster {
             OwnCluster::Competes => "the own cluster competes",
+            OwnCluster::Within => "processes may move inside their own cluster",
             OwnCluster::Excluded => "the own cluster does not compete",
         };
         let mut readings = vec![price, memory.to_owned(), own.to_owned()];

@@ -263,3 +263,74 @@ fn d_is_finite_and_not_negative() {
         assert_eq!(MigBsp::new(config).is_ok(), is_right, "{d}");
     }
 }
+
+/// The moves of the first call on one cluster of three hosts of 1 GHz: p1 and p2 have 1e9 instructions in each superstep and start on
+/// `placement`; `load` is that of others.
+fn moves_in_one_cluster(
+    config: MigBspConfig,
+    placement: [u32; 2],
+    load: [f64; 3],
+) -> Vec<(u32, u32)> {
+    let platform = migsim_engine::testing::line(&[1e9; 3], 1e6, 0.0);
+    assert_eq!(platform.clusters.len(), 1);
+    let mut policy = MigBsp::new(MigBspConfig { alpha: 2, ..config }).unwrap();
+    let crowd = if placement[0] == placement[1] {
+        2.0
+    } else {
+        1.0
+    };
+    let mut measures = Measures::default();
+    measures.clear(2);
+    for process in 0..2 {
+        measures.work[process] = Instructions::of(1e9);
+        measures.compute[process] = Seconds::of(crowd / (1.0 - load[placement[process] as usize]));
+    }
+    let placement = placement.map(HostId);
+    for superstep in 0..2 {
+        let view = View {
+            superstep,
+            external_load: &load,
+            ..view(&platform, &placement, &measures)
+        };
+        if policy.is_call_due(&view) {
+            let mut random = Stream::new(1, Purpose::Policy);
+            return moves(&policy.decide(&view, &mut random).unwrap());
+        }
+    }
+    panic!("the first call is due after 2 supersteps");
+}
+
+/// The named reading of equal information, above the defaults.
+fn equal_information() -> MigBspConfig {
+    serde_json::from_value(EQUAL_INFORMATION.value()).unwrap()
+}
+
+#[test]
+fn a_process_may_move_inside_its_own_cluster() {
+    let competes = MigBspConfig {
+        own_cluster: OwnCluster::Competes,
+        ..equal_information()
+    };
+    let quiet = [0.0; 3];
+    // Two processes on host 0 take 2 s. p1 goes to host 1, where it takes 1 s; then p2 is alone, and its move would gain nothing.
+    assert_eq!(moves_in_one_cluster(competes.clone(), [0, 0], quiet), []);
+    assert_eq!(
+        moves_in_one_cluster(equal_information(), [0, 0], quiet),
+        [(0, 1)]
+    );
+    // Each on a host of its own, which is as good as any.
+    assert_eq!(moves_in_one_cluster(equal_information(), [0, 1], quiet), []);
+    // Others take half of host 0: the nominal clock promises a gain for staying there.
+    let loaded = [0.5, 0.0, 0.0];
+    assert_eq!(moves_in_one_cluster(competes, [0, 1], loaded), []);
+    assert_eq!(
+        moves_in_one_cluster(equal_information(), [0, 1], loaded),
+        [(0, 2)]
+    );
+    // Others take half of all hosts: no place is better, where the nominal clock would be.
+    assert_eq!(
+        moves_in_one_cluster(equal_information(), [0, 1], [0.5; 3]),
+        []
+    );
+    assert!(!equal_information().moves_between_clusters());
+}

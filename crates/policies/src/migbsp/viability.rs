@@ -8,7 +8,8 @@
 use std::borrow::Cow;
 
 use super::config::{
-    FreeHost, FullCluster, HostLoad, MigBspConfig, Sharing, Viability, ViabilityCommunication,
+    FreeHost, FullCluster, HostLoad, MigBspConfig, OwnCluster, Sharing, Viability,
+    ViabilityCommunication,
 };
 use super::forecast::Forecasts;
 use super::groups::Groups;
@@ -280,7 +281,7 @@ impl Call<'_> {
         let own = self.view.cluster_of(candidate.process()).index();
         let is_alternative = |other: &Potential| {
             other.cluster() != candidate.cluster()
-                && other.cluster() != own
+                && (other.cluster() != own || self.config.own_cluster == OwnCluster::Within)
                 && (other.value() > 0.0 || !self.config.only_positive)
         };
         let all = self.potentials.of(candidate.process());
@@ -293,13 +294,17 @@ impl Call<'_> {
         others.iter().map(Potential::cluster).collect()
     }
 
-    /// The offer of `cluster`: the same for the next process of equal memory, as long as no reservation changes there.
+    /// The offer of `cluster`: the same for the next process of equal memory, as long as no reservation changes there. A process that looks for
+    /// another host of its own cluster has an offer of its own.
     fn offer(
         &self,
         process: usize,
         cluster: usize,
         reservations: &mut Reservations,
     ) -> Option<Offer> {
+        if self.view.cluster_of(process).index() == cluster {
+            return self.best_host(process, cluster, reservations);
+        }
         let memory = self.view.memory[process].get();
         match reservations.offers[cluster] {
             Some((of, offer)) if of == memory => offer,
@@ -311,7 +316,7 @@ impl Call<'_> {
         }
     }
 
-    /// The host of `cluster` with the largest ICPU among those that are free and have memory for the process.
+    /// The host of `cluster` with the largest ICPU among those that are free and have memory for the process, without its own host.
     fn best_host(
         &self,
         process: usize,
@@ -323,6 +328,9 @@ impl Call<'_> {
         let mut offered = 0;
         for host in view.platform.clusters[cluster].hosts.clone() {
             let at = host as usize;
+            if view.placement[process].index() == at {
+                continue;
+            }
             let residents = reservations.occupancy(self.config, at);
             if self.config.free_host != FreeHost::Any && residents > 0 {
                 continue;

@@ -5,6 +5,9 @@
 //! `(m − a)/2·x² + (M − A)·x = C`. It is refused where a falling line reaches 0 before x, or the lines cross before; then
 //! `x = C/(mean max − ρ·mean avg)`, and if that is negative the previous period. A plan counts only while the mean utilisation is below
 //! 90 %. The early trigger of the paper is compiled out of the program, and left out here.
+//!
+//! Without a balancing there is no ρ: the first superstep would stand for what the balancer can reach, and a constant imbalance would never
+//! be balanced. A run therefore makes a first balancing for this trigger, after the first superstep with computation.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -201,10 +204,22 @@ impl Trigger for MetaBalancer {
         }
         let is_due = since >= self.period;
         if is_due {
-            self.samples.clear();
-            self.period = NO_PERIOD;
+            self.restart();
         }
         is_due
+    }
+
+    fn takes_first_balancing(&mut self) -> bool {
+        self.restart();
+        true
+    }
+}
+
+impl MetaBalancer {
+    /// Forgets what was measured before a balancing.
+    fn restart(&mut self) {
+        self.samples.clear();
+        self.period = NO_PERIOD;
     }
 }
 

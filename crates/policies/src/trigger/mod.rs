@@ -47,6 +47,12 @@ pub trait Trigger: fmt::Debug + Send {
     /// Takes note of a superstep; returns whether to balance before the next one. A "yes" is taken as obeyed: the state starts again.
     fn is_due(&mut self, observed: &Observed) -> bool;
 
+    /// Takes note that the run makes a first balancing, which this trigger needs and has not asked for, after the first superstep with
+    /// computation; returns `false` if it needs none. Afterwards its state is that after a balancing.
+    fn takes_first_balancing(&mut self) -> bool {
+        false
+    }
+
     /// Told after each call that it asked for how many processes moved.
     fn on_outcome(&mut self, _moved: usize) {}
 

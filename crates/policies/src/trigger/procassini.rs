@@ -2,6 +2,9 @@
 //!
 //! `e = avg/max`; E, what a balancing restores, is the mean of e over all supersteps; yes if `T·e/E + C < f·T`, T the largest time of a
 //! host.
+//!
+//! Without a balancing E is the efficiency of the first mapping, so that a constant imbalance would never be balanced. A run therefore makes
+//! a first balancing for this trigger, after the first superstep with computation.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -59,6 +62,10 @@ impl Trigger for Procassini {
         self.count += 1;
         let restored = self.sum / f64::from(self.count);
         time * (efficiency / restored) + observed.price.get() < self.f * time
+    }
+
+    fn takes_first_balancing(&mut self) -> bool {
+        true // E is the mean over all supersteps
     }
 }
 

@@ -33,7 +33,7 @@ pub(super) const MEM: Meaning = seconds(
 /// The highest PM to another cluster.
 pub(super) const HIGHEST: Meaning = seconds(
     "highest_elsewhere_s",
-    "the highest PM among the processes whose own highest PM is not that of the cluster where they are",
+    "the highest PM among the processes whose own highest PM is not that of the cluster where they stay",
 );
 /// The highest PM of all.
 pub(super) const HIGHEST_OF_ALL: Meaning = seconds(

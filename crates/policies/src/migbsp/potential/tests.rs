@@ -323,7 +323,11 @@ fn any_config() -> impl Strategy<Value = MigBspConfig> {
         SetIndex::FreePowerSum,
     ]);
     let index_form = prop::sample::select(vec![IndexForm::OfBest, IndexForm::GainOverSource]);
-    let own = prop::sample::select(vec![OwnCluster::Excluded, OwnCluster::Competes]);
+    let own = prop::sample::select(vec![
+        OwnCluster::Excluded,
+        OwnCluster::Competes,
+        OwnCluster::Within,
+    ]);
     let origin = prop::sample::select(vec![MemoryOrigin::Present, MemoryOrigin::Initial]);
     let rate = prop::sample::select(vec![MemoryRate::Managers, MemoryRate::Backbone]);
     (set_index, index_form, own, origin, rate, any::<bool>()).prop_map(
