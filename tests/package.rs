@@ -5,6 +5,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::source::all_files;
+
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The largest size of the sources, each file compressed \[B\]. The stored calls of the authors' program alone take 167 kB.
@@ -58,4 +60,41 @@ fn the_container_is_built_with_the_oldest_supported_compiler() {
     let container = fs::read_to_string("Containerfile").unwrap();
     let image = format!("library/rust:{}-", env!("CARGO_PKG_RUST_VERSION"));
     assert!(container.contains(&image), "Containerfile: no {image}");
+}
+
+/// The files that the program includes, as paths from the root. Tests are left out: they are not built there.
+fn included() -> Vec<PathBuf> {
+    let root = fs::canonicalize(".").unwrap();
+    let mut found = Vec::new();
+    for file in all_files() {
+        let source = fs::read_to_string(&file).unwrap();
+        let program = source.split("#[cfg(test)]\nmod tests").next().unwrap();
+        if file.ends_with("tests.rs") {
+            continue;
+        }
+        for call in ["include_str!(", "include_bytes!("] {
+            for rest in program.split(call).skip(1) {
+                let name = rest.split('"').nth(1).unwrap();
+                let target = fs::canonicalize(file.with_file_name(name)).unwrap();
+                found.push(target.strip_prefix(&root).unwrap().to_owned());
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn the_container_has_all_files_that_the_program_includes() {
+    let container = fs::read_to_string("Containerfile").unwrap();
+    let copied: Vec<&str> = container
+        .lines()
+        .filter_map(|line| line.strip_prefix("COPY "))
+        .flat_map(|line| line.split_whitespace().rev().skip(1))
+        .collect();
+    let included = included();
+    assert!(included.len() > 50, "{included:?}");
+    for file in included {
+        let is_copied = copied.iter().any(|from| file.starts_with(from));
+        assert!(is_copied, "Containerfile: no COPY of {}", file.display());
+    }
 }
