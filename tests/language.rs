@@ -181,6 +181,63 @@ fn most_doc_comments_start_with_a_subject_and_a_short_sentence() {
     assert!(100 * long <= WITH_LONG_START * all, "{long} of {all}");
 }
 
+/// The largest share of public floats whose comment states neither a unit nor that they have none \[%\]. The number may only fall.
+const WITHOUT_UNIT: usize = 8;
+
+/// Words that say that a number has no unit, or whose unit it has.
+const NO_UNIT: [&str; 15] = [
+    "share",
+    "ratio",
+    "number",
+    "count",
+    "relative",
+    "percent",
+    "factor",
+    "fraction",
+    "index",
+    "unit",
+    "from 0",
+    "econds",
+    "ycles per",
+    "dimensionless",
+    "probability",
+];
+
+/// The comment of each public item with a float in a source text, up to its tests.
+fn comments_of_floats(source: &str) -> Vec<String> {
+    let (mut comments, mut comment) = (Vec::new(), String::new());
+    for line in source.lines().map(str::trim) {
+        if let Some(text) = line.strip_prefix("///") {
+            comment.push_str(text);
+        } else if line == "#[cfg(test)]" {
+            break;
+        } else if !line.starts_with('#') {
+            if line.starts_with("pub ") && line.contains("f64") {
+                comments.push(comment.clone());
+            }
+            comment.clear();
+        }
+    }
+    comments
+}
+
+#[test]
+fn comments_of_public_floats_state_a_unit() {
+    let (mut all, mut wrong) = (0, Vec::new());
+    for file in all_files() {
+        let source = fs::read_to_string(&file).expect("Rust source in src");
+        for comment in comments_of_floats(&source) {
+            all += 1;
+            let has_none = NO_UNIT.iter().any(|word| comment.contains(word));
+            if !comment.contains("\\[") && !has_none {
+                wrong.push(format!("{}:{comment}", file.display()));
+            }
+        }
+    }
+    assert!(all > 300, "{all}");
+    assert!(100 * wrong.len() <= WITHOUT_UNIT * all, "{wrong:#?}");
+}
+
 /// Sentences that are still too long, by page. The numbers may only fall.
 const EXCEPTIONS: [(&str, usize); 6] = [
     ("results/audit.md", 10),

@@ -129,7 +129,7 @@ pub struct Size {
     pub hosts: f64,
     /// The memory of the platform \[B\].
     pub platform: f64,
-    /// Loads that vary, of hosts and links.
+    /// The number of loads that vary, of hosts and links.
     pub loads: f64,
     /// The number of scenarios.
     pub scenarios: usize,

@@ -3,7 +3,7 @@
 /// Above this \[s\] nobody reads single digits: 300 000 years.
 pub const AGES: f64 = 1e13;
 
-/// Two decimals as in the papers, more for short times.
+/// Formats seconds with two decimals as in the papers, with more for short times.
 pub fn seconds(value: f64) -> String {
     match value {
         0.0 => "0.00".into(),

@@ -102,7 +102,7 @@ pub struct Labels {
 /// The size of an application, for the estimate of the memory of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Extent {
-    /// The messages of its largest superstep, about.
+    /// The approximate number of messages of its largest superstep.
     pub messages: f64,
     /// The memory of the application itself \[B\].
     pub bytes: f64,

@@ -89,7 +89,7 @@ impl NetworkModel {
         waited
     }
 
-    /// Whether a message is sent at once, however slow the start is.
+    /// Returns whether a message of `bytes` \[B\] is sent at once, however slow the start is.
     #[inline]
     pub fn fits_first_window(bytes: f64) -> bool {
         bytes <= WINDOW

@@ -29,7 +29,7 @@ pub(crate) struct Change {
     pub date: f64,
     /// What changes.
     pub target: Target,
-    /// The value that holds from now on.
+    /// The value that holds from now on, in the unit of the target.
     pub value: f64,
 }
 

@@ -96,7 +96,7 @@ impl<E: Copy> EventQueue<E> {
         self.near.is_empty()
     }
 
-    /// Schedules `event` at `date` (infinity: it waits until it is rescheduled).
+    /// Schedules `event` at `date` \[s\] (infinity: it waits until it is rescheduled).
     #[inline]
     pub fn push(&mut self, date: f64, event: E) -> Key {
         debug_assert!(date >= 0.0, "a date is not negative");
@@ -114,7 +114,7 @@ impl<E: Copy> EventQueue<E> {
         Key(slot)
     }
 
-    /// Moves the event `key` to `date`; among equal dates it then comes last.
+    /// Moves the event `key` to `date` \[s\]; among equal dates it then comes last.
     #[inline]
     pub fn reschedule(&mut self, key: Key, date: f64) {
         debug_assert!(date >= 0.0, "a date is not negative");
@@ -153,13 +153,13 @@ impl<E: Copy> EventQueue<E> {
         self.free.push(key.0);
     }
 
-    /// The date of the next event.
+    /// Returns the date of the next event \[s\].
     #[inline]
     pub fn next_date(&self) -> Option<f64> {
         self.near.get(self.first).map(Entry::date)
     }
 
-    /// Takes out the next event.
+    /// Takes out the next event, with its date \[s\].
     #[inline]
     pub fn pop(&mut self) -> Option<(f64, E)> {
         let first = *self.near.get(self.first)?;

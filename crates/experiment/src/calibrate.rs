@@ -24,11 +24,11 @@ use migsim_platform::Platform;
 pub struct Calibration {
     /// Per message \[s\]; none if the table has no small messages.
     pub overhead: Option<f64>,
-    /// Multiplies the rate of a flow; none if the table has no large messages.
+    /// The factor of the rate of a flow; none if the table has no large messages.
     pub bandwidth_factor: Option<f64>,
     /// The overhead \[s\] and the bandwidth factor in use: what was determined, and otherwise what the library has.
     pub in_use: (f64, f64),
-    /// The predictions, in the order of the table.
+    /// The predicted times, in the order of the table \[s\].
     pub predicted: Vec<f64>,
     /// The median of the absolute relative residuals.
     pub median_residual: f64,

@@ -48,9 +48,9 @@ pub struct Trial {
 pub struct Change {
     /// Who, counted from 1.
     pub process: u64,
-    /// Its computation there over that where it is.
+    /// The ratio of its time of computation there to that where it is.
     pub computation: f64,
-    /// Likewise its sends.
+    /// The ratio of the time of its sends there to that where it is.
     pub sends: f64,
 }
 

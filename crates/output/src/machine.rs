@@ -47,11 +47,11 @@ pub struct MachineCluster {
     pub name: String,
     /// The number of its hosts.
     pub hosts: u64,
-    /// The nominal speed of a core of its first host.
+    /// The nominal speed of a core of its first host \[instr/s\].
     pub speed_instructions_per_s: f64,
     /// The cores of its first host.
     pub cores: u32,
-    /// The bandwidth of the access link of its first host, if it has one.
+    /// The bandwidth of the access link of its first host \[B/s\], if it has one.
     pub access_bytes_per_s: Option<f64>,
     /// Its hosts by kind, in order, if they are not all alike; left out where there are more than 64 kinds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -64,11 +64,11 @@ pub struct MachineCluster {
 pub struct MachineGroup {
     /// The number of hosts of this kind.
     pub hosts: u64,
-    /// The nominal speed of a core.
+    /// The nominal speed of a core \[instr/s\].
     pub speed_instructions_per_s: f64,
     /// The cores of each.
     pub cores: u32,
-    /// The bandwidth of the access link of each, if it has one.
+    /// The bandwidth of the access link of each \[B/s\], if it has one.
     pub access_bytes_per_s: Option<f64>,
 }
 
@@ -78,9 +78,9 @@ pub struct MachineGroup {
 pub struct MachineLink {
     /// Its name.
     pub name: String,
-    /// Its nominal capacity.
+    /// Its nominal capacity \[B/s\].
     pub bandwidth_bytes_per_s: f64,
-    /// Its nominal one-way delay.
+    /// Its nominal one-way delay \[s\].
     pub latency_s: f64,
 }
 
@@ -94,7 +94,7 @@ pub struct MachinePath {
     pub to: usize,
     /// The links, as their places in the list, in order.
     pub links: Vec<usize>,
-    /// The nominal delay of the whole way from first host to first host.
+    /// The nominal delay of the whole way from first host to first host \[s\].
     pub latency_s: f64,
 }
 

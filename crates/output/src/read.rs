@@ -110,11 +110,11 @@ pub struct Superstep {
     pub scenario: Scenario,
     /// Which, counted from 1.
     pub superstep: u64,
-    /// The time at which the first process began it.
+    /// The time at which the first process began it \[s\].
     pub start_s: f64,
-    /// The time at which the last process had computed.
+    /// The time at which the last process had computed \[s\].
     pub computed_s: f64,
-    /// The time at which the last process left its barrier.
+    /// The time at which the last process left its barrier \[s\].
     pub end_s: f64,
 }
 
@@ -127,11 +127,11 @@ pub struct Call {
     pub scenario: Scenario,
     /// After which superstep, counted from 1.
     pub superstep: u64,
-    /// The time at which it began.
+    /// The time at which it began \[s\].
     pub start_s: f64,
-    /// Its price.
+    /// Its price \[s\].
     pub cost_s: f64,
-    /// The price of its migrations.
+    /// The price of its migrations \[s\].
     pub migration_s: f64,
     /// Whether they happened.
     pub applied: bool,
@@ -141,11 +141,11 @@ pub struct Call {
     pub candidates: Vec<Judged>,
     /// The migrations that were decided.
     pub migrations: Vec<Decided>,
-    /// The sum of t1 - t2 of the accepted candidates: a sum over processes, not a time of the run. None if no candidate with t1 and t2 was
+    /// The sum of t1 - t2 of the accepted candidates \[s\]: a sum over processes, not a time of the run. None if no candidate with t1 and t2 was
     /// accepted.
     #[serde(alias = "predicted_gain_s")] // its name in older folders
     pub t1_minus_t2_sum_s: Option<f64>,
-    /// The time of scenario i in the supersteps until the next call, less the time of this run: all moves so far have their part in it. None
+    /// The time of scenario i in the supersteps until the next call, less the time of this run \[s\]: all moves so far have their part in it. None
     /// without scenario i, and in scenario ii.
     #[serde(alias = "realised_gain_s")] // its name in older folders
     pub gain_on_i_until_next_call_s: Option<f64>,
@@ -190,9 +190,9 @@ pub struct Moved {
     pub to_host: String,
     /// The bytes sent \[B\].
     pub size_bytes: f64,
-    /// The time at which it began.
+    /// The time at which it began \[s\].
     pub start_s: f64,
-    /// The time at which it was done.
+    /// The time at which it was done \[s\].
     pub end_s: f64,
     /// Why: `policy` or `workload`.
     pub cause: String,

@@ -29,7 +29,7 @@ pub struct LinkTraffic {
     /// The name of the link.
     #[serde(deserialize_with = "unguarded")]
     pub link: String,
-    /// Its nominal capacity.
+    /// Its nominal capacity \[B/s\].
     pub bandwidth_bytes_per_s: f64,
     /// The traffic across it, in both directions \[B\].
     pub bytes: f64,

@@ -24,7 +24,7 @@ pub struct CellResult {
     pub published_s: f64,
     /// The simulated time \[s\].
     pub simulated_s: f64,
-    /// Simulated over published, less 1.
+    /// The relative error: simulated over published, less 1.
     pub error: f64,
     /// Whether the cell was used to fit constants.
     pub in_sample: bool,
@@ -39,9 +39,9 @@ pub struct CellResult {
 pub(super) struct Relative<'c> {
     /// The cell of the other scenario.
     pub cell: &'c CellResult,
-    /// `100 (T - T_i) / T_i` as published.
+    /// `100 (T - T_i) / T_i` as published \[%\].
     pub published: f64,
-    /// The same as simulated.
+    /// The same as simulated \[%\].
     pub simulated: f64,
 }
 

@@ -43,7 +43,7 @@ pub struct Effect {
     pub published_s: f64,
     /// The simulated effect \[s\].
     pub simulated_s: f64,
-    /// Simulated over published, less 1; none if the published effect is 0 and the simulated one is not.
+    /// The relative error: simulated over published, less 1; none if the published effect is 0 and the simulated one is not.
     pub error: Option<f64>,
     /// Whether the effects have one sign.
     pub has_sign: bool,

@@ -28,7 +28,7 @@ pub struct Step {
     pub option: Option<String>,
     /// Its new value.
     pub value: Value,
-    /// The score of the set from then on.
+    /// The score of the set from then on, a number without unit.
     pub score: f64,
     /// Its results for each paper.
     pub readings: Vec<Reading>,

@@ -108,7 +108,7 @@ impl Profile {
         }
     }
 
-    /// The steps of the first round.
+    /// Returns the steps of the first round: their dates \[s\] and values.
     pub fn once(&self) -> &[(f64, f64)] {
         &self.0.steps
     }
@@ -168,7 +168,7 @@ pub struct ProfileSteps {
 }
 
 impl ProfileSteps {
-    /// Goes to the last change that `is_due`, which is so for all before it, and takes it; `None`, and stays, if the next one is not.
+    /// Goes to the last change that `is_due`, which is so for all before it, and takes it (date \[s\] and value); `None`, and stays, if the next one is not.
     pub fn skip_to_last(&mut self, is_due: impl Fn(f64) -> bool) -> Option<(f64, f64)> {
         let count = self.profile.once().len();
         let begin = self.round * count + self.place;
@@ -230,7 +230,7 @@ pub struct Integral {
 }
 
 impl Integral {
-    /// The integral of `steps`; `nominal` holds before the first one.
+    /// Starts the integral of `steps` over time \[unit of the value · s\]; `nominal` holds before the first one.
     pub fn new(nominal: f64, mut steps: Box<dyn Steps>) -> Self {
         Self {
             next: steps.next(),
@@ -241,7 +241,7 @@ impl Integral {
         }
     }
 
-    /// The integral from date 0 s to `date`, which is not before the last one asked for.
+    /// Returns the integral \[unit of the value · s\] from date 0 s to `date` \[s\], which is not before the last one asked for.
     pub fn up_to(&mut self, date: f64) -> f64 {
         while let Some((change, value)) = self.next.filter(|next| next.0 <= date) {
             self.sum += self.value * (change - self.date);

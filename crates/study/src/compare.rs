@@ -38,9 +38,9 @@ pub struct Standing {
     pub behind: Option<Sample>,
     /// The gain of scenario iii over i \[%\].
     pub gain: Option<Sample>,
-    /// Calls, and migrations, means over the seeds.
+    /// The number of calls, the mean over the seeds.
     pub calls: f64,
-    /// Likewise.
+    /// The number of migrations, the mean over the seeds.
     pub moves: f64,
     /// What calls and migrations cost \[s\], means over the seeds.
     pub costs: [f64; 2],
@@ -53,7 +53,7 @@ pub struct Standing {
     /// 1 + the number of policies that are faster by more than the margin of indifference (where seeds matter: significant at 95 %,
     /// corrected for the number of comparisons).
     pub rank: usize,
-    /// Moves that take a process straight back, the mean over the seeds.
+    /// The number of moves that take a process straight back, the mean over the seeds.
     pub straight_returns: f64,
 }
 

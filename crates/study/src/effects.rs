@@ -17,7 +17,7 @@ pub struct Effect {
     pub parameter: usize,
     /// The share of the variance that its values explain, from 0 to 1; `None` if there is no variance.
     pub share: Option<f64>,
-    /// Its values with the mean of the goal over all settings that have them, the best first.
+    /// Its values with the mean of the goal (in the unit of the goal) over all settings that have them, the best first.
     pub values: Vec<(String, f64)>,
 }
 

@@ -58,7 +58,7 @@ impl Goal {
         self.measure == GAIN
     }
 
-    /// Whether `a` is better than `b`.
+    /// Returns whether `a` is better than `b`, both in the unit of the goal.
     pub fn is_better(self, a: f64, b: f64) -> bool {
         if self.is_gain() { a > b } else { a < b }
     }

@@ -117,7 +117,7 @@ impl Basis {
         }
     }
 
-    /// Whether a difference is larger than `margin`, as one of `tests` two-sided tests (Bonferroni).
+    /// Returns whether a difference is larger than `margin`, which has the same unit, as one of `tests` two-sided tests (Bonferroni).
     pub fn is_above(self, difference: Sample, margin: f64, tests: usize) -> bool {
         self.probability(difference, margin) <= LEVEL / (2 * tests.max(1)) as f64
     }
@@ -127,7 +127,7 @@ impl Basis {
         self.faster_drawn(times, &vec![self.is_random; times.len()], margin)
     }
 
-    /// The same if seeds change the makespans of `drawn` policies alone: one run tells all of the others.
+    /// The same if seeds change the makespans of `drawn` policies alone, with a margin in the same unit: one run tells all of the others.
     pub fn faster_drawn(self, times: &[&[f64]], drawn: &[bool], margin: f64) -> Vec<usize> {
         let policies = times.len();
         let mut tests: Vec<(f64, usize)> = Vec::new();

@@ -8,9 +8,9 @@ use serde::{Deserialize, Serialize};
 pub struct Sample {
     /// The number of numbers.
     pub count: usize,
-    /// Their mean.
+    /// Their mean, in their unit.
     pub mean: f64,
-    /// The standard deviation of what they were drawn from, with n - 1; `None` for a single number.
+    /// The standard deviation of what they were drawn from, with n - 1, in their unit; `None` for a single number.
     pub deviation: Option<f64>,
 }
 
@@ -50,11 +50,11 @@ impl Sample {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Estimate {
-    /// The mean.
+    /// The mean, in the unit of the quantity.
     pub mean: f64,
-    /// The standard deviation, with n - 1; none of a single seed.
+    /// The standard deviation, with n - 1, in the unit of the quantity; none of a single seed.
     pub deviation: Option<f64>,
-    /// Half the width of the 95 % confidence interval; none of a single seed.
+    /// Half the width of the 95 % confidence interval, in the unit of the quantity; none of a single seed.
     pub ci95: Option<f64>,
 }
 

@@ -89,7 +89,7 @@ pub struct Round {
     pub runs: usize,
     /// The best setting.
     pub best: Named,
-    /// Its mean; none if no setting could be run.
+    /// Its mean, in the unit of the goal; none if no setting could be run.
     pub mean: Option<f64>,
 }
 

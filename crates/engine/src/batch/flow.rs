@@ -13,7 +13,7 @@ pub struct Start {
     pub date: f64,
     /// Its path.
     pub path: PathId,
-    /// Its bytes, more than zero.
+    /// Its bytes, more than zero \[B\].
     pub bytes: f64,
     /// Its name for the sender, unique in the batch.
     pub name: u32,

@@ -19,7 +19,7 @@ pub type PathId = u32;
 pub struct Path {
     /// From the start of a flow until its transfer begins \[s\].
     pub delay: f64,
-    /// Its weight in the sharing.
+    /// Its weight in the sharing, a factor: a flow of weight w gets 1/w of the fair share.
     pub weight: f64,
     /// The largest rate before the bandwidth factor \[B/s\].
     pub bound: f64,

@@ -9,9 +9,9 @@ use super::style::Style;
 /// A coloured part of a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bar {
-    /// Its start.
+    /// Its start, in the unit of the axis.
     pub from: f64,
-    /// Its end.
+    /// Its end, in the unit of the axis.
     pub to: f64,
     /// Its colour.
     pub colour: Colour,

@@ -15,7 +15,7 @@ const GAP: f64 = 6.0;
 pub struct Panel {
     /// The values that hold for it.
     pub name: String,
-    /// Column, row (from below) and value of each cell that is known.
+    /// Column, row (from below) and value (in the unit of `quantity`) of each cell that is known.
     pub cells: Vec<(usize, usize, f64)>,
 }
 

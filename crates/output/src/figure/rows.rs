@@ -14,9 +14,9 @@ const LABELS: f64 = 0.42;
 pub struct Dot {
     /// The index of its key.
     pub key: usize,
-    /// Its value.
+    /// Its value, in the unit of the axis.
     pub value: f64,
-    /// The ends of its interval.
+    /// The ends of its interval, in the unit of the axis.
     pub interval: Option<(f64, f64)>,
 }
 
@@ -52,7 +52,7 @@ pub struct Key {
 }
 
 impl Dot {
-    /// A mean with half the width of its interval, if there is one.
+    /// Makes a dot of a mean with half the width of its interval, if there is one, in the unit of the axis.
     pub fn with_half(key: usize, value: f64, half: Option<f64>) -> Self {
         Self {
             key,

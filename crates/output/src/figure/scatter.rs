@@ -9,7 +9,7 @@ use super::style::Style;
 pub struct Point {
     /// The index of its series.
     pub key: usize,
-    /// Its place.
+    /// Its place, in the units of the axes.
     pub at: (f64, f64),
 }
 

@@ -11,7 +11,7 @@ pub struct Curve {
     pub name: String,
     /// Its colour.
     pub colour: Colour,
-    /// Its points.
+    /// Its points, in the units of the axes.
     pub points: Vec<(f64, f64)>,
 }
 

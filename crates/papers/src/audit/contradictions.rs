@@ -15,7 +15,7 @@ pub struct Contradictory {
     pub what: String,
     /// The fact that it contradicts.
     pub because: String,
-    /// Its error.
+    /// Its relative error.
     pub error: f64,
 }
 
@@ -26,9 +26,9 @@ pub struct Contradictions {
     pub paper: &'static str,
     /// The cells of tables and figures that are contradictory.
     pub cells: Vec<Contradictory>,
-    /// The errors of all cells of tables.
+    /// The relative errors of all cells of tables.
     pub all: Vec<f64>,
-    /// The values of the cells that agree with the rest.
+    /// The relative errors of the cells that agree with the rest.
     pub without: Vec<f64>,
 }
 

@@ -42,7 +42,7 @@ pub struct HeldOut {
     pub within: usize,
     /// The cells within 5 %.
     pub wide: usize,
-    /// The median error without sign.
+    /// The median of the absolute relative errors.
     pub median: f64,
 }
 

@@ -18,7 +18,7 @@ pub struct Rounding {
     pub missed: usize,
     /// The cell with the least time, and the time \[s\].
     pub least: (String, f64),
-    /// Half of the last place over the least time.
+    /// The relative rounding: half of the last place over the least time.
     pub relative: f64,
     /// Cells in which the rounding exceeds the median error of the paper.
     pub coarse: usize,

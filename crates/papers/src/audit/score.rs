@@ -7,7 +7,7 @@ use super::super::reproduce::Compared;
 
 /// The relative error within which a cell counts as met.
 pub const TIGHT: f64 = 0.025;
-/// The wider one.
+/// The wider relative error.
 pub const WIDE: f64 = 0.05;
 
 /// The number of cells of tables, decisions and call schedules that are reproduced.

@@ -51,7 +51,7 @@ pub struct Sensitivity {
     pub above_schedules: usize,
     /// The last step of [`GRID`] below the value up to which nothing is lost \[%\]; 0: the first one loses something.
     pub window_below: f64,
-    /// The same above it.
+    /// The same above it \[%\].
     pub window_above: f64,
 }
 

@@ -29,7 +29,7 @@ pub struct ComparedRun {
     pub program_s: f64,
     /// The same in our run \[s\].
     pub simulated_s: f64,
-    /// Our time less that of the program, over the latter.
+    /// The relative error: our time less that of the program, over the latter.
     pub relative_error: f64,
     /// Supersteps of process 1 that begin at the same time, to a relative difference of 1e-6, before the first that does not.
     pub starts_equal: usize,

@@ -35,7 +35,7 @@ impl LoadOptions for ConstantConfig {
     }
 }
 
-/// The same load for ever.
+/// The same load for ever, a share from 0 to 0.99.
 #[derive(Clone, Copy, Debug)]
 pub struct Constant(pub(super) f64);
 

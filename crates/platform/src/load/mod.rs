@@ -56,7 +56,7 @@ use crate::Steps;
 use migsim_base::random::Stream;
 use migsim_base::units::Seconds;
 
-/// The largest load: who takes more leaves nothing that could be called a capacity.
+/// The largest load, a share: a larger one leaves nothing that could be called a capacity.
 pub const MOST_LOAD: f64 = 0.99;
 
 /// A load with its parameters, not yet on any host or link.

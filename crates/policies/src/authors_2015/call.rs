@@ -27,7 +27,7 @@ pub struct Call<'a> {
 /// The outcome of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Answer {
-    /// ISet(j).
+    /// ISet(j), the index of each cluster.
     pub indices: Vec<f64>,
     /// The terms of PM(i,j): for each process those of each Set.
     pub terms: Vec<Vec<Terms>>,

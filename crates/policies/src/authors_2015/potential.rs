@@ -45,12 +45,12 @@ pub struct Report {
 /// The terms of PM(i,j) \[s\]; Mem is a time only in the program's reading.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Terms {
-    /// Comp(i,j), Comm(i,j) and Mem(i,j).
+    /// Comp(i,j), Comm(i,j) and Mem(i,j) \[s\].
     pub metrics: [f64; 3],
 }
 
 impl Terms {
-    /// PM(i,j).
+    /// Returns PM(i,j) \[s\].
     pub fn potential(&self) -> f64 {
         let [computation, communication, memory] = self.metrics;
         computation + communication - memory

@@ -11,7 +11,7 @@ pub struct Wish {
     ///
     /// The program then sends what its memory happens to have; this never happened in a recorded run.
     pub set: Option<usize>,
-    /// That PM; 0 without one.
+    /// That PM \[s\]; 0 without one.
     pub potential: f64,
 }
 

@@ -30,11 +30,11 @@ pub struct Judged {
     pub to_cluster: String,
     /// The host that it was offered there.
     pub to_host: Option<String>,
-    /// The policy's measure of the benefit.
+    /// The policy's measure of the benefit, in the policy's own unit.
     pub score: f64,
-    /// Predicted time where it was (t1).
+    /// Predicted time where it was (t1) \[s\].
     pub stay_s: Option<f64>,
-    /// Predicted time at the destination (t2).
+    /// Predicted time at the destination (t2) \[s\].
     pub go_s: Option<f64>,
     /// Whether it was to move.
     pub accepted: bool,

@@ -79,7 +79,7 @@ fn bound_under_load(
     low
 }
 
-/// The assignment with the least largest host time, of equal ones that with the fewest moves, then the first; `None` beyond `most`
+/// Finds the assignment with the least largest host time, and that time \[s\]; of equal ones that with the fewest moves, then the first; `None` beyond `most`
 /// assignments. No host is filled beyond its memory, unless it is now.
 pub fn optimum(instance: &Instance<'_>, most: u64) -> Option<(f64, Vec<usize>)> {
     let mut search = Search::new(instance, most)?;

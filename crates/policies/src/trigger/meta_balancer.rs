@@ -65,7 +65,7 @@ pub struct Sample {
 pub struct Plan {
     /// Balance after so many supersteps since the last balancing.
     pub period: i32,
-    /// Maximum over scaled average then.
+    /// The ratio of the maximum to the scaled average then.
     pub ratio: f64,
 }
 
