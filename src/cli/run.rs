@@ -616,9 +616,16 @@ pub(super) fn set_flags(
     Ok(given.chain(pairs).collect())
 }
 
-/// The settings of `--net` and `--set`, which have one value.
+/// The settings of `--change`, `--net` and `--set`, which have one value.
 pub(super) fn pairs(arguments: &SettingsArguments) -> Result<Vec<Flag>, Error> {
     let mut flags = Vec::new();
+    if !arguments.changes.is_empty() {
+        flags.push(Flag {
+            key: "changes".to_owned(),
+            flag: format!("--change '{}'", arguments.changes.join("' --change '")),
+            value: json!(arguments.changes),
+        });
+    }
     check_doubled("--net", &arguments.constants)?;
     check_doubled("--set", &arguments.settings)?;
     for (key, value) in &arguments.constants {

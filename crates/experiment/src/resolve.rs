@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use super::basis::{Remark, Whole, notes, unknown_platforms};
 use super::by_workload;
+use super::case_change;
 use super::config::{Basis, ExperimentConfig, NONE};
 use super::former;
 use super::idle_cores;
@@ -57,9 +58,9 @@ pub struct Experiment {
     pub placement: Vec<HostId>,
     /// The constants of the network.
     pub network: NetworkModel,
-    /// The settings, complete.
+    /// The settings, complete; the changes of the key `changes` are made in `runtime` and `costs`.
     pub config: ExperimentConfig,
-    /// The same as JSON, every default filled in: the place of record for a manifest. It is an experiment file, too.
+    /// The settings as JSON, every default filled in, ahead of any change: the place of record for a manifest. It is an experiment file, too.
     pub resolved: Value,
     /// The files that it depends on.
     pub inputs: Vec<Input>,
@@ -154,7 +155,7 @@ impl Experiment {
             &parts.platform,
         )?;
         let resolved = parts.resolve(&basis, is_mapped, whole)?;
-        Ok(Self {
+        let experiment = Self {
             vain_seed: draws.note(whole, parts.config.seed),
             inputs: parts.inputs(is_mapped, whole)?,
             said: [
@@ -174,7 +175,31 @@ impl Experiment {
             draws,
             loads: parts.loads,
             policy: parts.policy,
-        })
+        };
+        experiment.changed()
+    }
+
+    /// Makes the changes of the key `changes`. The settings keep their values, so that resolved settings can be run again.
+    fn changed(mut self) -> Result<Self, Error> {
+        if self.config.changes.is_empty() {
+            return Ok(self);
+        }
+        let parts = case_change::Parts {
+            platform: self.platform,
+            workload: self.workload,
+            placement: self.placement,
+            network: self.network,
+            runtime: self.config.runtime,
+            costs: self.config.costs,
+        };
+        let changed = case_change::apply(&self.config.changes, parts)?;
+        self.platform = changed.platform;
+        self.workload = changed.workload;
+        self.placement = changed.placement;
+        self.network = changed.network;
+        self.config.runtime = changed.runtime;
+        self.config.costs = changed.costs;
+        Ok(self)
     }
 
     /// Notes for its user before believing its results, a sentence each: about the settings that were filled in (neutral ones, or fitted

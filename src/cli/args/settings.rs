@@ -52,6 +52,11 @@ pub(in crate::cli) struct SettingsArguments {
     #[arg(long, value_name = "KIND[,KEY=VALUE]...", hide_possible_values = true, help_heading = EXPERIMENT)]
     pub(in crate::cli) load: Vec<String>,
 
+    /// Change one quantity of the case, such as 'link wan bandwidth +10%' or 'cluster ICE speed unlimited' (see the guide on bottlenecks);
+    /// repeatable; replaces the changes of a file
+    #[arg(long = "change", value_name = "CHANGE", help_heading = EXPERIMENT)]
+    pub(in crate::cli) changes: Vec<String>,
+
     /// The policy (see `migsim list policies`)
     #[arg(long, value_name = "NAME", hide_possible_values = true, help_heading = POLICY)]
     pub(in crate::cli) policy: Option<String>,

@@ -1,0 +1,147 @@
+//! Applies changes to the parts of an experiment.
+
+use std::sync::Arc;
+
+use super::balanced::Reworked;
+use super::{CaseChange, Changed, machine, spread};
+use migsim_base::error::{Error, Problem};
+use migsim_base::units::{Bytes, HostId, Instructions, Seconds};
+use migsim_bsp::{BarrierKind, CallModel, Costs, RuntimeConfig, Transfer};
+use migsim_engine::NetworkModel;
+use migsim_platform::LoadedPlatform;
+use migsim_workloads::Workload;
+
+/// The parts of an experiment that changes are made to.
+#[derive(Debug)]
+pub(in super::super) struct Parts {
+    pub(in super::super) platform: Arc<LoadedPlatform>,
+    pub(in super::super) workload: Box<dyn Workload>,
+    pub(in super::super) placement: Vec<HostId>,
+    pub(in super::super) network: NetworkModel,
+    pub(in super::super) runtime: RuntimeConfig,
+    pub(in super::super) costs: Costs,
+}
+
+/// Makes the changes of the key `changes`, one after the other.
+///
+/// # Errors
+/// A change cannot be read, or names what the platform does not have; all such changes together.
+pub(in super::super) fn apply(texts: &[String], mut parts: Parts) -> Result<Parts, Error> {
+    let mut problems = Vec::new();
+    let (mut memory, mut imbalance) = (1.0, 1.0);
+    for (index, text) in texts.iter().enumerate() {
+        let change = text.parse::<CaseChange>();
+        let made = change.and_then(|change| {
+            match change.changed {
+                Changed::Moves => memory *= change.cost_factor(),
+                Changed::Imbalance => imbalance *= change.cost_factor(),
+                _ => {}
+            }
+            make(&change, &mut parts)
+        });
+        problems.extend(
+            made.err()
+                .map(|problem| problem.key(format!("changes[{index}]"))),
+        );
+    }
+    super::super::resolve::none(problems)?;
+    if memory != 1.0 || imbalance != 1.0 {
+        let shares = balanced_shares(&parts);
+        parts.workload = Box::new(Reworked::new(parts.workload, shares, (imbalance, memory)));
+    }
+    Ok(parts)
+}
+
+/// Makes one change, but for those of the application.
+fn make(change: &CaseChange, parts: &mut Parts) -> Result<(), Problem> {
+    let factor = change.cost_factor();
+    match &change.changed {
+        Changed::ClusterSpeed(_)
+        | Changed::ClusterLinks(..)
+        | Changed::Link(..)
+        | Changed::Route(_)
+        | Changed::Load => {
+            machine::change(change, &mut Arc::make_mut(&mut parts.platform).platform)?
+        }
+        Changed::Barrier => change_barrier(factor, &mut parts.runtime),
+        Changed::Overhead => times(&mut parts.network.overhead, factor),
+        Changed::Calls => change_calls(factor, &mut parts.costs),
+        Changed::Moves => {
+            let migration = &mut parts.costs.migration;
+            times(&mut migration.fixed, factor);
+            if factor <= 0.0 {
+                migration.transfer = Transfer::None;
+            }
+        }
+        Changed::Imbalance => {}
+        Changed::ProcessesPerHost => {
+            let hosts = parts.platform.platform.hosts.len();
+            spread::change(change.amount, &mut parts.placement, hosts)?;
+        }
+    }
+    Ok(())
+}
+
+fn times(duration: &mut Seconds, factor: f64) {
+    *duration = Seconds::of(duration.get() * factor);
+}
+
+/// Multiplies what the protocol of the barrier adds. Without limit all leave when the last one arrives; a barrier that processes may pass
+/// before others arrive keeps its protocol, and its messages are empty.
+fn change_barrier(factor: f64, runtime: &mut RuntimeConfig) {
+    let barrier = &mut runtime.barrier;
+    barrier.bytes = Bytes::of(barrier.bytes.get() * factor);
+    times(&mut barrier.per_process, factor);
+    times(&mut barrier.release_per_process, factor);
+    times(&mut barrier.release_per_computing, factor);
+    let is_weak = matches!(
+        barrier.kind,
+        BarrierKind::None | BarrierKind::ReleasedByFirst
+    );
+    if factor <= 0.0 && !is_weak {
+        barrier.kind = BarrierKind::Ideal;
+    }
+}
+
+fn change_calls(factor: f64, costs: &mut Costs) {
+    let call = &mut costs.call;
+    for duration in [
+        &mut call.fixed,
+        &mut call.per_process,
+        &mut call.per_process_superstep,
+    ] {
+        times(duration, factor);
+    }
+    for size in [
+        &mut call.ping,
+        &mut call.report,
+        &mut call.exchange,
+        &mut call.answer,
+    ] {
+        *size = Bytes::of(size.get() * factor);
+    }
+    for work in [&mut call.decision, &mut call.operation] {
+        *work = Instructions::of(work.get() * factor);
+    }
+    if factor <= 0.0 {
+        call.model = CallModel::None;
+    }
+}
+
+/// The share of the work of a superstep that each process gets if the superstep is balanced: in proportion to the nominal speed that the
+/// process has where it starts.
+fn balanced_shares(parts: &Parts) -> Vec<f64> {
+    let hosts = &parts.platform.platform.hosts;
+    let mut residents = vec![0_u32; hosts.len()];
+    for host in &parts.placement {
+        residents[host.index()] += 1;
+    }
+    let speed = |at: &HostId| {
+        let host = &hosts[at.index()];
+        let cores = f64::from(host.cores) / f64::from(residents[at.index()]);
+        host.speed.get() * cores.min(1.0)
+    };
+    let speeds: Vec<f64> = parts.placement.iter().map(speed).collect();
+    let sum: f64 = speeds.iter().sum();
+    speeds.into_iter().map(|speed| speed / sum).collect()
+}

@@ -1,0 +1,122 @@
+//! An application with other work or other memory: that of another application, changed process by process.
+
+use migsim_base::error::Error;
+use migsim_base::units::{Bytes, Instructions, ProcessId};
+use migsim_workloads::{Extent, Labels, Plan, PrescribedMove, Workload};
+
+/// An application whose work is nearer to balance, or farther from it, and whose processes have another memory.
+#[derive(Debug)]
+pub(super) struct Reworked {
+    inner: Box<dyn Workload>,
+    /// Share of the work of a superstep that balances it, per process.
+    shares: Vec<f64>,
+    /// Factor of the deviation of each process's work from its share.
+    imbalance: f64,
+    /// Factor of the memory.
+    memory: f64,
+    /// The prescribed moves of each superstep; empty if there are none.
+    moves: Vec<Vec<PrescribedMove>>,
+}
+
+impl Reworked {
+    /// The application `inner` with the deviations from `shares` and the memory multiplied by these factors.
+    pub(super) fn new(
+        inner: Box<dyn Workload>,
+        shares: Vec<f64>,
+        (imbalance, memory): (f64, f64),
+    ) -> Self {
+        let supersteps = if inner.prescribes_moves() {
+            inner.supersteps()
+        } else {
+            0
+        };
+        let changed = |one: &PrescribedMove| PrescribedMove {
+            size: Bytes::of(one.size.get() * memory),
+            delay: migsim_base::units::Seconds::of(one.delay.get() * memory),
+            ..one.clone()
+        };
+        let of = |superstep| inner.prescribed_moves(superstep).iter().map(changed);
+        Self {
+            moves: (0..supersteps).map(|one| of(one).collect()).collect(),
+            inner,
+            shares,
+            imbalance,
+            memory,
+        }
+    }
+}
+
+impl Workload for Reworked {
+    fn processes(&self) -> usize {
+        self.inner.processes()
+    }
+
+    fn supersteps(&self) -> usize {
+        self.inner.supersteps()
+    }
+
+    fn fill(&self, superstep: usize, plan: &mut Plan) {
+        self.inner.fill(superstep, plan);
+        if self.imbalance == 1.0 {
+            return;
+        }
+        let total: f64 = plan.work.iter().map(|work| work.get()).sum();
+        for (work, share) in plan.work.iter_mut().zip(&self.shares) {
+            let balanced = total * share;
+            let changed = balanced + (work.get() - balanced) * self.imbalance;
+            *work = Instructions::of(changed.max(0.0));
+        }
+    }
+
+    fn repeats(&self, superstep: usize) -> bool {
+        self.inner.repeats(superstep)
+    }
+
+    fn extent(&self) -> Extent {
+        self.inner.extent()
+    }
+
+    fn memory(&self, process: ProcessId) -> Bytes {
+        Bytes::of(self.inner.memory(process).get() * self.memory)
+    }
+
+    fn is_memory_known(&self, process: ProcessId) -> bool {
+        self.inner.is_memory_known(process)
+    }
+
+    fn initial_host(&self, process: ProcessId) -> Option<&str> {
+        self.inner.initial_host(process)
+    }
+
+    fn initial_rank(&self, process: ProcessId) -> Option<usize> {
+        self.inner.initial_rank(process)
+    }
+
+    fn is_movable(&self, process: ProcessId) -> bool {
+        self.inner.is_movable(process)
+    }
+
+    fn labels(&self) -> Option<&Labels> {
+        self.inner.labels()
+    }
+
+    fn prescribes_moves(&self) -> bool {
+        self.inner.prescribes_moves()
+    }
+
+    fn prescribed_moves(&self, superstep: usize) -> &[PrescribedMove] {
+        self.moves.get(superstep).map_or(&[], Vec::as_slice)
+    }
+
+    fn failure(&self) -> Option<Error> {
+        self.inner.failure()
+    }
+
+    fn uses_seed(&self) -> bool {
+        self.inner.uses_seed()
+    }
+
+    fn cycles_per_instruction(&self) -> f64 {
+        self.inner.cycles_per_instruction()
+    }
+}

@@ -1,0 +1,276 @@
+//! Changes of a platform: speeds, links, latencies of routes, and the load on them.
+
+use std::sync::Arc;
+
+use super::{Amount, CaseChange, Changed, LinkQuantity};
+use migsim_base::error::Problem;
+use migsim_base::units::{
+    BytesPerSecond, ClusterId, HostId, InstructionsPerSecond, LinkId, Seconds,
+};
+use migsim_platform::{Background, Platform, Routes, StepsAhead};
+
+/// Makes a change of the machine.
+///
+/// # Errors
+/// The platform has no such cluster, link or latency.
+pub(super) fn change(change: &CaseChange, platform: &mut Platform) -> Result<(), Problem> {
+    match &change.changed {
+        Changed::ClusterSpeed(name) => {
+            let cluster = cluster(platform, name)?;
+            for host in platform.clusters[cluster.index()].hosts.clone() {
+                let host = &mut platform.hosts[host as usize];
+                host.speed = InstructionsPerSecond::of(host.speed.get() * change.rate_factor());
+            }
+        }
+        Changed::ClusterLinks(name, of) => {
+            let cluster = cluster(platform, name)?;
+            let hosts = platform.clusters[cluster.index()].hosts.clone();
+            let links: Vec<LinkId> = hosts
+                .flat_map(|host| own_links(platform, HostId(host)))
+                .collect();
+            if links.is_empty() {
+                let message = format!("the hosts of cluster `{name}` have no links of their own");
+                return Err(Problem::new(message).hint("name a link of the platform"));
+            }
+            if *of == LinkQuantity::Latency {
+                has_effect(platform, &links, &format!("the links of cluster `{name}`"))?;
+            }
+            for link in links {
+                change_link(change, *of, link, platform);
+            }
+        }
+        Changed::Link(name, of) => {
+            let links = directions(platform, name)?;
+            if *of == LinkQuantity::Latency {
+                has_effect(platform, &links, &format!("link `{name}`"))?;
+            }
+            for link in links {
+                change_link(change, *of, link, platform);
+            }
+        }
+        Changed::Route(names) => change_route(change, names, platform)?,
+        Changed::Load => change_load(change, platform),
+        _ => {}
+    }
+    Ok(())
+}
+
+/// The cluster of a name.
+fn cluster(platform: &Platform, name: &str) -> Result<ClusterId, Problem> {
+    platform.cluster_named(name).ok_or_else(|| {
+        let names = platform.clusters.iter().map(|one| one.name.as_str());
+        Problem::unknown("cluster", name).known("clusters", names)
+    })
+}
+
+/// The link of a name; of a duplex link both directions.
+fn directions(platform: &Platform, name: &str) -> Result<Vec<LinkId>, Problem> {
+    let found = platform.links.iter().position(|link| link.name == name);
+    let Some(found) = found.map(LinkId::from_index) else {
+        let names = platform.links.iter().map(|link| link.name.as_str());
+        return Err(Problem::unknown("link", name).known("links", names));
+    };
+    let first = platform.undirected(found);
+    let second = platform.back(first);
+    let mut both = vec![first, second];
+    both.dedup();
+    Ok(both)
+}
+
+/// The access links of a host, in both directions; none if the hosts of its cluster share them.
+pub(super) fn own_links(platform: &Platform, host: HostId) -> Vec<LinkId> {
+    let Some(access) = platform.access() else {
+        return in_zones(platform, host);
+    };
+    let Some(first) = access[host.index()] else {
+        return Vec::new();
+    };
+    let neighbours = platform.clusters[platform.cluster_of(host).index()]
+        .hosts
+        .clone();
+    let is_shared = |other: u32| other != host.0 && access[other as usize] == Some(first);
+    if neighbours.into_iter().any(is_shared) {
+        return Vec::new();
+    }
+    let mut links = vec![first, platform.back(first)];
+    links.dedup();
+    links
+}
+
+/// The same in zones: the first link of the way out and the last link of the way in, if a neighbour's ways have others.
+fn in_zones(platform: &Platform, host: HostId) -> Vec<LinkId> {
+    let hosts = platform.clusters[platform.cluster_of(host).index()]
+        .hosts
+        .clone();
+    let others: Vec<HostId> = hosts
+        .map(HostId)
+        .filter(|other| *other != host)
+        .take(2)
+        .collect();
+    let [one, two] = others[..] else {
+        return Vec::new();
+    };
+    let end = |from: HostId, to: HostId, is_first: bool| {
+        let route = platform.route(from, to)?;
+        if is_first {
+            route.links().next()
+        } else {
+            route.links().last()
+        }
+    };
+    let ways = [
+        (end(host, one, true), end(two, one, true)),
+        (end(one, host, false), end(one, two, false)),
+    ];
+    let own = ways.into_iter().filter(|(own, other)| own != other);
+    let mut links: Vec<LinkId> = own.filter_map(|(own, _)| own).collect();
+    links.dedup();
+    links
+}
+
+fn change_link(change: &CaseChange, of: LinkQuantity, link: LinkId, platform: &mut Platform) {
+    let link = &mut platform.links[link.index()];
+    match of {
+        LinkQuantity::Bandwidth => {
+            let factor = change.rate_factor();
+            link.bandwidth = BytesPerSecond::of(link.bandwidth.get() * factor);
+            link.bandwidth_profile = link
+                .bandwidth_profile
+                .as_ref()
+                .map(|one| one.scaled(factor));
+        }
+        LinkQuantity::Latency => {
+            let factor = change.cost_factor();
+            link.latency = Seconds::of(link.latency.get() * factor);
+            link.latency_profile = link.latency_profile.as_ref().map(|one| one.scaled(factor));
+        }
+    }
+}
+
+/// Checks that the latency of a link counts on some route.
+///
+/// # Errors
+/// The platform gives the latency of each pair of clusters between which the links lie.
+pub(super) fn has_effect(
+    platform: &Platform,
+    changed: &[LinkId],
+    what: &str,
+) -> Result<(), Problem> {
+    let Routes::Clustered {
+        access,
+        pairs,
+        links,
+    } = &platform.routes
+    else {
+        return Ok(());
+    };
+    let clusters = platform.clusters.len();
+    let is_access = |cluster: usize| {
+        let mut hosts = platform.clusters[cluster].hosts.clone();
+        hosts.any(|host| access[host as usize].is_some_and(|link| changed.contains(&link)))
+    };
+    let counts = (0..clusters * clusters).any(|pair| {
+        pairs[pair].as_ref().is_some_and(|path| {
+            let range = path.links.start as usize..path.links.end as usize;
+            let is_crossed = links[range].iter().any(|link| changed.contains(link))
+                || is_access(pair / clusters)
+                || is_access(pair % clusters);
+            path.latency.is_none() && is_crossed
+        })
+    });
+    if counts {
+        return Ok(());
+    }
+    let message = format!(
+        "the latency of {what} has no effect: the platform gives latencies of whole routes"
+    );
+    Err(Problem::new(message).hint("change `route CLUSTER CLUSTER latency` instead"))
+}
+
+/// Changes the latency that the platform gives for two clusters.
+fn change_route(change: &CaseChange, names: &str, platform: &mut Platform) -> Result<(), Problem> {
+    let spaces = names.match_indices(' ').map(|(at, _)| at);
+    let pair = |at: usize| {
+        let [a, b] = [&names[..at], &names[at + 1..]].map(|name| platform.cluster_named(name));
+        a.zip(b)
+    };
+    let Some((a, b)) = spaces.into_iter().find_map(pair) else {
+        let known = platform.clusters.iter().map(|one| one.name.as_str());
+        let problem = Problem::new(format!("`{names}` are not the names of two clusters"));
+        return Err(problem.known("clusters", known));
+    };
+    let (a, b, clusters) = (a.index(), b.index(), platform.clusters.len());
+    let given = match &mut platform.routes {
+        Routes::Clustered { pairs, .. } => {
+            let mut has_latency = false;
+            for pair in [a * clusters + b, b * clusters + a] {
+                let path = pairs[pair].as_mut();
+                if let Some(latency) = path.and_then(|path| path.latency.as_mut()) {
+                    // Both ways of a cluster to itself are one entry.
+                    if a != b || !has_latency {
+                        *latency = Seconds::of(latency.get() * change.cost_factor());
+                    }
+                    has_latency = true;
+                }
+            }
+            has_latency
+        }
+        Routes::Routers { .. } | Routes::Zoned { .. } => false,
+    };
+    if given {
+        return Ok(());
+    }
+    let message = format!("the platform gives no latency for `{names}`");
+    Err(Problem::new(message).hint("change `link NAME latency` of the links between them"))
+}
+
+/// Reduces the share that the background load takes of hosts and links.
+fn change_load(change: &CaseChange, platform: &mut Platform) {
+    let hosts = platform.hosts.iter_mut().map(|host| &mut host.loads);
+    let links = platform.links.iter_mut().map(|link| &mut link.loads);
+    for loads in hosts.chain(links) {
+        if change.amount == Amount::Unlimited {
+            loads.clear();
+        }
+        for load in loads {
+            *load = Arc::new(Reduced {
+                load: Arc::clone(load),
+                factor: change.cost_factor(),
+            });
+        }
+    }
+}
+
+/// A background load that takes a part of what another one takes.
+#[derive(Debug)]
+struct Reduced {
+    load: Arc<dyn Background>,
+    factor: f64,
+}
+
+impl Background for Reduced {
+    fn shares(&self) -> Box<dyn StepsAhead> {
+        Box::new(Shares {
+            steps: self.load.shares(),
+            factor: self.factor,
+        })
+    }
+}
+
+/// The shares that a reduced load leaves.
+#[derive(Debug)]
+struct Shares {
+    steps: Box<dyn StepsAhead>,
+    factor: f64,
+}
+
+impl Iterator for Shares {
+    type Item = (f64, f64);
+
+    fn next(&mut self) -> Option<(f64, f64)> {
+        let (date, share) = self.steps.next()?;
+        Some((date, 1.0 - (1.0 - share) * self.factor))
+    }
+}
+
+impl StepsAhead for Shares {}

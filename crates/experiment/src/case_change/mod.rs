@@ -1,0 +1,277 @@
+//! Changes of a case: the same experiment on a machine, or with an application, that differs in one quantity.
+//!
+//! ```text
+//! cluster NAME speed AMOUNT                       the speed of each host of a cluster
+//! cluster NAME links bandwidth|latency AMOUNT     the access link of each host of a cluster
+//! link NAME bandwidth|latency AMOUNT              one link, with both directions if it is duplex
+//! route A B latency AMOUNT                        the latency that the platform gives for two clusters
+//! barrier|overhead|calls|moves|load|imbalance AMOUNT
+//! processes per host +1|-1
+//! ```
+//! An amount is a percentage by which the quantity grows (`+10%`) or shrinks (`-10%`), or `unlimited`: a speed or bandwidth 10^6 times
+//! as high, and any other quantity 0. Changes apply to the experiment as its settings describe it: the start of the processes, routes and
+//! random draws stay as they are. This module reads changes; [`apply`] makes them.
+
+mod apply;
+mod balanced;
+mod machine;
+mod possible;
+mod spread;
+
+use std::fmt;
+use std::str::FromStr;
+
+use migsim_base::error::Problem;
+
+pub(super) use apply::{Parts, apply};
+pub use possible::Possible;
+
+/// Factor of a speed or a bandwidth without limit.
+const UNLIMITED: f64 = 1e6;
+
+/// A quantity of a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LinkQuantity {
+    /// Its bandwidth.
+    Bandwidth,
+    /// Its latency.
+    Latency,
+}
+
+impl LinkQuantity {
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Bandwidth => "bandwidth",
+            Self::Latency => "latency",
+        }
+    }
+}
+
+/// The quantity that a change is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Changed {
+    /// Speed of the hosts of a cluster.
+    ClusterSpeed(String),
+    /// Quantity of the access links of the hosts of a cluster.
+    ClusterLinks(String, LinkQuantity),
+    /// Quantity of a link.
+    Link(String, LinkQuantity),
+    /// Latency that the platform gives for two clusters, whose names a space separates.
+    Route(String),
+    /// Sizes of the messages of the barrier, and times of its protocol.
+    Barrier,
+    /// Time that each message takes beside the network.
+    Overhead,
+    /// Sizes, work and times of rescheduling calls.
+    Calls,
+    /// Memory that migrations carry, and their fixed time.
+    Moves,
+    /// Share of hosts and links that the background load takes.
+    Load,
+    /// Deviation of the work of each process from the one that balances the superstep.
+    Imbalance,
+    /// Processes on each host at the start.
+    ProcessesPerHost,
+}
+
+/// The amount of a change.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Amount {
+    /// Percentage by which the quantity grows, above -100.
+    Percent(f64),
+    /// A speed or bandwidth 10^6 times as high; any other quantity 0.
+    Unlimited,
+    /// Number of processes more on each host.
+    Count(i32),
+}
+
+/// A change of a case.
+///
+/// ```
+/// use migsim_experiment::{Amount, CaseChange, Changed, LinkQuantity};
+///
+/// let change: CaseChange = "link wan bandwidth +10%".parse()?;
+/// let wan = Changed::Link("wan".to_owned(), LinkQuantity::Bandwidth);
+/// assert_eq!((change.changed, change.amount), (wan, Amount::Percent(10.0)));
+/// # Ok::<(), migsim_base::error::Problem>(())
+/// ```
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct CaseChange {
+    /// The quantity.
+    pub changed: Changed,
+    /// By how much.
+    pub amount: Amount,
+}
+
+/// The forms of a change, for messages.
+const FORMS: [&str; 7] = [
+    "barrier|overhead|calls|moves|load|imbalance -10%",
+    "cluster NAME links bandwidth|latency +10%",
+    "cluster NAME speed +10%",
+    "link NAME bandwidth +10%",
+    "link NAME latency -10%",
+    "processes per host +1",
+    "route CLUSTER CLUSTER latency -10%",
+];
+
+impl CaseChange {
+    /// A change of a quantity.
+    pub const fn new(changed: Changed, amount: Amount) -> Self {
+        Self { changed, amount }
+    }
+
+    /// Factor of a speed or a bandwidth.
+    fn rate_factor(&self) -> f64 {
+        match self.amount {
+            Amount::Percent(percent) => 1.0 + percent / 100.0,
+            Amount::Unlimited => UNLIMITED,
+            Amount::Count(_) => 1.0,
+        }
+    }
+
+    /// Factor of a quantity that costs time: a latency, a price, a share of a load.
+    fn cost_factor(&self) -> f64 {
+        match self.amount {
+            Amount::Percent(percent) => 1.0 + percent / 100.0,
+            Amount::Unlimited => 0.0,
+            Amount::Count(_) => 1.0,
+        }
+    }
+}
+
+impl Changed {
+    /// Whether more of the quantity makes a run faster.
+    pub const fn is_rate(&self) -> bool {
+        matches!(
+            self,
+            Self::ClusterSpeed(_)
+                | Self::ClusterLinks(_, LinkQuantity::Bandwidth)
+                | Self::Link(_, LinkQuantity::Bandwidth)
+        )
+    }
+}
+
+impl fmt::Display for Changed {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ClusterSpeed(name) => write!(out, "cluster {name} speed"),
+            Self::ClusterLinks(name, of) => write!(out, "cluster {name} links {}", of.name()),
+            Self::Link(name, of) => write!(out, "link {name} {}", of.name()),
+            Self::Route(names) => write!(out, "route {names} latency"),
+            Self::Barrier => out.write_str("barrier"),
+            Self::Overhead => out.write_str("overhead"),
+            Self::Calls => out.write_str("calls"),
+            Self::Moves => out.write_str("moves"),
+            Self::Load => out.write_str("load"),
+            Self::Imbalance => out.write_str("imbalance"),
+            Self::ProcessesPerHost => out.write_str("processes per host"),
+        }
+    }
+}
+
+impl fmt::Display for Amount {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Percent(percent) => write!(out, "{percent:+}%"),
+            Self::Unlimited => out.write_str("unlimited"),
+            Self::Count(count) => write!(out, "{count:+}"),
+        }
+    }
+}
+
+impl fmt::Display for CaseChange {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} {}", self.changed, self.amount)
+    }
+}
+
+impl FromStr for CaseChange {
+    type Err = Problem;
+
+    fn from_str(text: &str) -> Result<Self, Problem> {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let Some((amount, quantity)) = words.split_last() else {
+            return Err(unreadable("an empty text is no change"));
+        };
+        let changed = changed_of(quantity).ok_or_else(|| {
+            let no = format!("`{text}` is no change that migsim can make");
+            unreadable(&no)
+        })?;
+        let amount = amount_of(amount, &changed)?;
+        Ok(Self { changed, amount })
+    }
+}
+
+fn unreadable(message: &str) -> Problem {
+    Problem::new(message).hint(format!("write one of: {}", FORMS.join(", ")))
+}
+
+/// Reads the words ahead of the amount.
+fn changed_of(words: &[&str]) -> Option<Changed> {
+    let link = |word: &str| match word {
+        "bandwidth" => Some(LinkQuantity::Bandwidth),
+        "latency" => Some(LinkQuantity::Latency),
+        _ => None,
+    };
+    Some(match words {
+        ["cluster", name @ .., "speed"] if !name.is_empty() => {
+            Changed::ClusterSpeed(name.join(" "))
+        }
+        ["cluster", name @ .., "links", of] if !name.is_empty() => {
+            Changed::ClusterLinks(name.join(" "), link(of)?)
+        }
+        ["link", name @ .., of] if !name.is_empty() => Changed::Link(name.join(" "), link(of)?),
+        ["route", names @ .., "latency"] if names.len() > 1 => Changed::Route(names.join(" ")),
+        ["barrier"] => Changed::Barrier,
+        ["overhead"] => Changed::Overhead,
+        ["calls"] => Changed::Calls,
+        ["moves"] => Changed::Moves,
+        ["load"] => Changed::Load,
+        ["imbalance"] => Changed::Imbalance,
+        ["processes", "per", "host"] => Changed::ProcessesPerHost,
+        _ => return None,
+    })
+}
+
+/// Reads the amount of a quantity.
+fn amount_of(text: &str, changed: &Changed) -> Result<Amount, Problem> {
+    if *changed == Changed::ProcessesPerHost {
+        return match text {
+            "+1" => Ok(Amount::Count(1)),
+            "-1" => Ok(Amount::Count(-1)),
+            _ => {
+                let message = format!("`{changed}` changes by one process, not by `{text}`");
+                Err(Problem::new(message).hint("write `+1` or `-1`"))
+            }
+        };
+    }
+    if text == "unlimited" {
+        return Ok(Amount::Unlimited);
+    }
+    let hint = "write a percentage with its sign, such as `+10%` or `-10%`, or `unlimited`";
+    let has_sign = text.starts_with(['+', '-']);
+    let number = text.strip_suffix('%').filter(|_| has_sign);
+    let number = number.and_then(|number| number.parse::<f64>().ok());
+    let Some(percent) = number.filter(|percent| percent.is_finite()) else {
+        let message = format!("`{text}` is no amount of a change");
+        return Err(Problem::new(message).hint(hint));
+    };
+    if percent <= -100.0 || percent > 100.0 * UNLIMITED {
+        let message = format!("a change by `{text}` is out of range");
+        return Err(Problem::new(message).hint(
+            "choose a percentage above -100% and up to +100000000%, or `unlimited` for a quantity without limit",
+        ));
+    }
+    if *changed == Changed::Load && percent > 0.0 {
+        let problem = Problem::new("a change cannot add load");
+        return Err(problem.hint("write a percentage below 0, or add load with `--load`"));
+    }
+    Ok(Amount::Percent(percent))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,162 @@
+//! The quantities of an experiment that may be changed one at a time to find its bottleneck.
+
+use std::collections::BTreeSet;
+
+use super::machine::{has_effect, own_links};
+use super::{Amount, Changed, LinkQuantity, spread};
+use crate::resolve::Experiment;
+use migsim_base::units::{ClusterId, HostId, LinkId};
+use migsim_bsp::{BarrierKind, CallModel, Outcome};
+use migsim_platform::{Platform, Routes};
+
+/// Clusters up to which the quantities of all clusters are listed, and not of those alone that hold processes at some time.
+const MOST_CLUSTERS: usize = 12;
+/// Maximum number of single links that are listed.
+const MOST_LINKS: usize = 64;
+
+/// Quantities that may be changed.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Possible {
+    /// The quantities, in the order of the platform.
+    pub changed: Vec<Changed>,
+    /// The changes of [`Changed::ProcessesPerHost`] for which there are hosts.
+    pub processes_per_host: Vec<Amount>,
+    /// Number of links that are not listed because there are too many.
+    pub links_left_out: usize,
+}
+
+impl Experiment {
+    /// Lists the quantities that could be changed in a run with this outcome, each of which some part of the run uses: speeds and links of
+    /// clusters, single links, latencies of routes, prices, load and balance.
+    pub fn possible_changes(&self, outcome: &Outcome) -> Possible {
+        let platform = &self.platform.platform;
+        let clusters = clusters(platform, &self.placement, outcome);
+        let mut possible = Possible::default();
+        let all = &mut possible.changed;
+        let name = |cluster: &ClusterId| platform.clusters[cluster.index()].name.clone();
+        all.extend(clusters.iter().map(|one| Changed::ClusterSpeed(name(one))));
+        for cluster in &clusters {
+            let hosts = platform.clusters[cluster.index()].hosts.clone();
+            let own: Vec<LinkId> = hosts
+                .flat_map(|host| own_links(platform, HostId(host)))
+                .collect();
+            if !own.is_empty() {
+                all.push(Changed::ClusterLinks(
+                    name(cluster),
+                    LinkQuantity::Bandwidth,
+                ));
+                if has_effect(platform, &own, "").is_ok() {
+                    all.push(Changed::ClusterLinks(name(cluster), LinkQuantity::Latency));
+                }
+            }
+        }
+        let links = links_between(platform, &clusters);
+        possible.links_left_out = links.len().saturating_sub(MOST_LINKS);
+        for link in links.into_iter().take(MOST_LINKS) {
+            let name = || platform.links[link.index()].name.clone();
+            all.push(Changed::Link(name(), LinkQuantity::Bandwidth));
+            if has_effect(platform, &[link], "").is_ok() {
+                all.push(Changed::Link(name(), LinkQuantity::Latency));
+            }
+        }
+        all.extend(routes(platform, &clusters));
+        all.extend(self.possible_prices(outcome));
+        let processes = self.placement.len();
+        if processes > 1 {
+            all.push(Changed::Imbalance);
+        }
+        let is_possible = |amount: &Amount| {
+            let mut placement = self.placement.clone();
+            let hosts = platform.hosts.len();
+            spread::change(*amount, &mut placement, hosts).is_ok() && placement != self.placement
+        };
+        possible.processes_per_host = [1, -1]
+            .map(Amount::Count)
+            .into_iter()
+            .filter(is_possible)
+            .collect();
+        possible
+    }
+
+    /// The prices that are paid, and the load.
+    fn possible_prices(&self, outcome: &Outcome) -> Vec<Changed> {
+        let platform = &self.platform.platform;
+        let kind = self.config.runtime.barrier.kind;
+        let loads = platform.hosts.iter().map(|host| &host.loads);
+        let mut loads = loads.chain(platform.links.iter().map(|link| &link.loads));
+        let has_calls =
+            !outcome.calls.is_empty() && self.config.costs.call.model != CallModel::None;
+        let prices = [
+            (
+                Changed::Barrier,
+                !matches!(kind, BarrierKind::Ideal | BarrierKind::None),
+            ),
+            (Changed::Overhead, self.network.overhead.get() > 0.0),
+            (Changed::Calls, has_calls),
+            (Changed::Moves, !outcome.migrations.is_empty()),
+            (Changed::Load, loads.any(|loads| !loads.is_empty())),
+        ];
+        let paid = prices.into_iter().filter(|one| one.1);
+        paid.map(|one| one.0).collect()
+    }
+}
+
+/// All clusters, or of many those that hold processes at some time.
+fn clusters(platform: &Platform, placement: &[HostId], outcome: &Outcome) -> Vec<ClusterId> {
+    let all = platform.clusters.len();
+    if all <= MOST_CLUSTERS {
+        return (0..all).map(ClusterId::from_index).collect();
+    }
+    let destinations = outcome.migrations.iter().map(|one| one.to);
+    let hosts = placement.iter().copied().chain(destinations);
+    let used: BTreeSet<ClusterId> = hosts.map(|host| platform.cluster_of(host)).collect();
+    used.into_iter().collect()
+}
+
+/// The links on routes between and inside clusters that are no access links, in the order of the platform; of a duplex link its first
+/// direction.
+fn links_between(platform: &Platform, clusters: &[ClusterId]) -> Vec<LinkId> {
+    let ends = |cluster: &ClusterId| {
+        let hosts = platform.clusters[cluster.index()].hosts.clone();
+        hosts.take(2).map(HostId).collect::<Vec<_>>()
+    };
+    let hosts: Vec<HostId> = clusters.iter().flat_map(ends).collect();
+    let own: BTreeSet<LinkId> = hosts
+        .iter()
+        .flat_map(|host| own_links(platform, *host))
+        .collect();
+    let mut links = BTreeSet::new();
+    for &from in &hosts {
+        for &to in hosts.iter().filter(|to| **to != from) {
+            let route = platform.route(from, to);
+            links.extend(
+                route
+                    .iter()
+                    .flat_map(|route| route.links().collect::<Vec<_>>()),
+            );
+        }
+    }
+    let between = links.into_iter().filter(|link| !own.contains(link));
+    let undirected: BTreeSet<LinkId> = between.map(|link| platform.undirected(link)).collect();
+    undirected.into_iter().collect()
+}
+
+/// The pairs of clusters for which the platform gives a latency.
+fn routes(platform: &Platform, clusters: &[ClusterId]) -> Vec<Changed> {
+    let Routes::Clustered { pairs, .. } = &platform.routes else {
+        return Vec::new();
+    };
+    let name = |cluster: &ClusterId| &platform.clusters[cluster.index()].name;
+    let count = platform.clusters.len();
+    let mut routes = Vec::new();
+    for (place, a) in clusters.iter().enumerate() {
+        for b in &clusters[place..] {
+            let path = pairs[a.index() * count + b.index()].as_ref();
+            if path.is_some_and(|path| path.latency.is_some()) {
+                routes.push(Changed::Route(format!("{} {}", name(a), name(b))));
+            }
+        }
+    }
+    routes
+}

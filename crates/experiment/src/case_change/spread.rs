@@ -1,0 +1,43 @@
+//! One process more or less on each host at the start.
+
+use super::Amount;
+use migsim_base::error::Problem;
+use migsim_base::units::HostId;
+
+/// Places the processes in their order on the same hosts in the same order, with `amount` processes more on each of them; a host keeps at
+/// least one. Processes for which there is no place then go to hosts that were empty, in the order of the platform.
+///
+/// # Errors
+/// There are not enough hosts.
+pub(super) fn change(
+    amount: Amount,
+    placement: &mut [HostId],
+    hosts: usize,
+) -> Result<(), Problem> {
+    let Amount::Count(more) = amount else {
+        return Ok(());
+    };
+    let mut residents = vec![0_u32; hosts];
+    let mut order = Vec::new();
+    for host in placement.iter() {
+        if residents[host.index()] == 0 {
+            order.push(*host);
+        }
+        residents[host.index()] += 1;
+    }
+    let least = order.iter().map(|host| residents[host.index()]).min();
+    let empty = (0..hosts).filter(|host| residents[*host] == 0);
+    let empty = empty.map(|host| (HostId::from_index(host), least.unwrap_or(1)));
+    let used = order.iter().map(|host| (*host, residents[host.index()]));
+    let mut places = used.chain(empty).flat_map(|(host, count)| {
+        let count = count.saturating_add_signed(more).max(1);
+        std::iter::repeat_n(host, count as usize)
+    });
+    let placed: Vec<HostId> = places.by_ref().take(placement.len()).collect();
+    if placed.len() < placement.len() {
+        let message = "there are not enough hosts for one process less on each";
+        return Err(Problem::new(message).hint("leave the change out"));
+    }
+    placement.copy_from_slice(&placed);
+    Ok(())
+}

@@ -1,0 +1,195 @@
+use super::*;
+use crate::{Experiment, Layers, Limits, Progress};
+use migsim_bsp::Scenario;
+use serde_json::{Value, json};
+
+#[test]
+fn a_change_reads_back_as_it_is_written() {
+    for text in [
+        "cluster ICE speed +10%",
+        "cluster two words links latency -12.5%",
+        "link R1-R2 bandwidth unlimited",
+        "link a b latency unlimited",
+        "route Labtec ICE latency -10%",
+        "barrier -10%",
+        "overhead unlimited",
+        "calls +25%",
+        "moves -10%",
+        "load -10%",
+        "imbalance unlimited",
+        "processes per host -1",
+    ] {
+        let change: CaseChange = text.parse().unwrap();
+        assert_eq!(change.to_string(), text);
+    }
+}
+
+#[test]
+fn a_change_that_cannot_be_made_is_refused_with_its_forms() {
+    let refusal = |text: &str| text.parse::<CaseChange>().unwrap_err();
+    for (text, what) in [
+        ("", "an empty text is no change"),
+        ("link wan", "no change that migsim can make"),
+        ("link wan speed +10%", "no change that migsim can make"),
+        ("cluster speed +10%", "no change that migsim can make"),
+        ("link wan bandwidth 10%", "`10%` is no amount"),
+        ("link wan bandwidth +10", "`+10` is no amount"),
+        ("link wan bandwidth -100%", "out of range"),
+        ("load +10%", "cannot add load"),
+        ("processes per host +2", "by one process"),
+    ] {
+        let problem = refusal(text);
+        assert!(problem.message.contains(what), "{text}: {problem}");
+        assert!(problem.hint.is_some(), "{text}");
+    }
+}
+
+/// Two clusters of two hosts with a link between them; four processes send 1 MB around a ring.
+fn experiment(changes: &[&str]) -> Result<Experiment, migsim_base::error::Error> {
+    let settings = settings(changes);
+    let settings = settings.iter().map(|(key, value)| (*key, value.clone()));
+    Experiment::load(&Layers::of(settings), Limits::default())
+}
+
+fn settings(changes: &[&str]) -> Vec<(&'static str, Value)> {
+    vec![
+        ("workload.app", "synthetic".into()),
+        ("workload.procs", 30.into()),
+        ("workload.supersteps", 20.into()),
+        ("workload.spread", 0.5.into()),
+        ("platform", "ufrgs".into()),
+        ("policy.name", "never".into()),
+        ("changes", json!(changes)),
+    ]
+}
+
+fn makespan(changes: &[&str]) -> f64 {
+    let run =
+        experiment(changes)
+            .unwrap()
+            .run_scenario(Scenario::I, &Progress::default(), &mut (), None);
+    run.unwrap().outcome.makespan.get()
+}
+
+#[test]
+fn a_machine_that_is_twice_as_fast_in_everything_halves_the_time() {
+    let base = makespan(&[]);
+    let clusters = ["Labtec", "Corisco", "Frontal", "ICE", "Aquario"];
+    let mut changes: Vec<String> = Vec::new();
+    for (index, one) in clusters.iter().enumerate() {
+        changes.push(format!("cluster {one} speed +100%"));
+        changes.push(format!("cluster {one} links bandwidth +100%"));
+        for other in &clusters[index..] {
+            changes.push(format!("route {one} {other} latency -50%"));
+        }
+    }
+    changes.extend(["R1-R2", "R2-R3"].map(|link| format!("link {link} bandwidth +100%")));
+    let changes: Vec<&str> = changes.iter().map(String::as_str).collect();
+    let half = makespan(&changes);
+    assert!((2.0 * half / base - 1.0).abs() < 1e-12, "{half} {base}");
+}
+
+#[test]
+fn changes_are_kept_in_the_settings_and_change_nothing_else_there() {
+    let (plain, changed) = (
+        experiment(&[]).unwrap(),
+        experiment(&["calls unlimited"]).unwrap(),
+    );
+    assert!(plain.resolved.get("changes").is_none());
+    let mut settings = changed.resolved.clone();
+    let kept = settings.as_object_mut().unwrap().remove("changes");
+    assert_eq!(kept, Some(json!(["calls unlimited"])));
+    // The origins say that the key was given.
+    let origins = |mut settings: Value| {
+        settings.as_object_mut().unwrap().remove("origins");
+        settings
+    };
+    assert_eq!(origins(settings), origins(plain.resolved.clone()));
+    // Settings that were resolved are an experiment of the same changes.
+    let mut layers = Layers::default();
+    let text = changed.resolved.to_string();
+    layers.push_file(migsim_base::document::Document::parse("again.json", text).unwrap());
+    let again = Experiment::load(&layers, Limits::default()).unwrap();
+    assert_eq!(again.config.costs, changed.config.costs);
+}
+
+#[test]
+fn perfect_balance_takes_the_sum_of_the_work_over_the_sum_of_the_speeds() {
+    let mut settings = settings(&["imbalance unlimited"]);
+    settings.push(("workload.pattern", "none".into()));
+    settings.push(("runtime.barrier.kind", "ideal".into()));
+    let settings = settings.iter().map(|(key, value)| (*key, value.clone()));
+    let experiment = Experiment::load(&Layers::of(settings), Limits::default()).unwrap();
+    let mut plan = migsim_workloads::Plan::default();
+    plan.clear(30);
+    experiment.workload.fill(0, &mut plan);
+    let hosts = &experiment.platform.platform.hosts;
+    let speed = |process: usize| hosts[experiment.placement[process].index()].speed.get();
+    let times: Vec<f64> = (0..30)
+        .map(|process| plan.work[process].get() / speed(process))
+        .collect();
+    for time in &times {
+        assert!((time / times[0] - 1.0).abs() < 1e-12, "{times:?}");
+    }
+}
+
+#[test]
+fn one_process_less_or_more_a_host_uses_more_or_fewer_hosts() {
+    let place = |count: i32, before: &[usize]| {
+        let mut placement: Vec<_> = before
+            .iter()
+            .map(|host| migsim_base::units::HostId::from_index(*host))
+            .collect();
+        let changed = spread::change(Amount::Count(count), &mut placement, 5);
+        changed.map(|()| {
+            placement
+                .iter()
+                .map(|host| host.index())
+                .collect::<Vec<_>>()
+        })
+    };
+    // Two a host: then three, and one.
+    assert_eq!(place(1, &[1, 1, 2, 2, 0]).unwrap(), [1, 1, 1, 2, 2]);
+    assert_eq!(place(-1, &[1, 1, 2, 2]).unwrap(), [1, 2, 0, 3]);
+    assert!(
+        place(-1, &[0, 0, 1, 1, 2, 2])
+            .unwrap_err()
+            .message
+            .contains("not enough hosts")
+    );
+}
+
+#[test]
+fn names_that_the_platform_does_not_have_are_refused_together() {
+    let error = experiment(&[
+        "cluster ice speed +10%",
+        "link R1 bandwidth +10%",
+        "route Labtec Mars latency -10%",
+        "link R1-R2 latency -10%",
+    ])
+    .unwrap_err()
+    .to_string();
+    for text in [
+        "unknown cluster `ice`",
+        "unknown link `R1`",
+        "`Labtec Mars`",
+        "has no effect",
+    ] {
+        assert!(error.contains(text), "{text}: {error}");
+    }
+}
+
+#[test]
+fn less_load_leaves_more_and_no_load_leaves_all() {
+    let with = |changes: &[&str]| {
+        let mut settings = settings(changes);
+        settings.push(("load", json!({ "kind": "ar", "mean": 0.4 })));
+        let settings = settings.iter().map(|(key, value)| (*key, value.clone()));
+        let experiment = Experiment::load(&Layers::of(settings), Limits::default()).unwrap();
+        let run = experiment.run_scenario(Scenario::I, &Progress::default(), &mut (), None);
+        run.unwrap().outcome.makespan.get()
+    };
+    let (all, less, none) = (with(&[]), with(&["load -50%"]), with(&["load unlimited"]));
+    assert!(none < less && less < all, "{none} {less} {all}");
+    assert_eq!(none, makespan(&[]));
+}

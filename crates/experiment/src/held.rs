@@ -1,0 +1,108 @@
+//! A run again with the decisions of another run, whatever the policy would decide now.
+//!
+//! Calls come after the same supersteps, with the same messages and the same moves, so that the effect of a change of the case is
+//! separated from the effect on the policy.
+
+use std::collections::BTreeMap;
+
+use super::resolve::Experiment;
+use super::run::{Progress, ScenarioRun};
+use migsim_base::error::Error;
+use migsim_base::random::Stream;
+use migsim_bsp::{Outcome, Recorder, Scenario};
+use migsim_policies::{Decision, Policy, View};
+
+/// Repeats the decisions of a run.
+#[derive(Debug)]
+struct Held {
+    by_superstep: BTreeMap<usize, Decision>,
+}
+
+impl Held {
+    /// The decisions of a run: moves and procedures of the calls, without reasons.
+    fn of(outcome: &Outcome) -> Self {
+        let calls = outcome.calls.iter();
+        let decision = |decision: &Decision| Decision {
+            migrations: decision.migrations.clone(),
+            procedure: decision.procedure,
+            ..Decision::default()
+        };
+        Self {
+            by_superstep: calls
+                .map(|call| (call.superstep, decision(&call.decision)))
+                .collect(),
+        }
+    }
+}
+
+impl Policy for Held {
+    fn is_call_due(&mut self, view: &View<'_>) -> bool {
+        self.is_call_planned(view.superstep)
+    }
+
+    fn is_call_planned(&self, superstep: usize) -> bool {
+        self.by_superstep.contains_key(&superstep)
+    }
+
+    fn decide(&mut self, view: &View<'_>, _random: &mut Stream) -> Result<Decision, Error> {
+        let held = self.by_superstep.get(&view.superstep).cloned();
+        let mut decision = held.unwrap_or_default();
+        // Another start may have put a process where it goes.
+        decision
+            .migrations
+            .retain(|wanted| view.placement[wanted.process.index()] != wanted.to);
+        Ok(decision)
+    }
+
+    fn uses_seed(&self) -> bool {
+        false
+    }
+}
+
+impl Experiment {
+    /// Runs a scenario with the decisions of `outcome` in place of those of the policy.
+    ///
+    /// # Errors
+    /// As [`Self::run_scenario`]; or a decision is impossible here.
+    pub fn run_held(
+        &self,
+        scenario: Scenario,
+        outcome: &Outcome,
+        progress: &Progress,
+        recorder: &mut dyn Recorder,
+    ) -> Result<ScenarioRun, Error> {
+        let policy = Box::new(Held::of(outcome));
+        self.run_policy(scenario, policy, progress, recorder, None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Layers, Limits};
+
+    #[test]
+    fn a_run_with_its_own_decisions_held_takes_the_same_time() {
+        for policy in ["migbsp", "greedy-refine/every=10", "refine/every=20"] {
+            let settings = Layers::of([
+                ("workload.app", "synthetic".into()),
+                ("workload.procs", 12.into()),
+                ("workload.supersteps", 60.into()),
+                ("workload.spread", 0.8.into()),
+                ("platform", "ufrgs".into()),
+                ("policy.name", policy.into()),
+            ]);
+            let experiment = Experiment::load(&settings, Limits::default()).unwrap();
+            let progress = Progress::default();
+            for scenario in [Scenario::Ii, Scenario::Iii] {
+                let run = experiment
+                    .run_scenario(scenario, &progress, &mut (), None)
+                    .unwrap();
+                assert!(!run.outcome.calls.is_empty(), "{policy}");
+                let held = experiment.run_held(scenario, &run.outcome, &progress, &mut ());
+                let held = held.unwrap().outcome;
+                assert_eq!(held.event_hash, run.outcome.event_hash, "{policy}");
+            }
+        }
+    }
+}
