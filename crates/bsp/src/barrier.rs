@@ -22,6 +22,7 @@ use super::event::{BarrierMessage, Token};
 use super::foreseen::Foreseen;
 use super::leaving::Leaving;
 use super::packets::Packets;
+use super::path::Engine;
 use super::script::Script;
 use super::waves::Waves;
 use super::world::Setup;
@@ -32,7 +33,7 @@ use migsim_platform::Platform;
 
 /// The part of the runtime that a barrier needs: the engine, and the places of the processes.
 pub(super) struct BarrierContext<'a, 'p> {
-    pub(super) engine: &'a mut Simulation<'p, Token>,
+    pub(super) engine: &'a mut Engine<'p>,
     /// As in [`super::world::World`].
     pub(super) may_pass: bool,
     pub(super) platform: &'p Platform,
@@ -335,7 +336,7 @@ impl Barrier {
     }
 
     /// Lets the processes leave one by one by events, as they were predicted to.
-    pub(super) fn leave_by_events(&mut self, engine: &mut Simulation<'_, Token>) {
+    pub(super) fn leave_by_events(&mut self, engine: &mut Engine<'_>) {
         leave_by_events(&mut self.later, 0.0, &mut self.leaving, engine);
     }
 
@@ -470,7 +471,7 @@ fn leave_by_events(
     later: &mut Vec<f64>,
     wait: f64,
     leaving: &mut Leaving,
-    engine: &mut Simulation<'_, Token>,
+    engine: &mut Engine<'_>,
 ) {
     for (process, later) in (0..).zip(later.drain(..)) {
         let wait = wait + later;

@@ -1,7 +1,7 @@
 //! Events that the engine reports to a run, and the phases of a process in its superstep.
 
 /// The report of the engine when an activity ends.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Token {
     /// A process begins the open superstep, after others.
     Begins(u32),
@@ -29,7 +29,7 @@ impl Token {
 }
 
 /// A message of a barrier.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum BarrierMessage {
     /// This process, with its subtree in a tree, has arrived.
     Arrived(u32),

@@ -74,6 +74,7 @@ mod migration;
 mod never;
 mod packets;
 mod pairs;
+mod path;
 mod policy;
 mod record;
 mod repeat;
@@ -97,6 +98,7 @@ pub use measures::refill;
 pub use measures::{Measures, Traffic};
 pub use never::Never;
 pub use pairs::Pairs;
+pub use path::{Bound, CriticalPath, Piece, PieceKind, PieceWork};
 #[cfg(any(test, feature = "testing"))]
 pub use policy::testing;
 pub use policy::{Policy, View};

@@ -223,6 +223,7 @@ impl Migrations {
             let transferred = Token::Transferred(token);
             let has_handshake = world.setup.runtime.receives.has_handshake(planned.size);
             let image = (planned.size, has_handshake);
+            world.engine.carries(planned.process, planned.process);
             return world
                 .engine
                 .send_message(from, planned.to, image, transferred);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::{Decision, Measures};
+use crate::{CriticalPath, Decision, Measures};
 use migsim_base::units::{Bytes, HostId, ProcessId, Seconds, Time};
 
 /// The dates of a superstep.
@@ -182,6 +182,27 @@ pub trait Recorder: Send {
     fn is_stopped(&self) -> bool {
         false
     }
+
+    /// Asked before the run: whether its critical path is to be recorded. The run is then simulated by events alone, which takes longer.
+    fn wants_path(&self) -> bool {
+        false
+    }
+
+    /// Called at the end of a run whose critical path was recorded, whichever recorder asked for it.
+    fn path(&mut self, _path: CriticalPath) {}
+}
+
+/// Keeps the critical path of a run.
+impl Recorder for Option<CriticalPath> {
+    fn superstep(&mut self, _: usize, _: &Measures, _: &[HostId]) {}
+
+    fn wants_path(&self) -> bool {
+        true
+    }
+
+    fn path(&mut self, path: CriticalPath) {
+        *self = Some(path);
+    }
 }
 
 /// Watches nothing.
@@ -217,6 +238,16 @@ impl Recorder for Vec<&mut dyn Recorder> {
 
     fn is_stopped(&self) -> bool {
         self.iter().any(|one| one.is_stopped())
+    }
+
+    fn wants_path(&self) -> bool {
+        self.iter().any(|one| one.wants_path())
+    }
+
+    fn path(&mut self, path: CriticalPath) {
+        for one in self {
+            one.path(path.clone());
+        }
     }
 }
 

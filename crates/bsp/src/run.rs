@@ -4,7 +4,7 @@
 //! Whenever all processes begin a superstep together, local time starts from zero, so that equal supersteps take equal times to the last bit.
 
 use super::ahead::Ahead;
-use super::config::{CallWaiting, Waiting};
+use super::config::{CallWaiting, Shortcuts as Allowed, Waiting};
 use super::event::{Stage, Token};
 use super::invariants;
 use super::record::{Beginnings, Outcome, Recorder, Wait};
@@ -26,9 +26,29 @@ pub fn simulate(
     policy: Box<dyn Policy>,
     recorder: &mut dyn Recorder,
 ) -> Result<Outcome, Error> {
-    let mut run = Run::new(setup, Some(policy), recorder);
+    if !recorder.wants_path() {
+        return run_to_end(Run::new(setup, Some(policy), recorder));
+    }
+    let setup = by_events(setup);
+    let mut run = Run::new(&setup, Some(policy), recorder);
+    run.world.engine.record_path(setup.platform, setup.network);
+    run_to_end(run)
+}
+
+fn run_to_end(mut run: Run<'_, '_>) -> Result<Outcome, Error> {
     run.advance()?;
     run.finish()
+}
+
+/// The same run without shortcuts: the critical path is recorded event by event.
+fn by_events<'a>(setup: &Setup<'a>) -> Setup<'a> {
+    let mut runtime = setup.runtime;
+    runtime.shortcuts = Allowed::None;
+    Setup {
+        runtime,
+        memo: None,
+        ..*setup
+    }
 }
 
 /// The parts of a run.
@@ -438,6 +458,7 @@ impl<'a, 'r> Run<'a, 'r> {
 
     /// Lets the owner of an activity that has ended go on.
     fn react(&mut self, token: Token) -> Result<(), Error> {
+        self.world.engine.reacts_to(token);
         if let Some(ahead) = &mut self.ahead {
             ahead.turn_to(&token, &mut self.world, &mut self.superstep);
         }
@@ -661,6 +682,9 @@ impl<'a, 'r> Run<'a, 'r> {
         outcome.flows = self.world.engine.flows();
         self.world.log.date(outcome.makespan.get());
         outcome.event_hash = self.world.log.to_string();
+        if let Some(path) = self.world.engine.take_path() {
+            self.recorder.path(path);
+        }
         Ok(outcome)
     }
 }

@@ -188,6 +188,7 @@ impl Superstep {
         let token = Token::Delivered(self.first_message.wrapping_add(message));
         let has_handshake = world.setup.runtime.receives.has_handshake(planned.size);
         let message = (planned.size, has_handshake);
+        world.engine.carries(planned.from, planned.to);
         world.engine.send_message(from, to, message, token)
     }
 

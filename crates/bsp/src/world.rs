@@ -3,14 +3,14 @@
 use serde_json::{Map, Value, json};
 
 use super::config::{Costs, RuntimeConfig, Scenario};
-use super::event::Token;
+use super::path::Engine;
 use super::record::{Outcome, Sent, SuperstepDates};
 use super::shortcut::Memo;
 use crate::{Measures, Pairs, View};
 use crate::{Plan, Workload};
 use migsim_base::error::{Broken, Error};
 use migsim_base::units::{Bytes, HostId, ProcessId, Seconds, Time};
-use migsim_engine::{EventLog, NetworkModel, Simulation};
+use migsim_engine::{EventLog, NetworkModel};
 use migsim_platform::Platform;
 
 /// Everything that defines a run, except the policy.
@@ -40,7 +40,7 @@ pub struct Setup<'a> {
 #[derive(Clone)]
 pub(super) struct World<'a> {
     pub(super) setup: &'a Setup<'a>,
-    pub(super) engine: Simulation<'a, Token>,
+    pub(super) engine: Engine<'a>,
     /// Whether time may pass at once when nothing is in progress; not if a call is about to start.
     pub(super) may_pass: bool,
     pub(super) plan: Plan,
@@ -82,7 +82,7 @@ impl<'a> World<'a> {
         let memory = |process| setup.workload.memory(ProcessId::from_index(process));
         Self {
             setup,
-            engine: Simulation::new(setup.platform, setup.network),
+            engine: Engine::new(setup.platform, setup.network),
             may_pass: true,
             plan: Plan::default(),
             volume: 0.0,
@@ -125,6 +125,7 @@ impl<'a> World<'a> {
     /// A superstep begins, whose plan is open.
     pub(super) fn enter(&mut self, superstep: usize) {
         self.superstep = superstep;
+        self.engine.enter(superstep);
         self.outcome.sent.messages += self.plan.messages.len() as u64;
         self.outcome.sent.bytes += self.volume;
     }

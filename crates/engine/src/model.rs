@@ -217,6 +217,11 @@ impl NetworkModel {
         Seconds::of(self.delay_of(latency, 0.0, bytes) + self.amount(bytes) / rate)
     }
 
+    /// Returns the factor of the latency of a route for a message of this size; dimensionless.
+    pub fn latency_factor_of(&self, size: Bytes) -> f64 {
+        self.latency_factor * self.factors.of(size.get()).latency
+    }
+
     /// From the start of a flow until its transfer begins \[s\].
     pub(super) fn delay(&self, latency: f64) -> f64 {
         self.latency_factor * latency

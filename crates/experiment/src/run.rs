@@ -15,8 +15,8 @@ use super::starts::StaticStart;
 use migsim_base::error::{Broken, Error, Problem};
 use migsim_base::units::HostId;
 use migsim_bsp::{
-    Beginnings, CallRecord, Memo, MemoBudget, MigrationRecord, Outcome, Recorder, Scenario, Setup,
-    simulate,
+    Beginnings, CallRecord, CriticalPath, Memo, MemoBudget, MigrationRecord, Outcome, Recorder,
+    Scenario, Setup, simulate,
 };
 use migsim_policies::{Measures, Policy, Probe, Snapshot};
 
@@ -102,6 +102,14 @@ impl Recorder for Counting<'_> {
 
     fn is_stopped(&self) -> bool {
         self.progress.is_stopped() || self.inner.is_stopped()
+    }
+
+    fn wants_path(&self) -> bool {
+        self.inner.wants_path()
+    }
+
+    fn path(&mut self, path: CriticalPath) {
+        self.inner.path(path);
     }
 }
 

@@ -1,0 +1,147 @@
+//! The engine of a run, which tells a trace of each activity that starts or ends.
+
+use std::ops::{Deref, DerefMut};
+
+use super::CriticalPath;
+use super::trace::Trace;
+use crate::event::Token;
+use migsim_base::error::Error;
+use migsim_base::units::{Bytes, HostId, Instructions, ProcessId, Seconds};
+use migsim_engine::{NetworkModel, Simulation};
+use migsim_platform::Platform;
+
+/// The engine; with a trace if the critical path is wanted.
+#[derive(Debug)]
+pub(crate) struct Engine<'p> {
+    simulation: Simulation<'p, Token>,
+    trace: Option<Box<Trace<'p>>>,
+}
+
+impl<'p> Engine<'p> {
+    /// The engine of a platform.
+    pub(crate) fn new(platform: &'p Platform, network: NetworkModel) -> Self {
+        Self {
+            simulation: Simulation::new(platform, network),
+            trace: None,
+        }
+    }
+
+    /// Records the critical path from now on, at the start of a run.
+    pub(crate) fn record_path(&mut self, platform: &'p Platform, network: NetworkModel) {
+        self.trace = Some(Box::new(Trace::new(platform, network)));
+    }
+
+    /// Takes the critical path up to now, if it was recorded.
+    pub(crate) fn take_path(&mut self) -> Option<CriticalPath> {
+        self.trace.take().map(|trace| trace.path())
+    }
+
+    /// As [`Simulation::execute`].
+    pub(crate) fn execute(
+        &mut self,
+        host: HostId,
+        work: Instructions,
+        token: Token,
+    ) -> Result<(), Error> {
+        if let Some(trace) = &mut self.trace {
+            trace.executes(host, token, self.simulation.now().get());
+        }
+        self.simulation.execute(host, work, token)
+    }
+
+    /// As [`Simulation::send`].
+    pub(crate) fn send(
+        &mut self,
+        from: HostId,
+        to: HostId,
+        size: Bytes,
+        token: Token,
+    ) -> Result<(), Error> {
+        self.send_message(from, to, (size, false), token)
+    }
+
+    /// As [`Simulation::send_message`].
+    pub(crate) fn send_message(
+        &mut self,
+        from: HostId,
+        to: HostId,
+        message: (Bytes, bool),
+        token: Token,
+    ) -> Result<(), Error> {
+        if let Some(trace) = &mut self.trace {
+            trace.sends((from, to), message, token, &self.simulation);
+        }
+        self.simulation.send_message(from, to, message, token)
+    }
+
+    /// As [`Simulation::wait`].
+    pub(crate) fn wait(&mut self, duration: Seconds, token: Token) {
+        if let Some(trace) = &mut self.trace {
+            trace.waits(token, self.simulation.now().get());
+        }
+        self.simulation.wait(duration, token);
+    }
+
+    /// As [`Simulation::next_ended`].
+    pub(crate) fn next_ended(&mut self) -> Result<Option<Token>, Error> {
+        let ended = self.simulation.next_ended()?;
+        if let (Some(trace), Some(token)) = (&mut self.trace, ended) {
+            trace.ends(token, &self.simulation);
+        }
+        Ok(ended)
+    }
+
+    /// As [`Simulation::take_ended`].
+    pub(crate) fn take_ended(&mut self, wanted: impl Fn(&Token) -> bool, taken: &mut Vec<Token>) {
+        let before = taken.len();
+        self.simulation.take_ended(wanted, taken);
+        if let Some(trace) = &mut self.trace {
+            for token in &taken[before..] {
+                trace.ends(*token, &self.simulation);
+            }
+        }
+    }
+
+    /// As [`Simulation::pass`]; never while the critical path is recorded, since time then passes without an activity.
+    pub(crate) fn pass(&mut self, duration: f64, flows: u64) -> bool {
+        self.trace.is_none() && self.simulation.pass(duration, flows)
+    }
+
+    /// What starts from now on, starts because this activity has ended.
+    #[inline]
+    pub(crate) fn reacts_to(&mut self, token: Token) {
+        if let Some(trace) = &mut self.trace {
+            trace.reacts_to(token);
+        }
+    }
+
+    /// What starts from now on belongs to this superstep.
+    #[inline]
+    pub(crate) fn enter(&mut self, superstep: usize) {
+        if let Some(trace) = &mut self.trace {
+            trace.superstep = superstep;
+        }
+    }
+
+    /// The next message goes from one process to another; of a process that moves, both are that process.
+    #[inline]
+    pub(crate) fn carries(&mut self, from: ProcessId, to: ProcessId) {
+        if let Some(trace) = &mut self.trace {
+            trace.carried = Some((from, to));
+        }
+    }
+}
+
+impl<'p> Deref for Engine<'p> {
+    type Target = Simulation<'p, Token>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.simulation
+    }
+}
+
+impl DerefMut for Engine<'_> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.simulation
+    }
+}

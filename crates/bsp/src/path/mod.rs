@@ -1,0 +1,133 @@
+//! The critical path of a run: the chain of activities that ends last, from time 0 to the makespan.
+//!
+//! ```text
+//! 0 ──compute p1──> ──latency p1─p2──> ──transfer p1─p2 (link wan, 3 flows)──> ──barrier──> ──compute p4──> ... ──> makespan
+//! ```
+//! Every activity of a run starts at the moment at which another one ends, and because of it: a message when its sender has computed, the
+//! next superstep when the last process has arrived at the barrier. The path goes from the activity that ends last to its cause, and so on to
+//! time 0. Its pieces therefore join exactly, and their durations add up to the makespan.
+//!
+//! The path is recorded only for a [`Recorder`](crate::Recorder) that asks for it; such a run is simulated by events alone. A process that
+//! starts at the moment of its own last activity has that activity as its cause; of other activities that end together, the one that the
+//! engine reports last is the cause.
+
+mod engine;
+mod pieces;
+#[cfg(test)]
+mod tests;
+mod trace;
+mod usage;
+
+use migsim_base::units::{HostId, LinkId, ProcessId, Seconds, Time};
+
+pub(super) use engine::Engine;
+
+/// The kind of a piece of the critical path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PieceKind {
+    /// A process computes.
+    Compute,
+    /// The latency of a message of the application.
+    Latency,
+    /// The transfer of a message of the application.
+    Transfer,
+    /// The time that a message takes beside the network.
+    Overhead,
+    /// The protocol of the barrier and its messages.
+    Barrier,
+    /// A rescheduling call, its messages and its work.
+    Call,
+    /// A migration.
+    Move,
+    /// The wait of a message for its connection or in the queue of a link.
+    Wait,
+}
+
+impl PieceKind {
+    /// `compute`, `latency`, `transfer`, `overhead`, `barrier`, `call`, `move` or `wait`.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Compute => "compute",
+            Self::Latency => "latency",
+            Self::Transfer => "transfer",
+            Self::Overhead => "overhead",
+            Self::Barrier => "barrier",
+            Self::Call => "call",
+            Self::Move => "move",
+            Self::Wait => "wait",
+        }
+    }
+}
+
+/// The bound of a transfer.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Bound {
+    /// A link, the narrowest of the route for each of the flows on it.
+    Link {
+        /// The link; of a duplex link the direction.
+        link: LinkId,
+        /// The number of flows on it when the transfer ended.
+        flows: u32,
+    },
+    /// The TCP window of the network model.
+    Window,
+    /// The loopback of the host.
+    Loopback,
+}
+
+/// The work behind a piece.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum PieceWork {
+    /// Computation on a host.
+    Compute {
+        /// The host.
+        host: HostId,
+        /// The number of computations on it when this one ended.
+        sharing: u32,
+    },
+    /// The overhead of a message.
+    Overhead,
+    /// The latency of a message between two hosts.
+    Latency(HostId, HostId),
+    /// The transfer of a message between two hosts.
+    Transfer(HostId, HostId, Bound),
+    /// A wait for a connection or in a queue.
+    Wait(HostId, HostId),
+    /// A time that a protocol or a price gives.
+    Fixed,
+}
+
+/// A piece of the critical path.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Piece {
+    /// The kind.
+    pub kind: PieceKind,
+    /// The time at which it begins: the end of the piece before it.
+    pub begin: Time,
+    /// The time at which it ends.
+    pub end: Time,
+    /// The superstep, counted from 0, that was open when the activity started.
+    pub superstep: usize,
+    /// The process that computes, sends or moves; none of a call and of control messages.
+    pub process: Option<ProcessId>,
+    /// The receiver of a message of the application.
+    pub to: Option<ProcessId>,
+    /// The work.
+    pub work: PieceWork,
+}
+
+impl Piece {
+    /// Its duration.
+    pub fn duration(&self) -> Seconds {
+        self.end.since(self.begin)
+    }
+}
+
+/// The critical path of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct CriticalPath {
+    /// The pieces, in the order of time; none has the duration 0.
+    pub pieces: Vec<Piece>,
+}

@@ -1,0 +1,105 @@
+//! Splits the time of a message into overhead, latency, wait and transfer, and names the bound of the transfer.
+
+use super::{Bound, PieceKind, PieceWork};
+use crate::event::Token;
+use migsim_base::units::{Bytes, HostId, lesser};
+use migsim_engine::{NetworkModel, Simulation};
+use migsim_platform::{Platform, Route};
+
+/// A message in progress, or the one that has ended.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Flight {
+    pub(super) ends: (HostId, HostId),
+    size: Bytes,
+    has_handshake: bool,
+    /// Overhead, latency, and the time of the transfer alone, which is infinite unless a wait may come before it \[s\].
+    overhead: f64,
+    latency: f64,
+    alone: f64,
+    bound: Bound,
+}
+
+impl Flight {
+    /// A message that starts.
+    pub(super) fn new(ends: (HostId, HostId), size: Bytes, has_handshake: bool) -> Self {
+        Self {
+            ends,
+            size,
+            has_handshake,
+            overhead: 0.0,
+            latency: 0.0,
+            alone: f64::INFINITY,
+            bound: Bound::Loopback,
+        }
+    }
+
+    /// The message has ended: finds its overhead, its latency, and the bound of its transfer, the narrowest link for each of the flows on it or
+    /// the window. `users` is the number of flows on a link.
+    pub(super) fn land(
+        &mut self,
+        route: &Route<'_>,
+        (platform, network): (&Platform, &NetworkModel),
+        engine: &Simulation<'_, Token>,
+        users: impl Fn(usize) -> u32,
+    ) {
+        let nominal = route.latency;
+        let now = || route.links().map(|link| engine.link(link).1).sum::<f64>();
+        let latency = nominal.map_or_else(now, |latency| latency.get());
+        let trips = if self.has_handshake { 3.0 } else { 1.0 };
+        self.overhead = network.overhead.get();
+        self.latency = trips * network.latency_factor_of(self.size) * latency;
+        let (mut least, mut narrowest) = (f64::INFINITY, f64::INFINITY);
+        for link in route.links() {
+            let bandwidth = engine.link(link).0;
+            narrowest = lesser(narrowest, bandwidth);
+            let is_shared = platform.links[link.index()].is_shared && network.sharing;
+            let flows = if is_shared { users(link.index()) } else { 1 };
+            let share = bandwidth / f64::from(flows);
+            if share < least {
+                least = share;
+                self.bound = Bound::Link { link, flows };
+            }
+        }
+        if let Some(window) = network.tcp_gamma.filter(|_| latency > 0.0)
+            && window / (2.0 * latency) < least
+        {
+            self.bound = Bound::Window;
+            narrowest = lesser(narrowest, window / (2.0 * latency));
+        }
+        // Flows that share links take longer for that reason; here another one is known.
+        if network.slow_start || network.queues {
+            self.alone = self.size.get() / (network.bandwidth_factor * narrowest);
+        }
+    }
+}
+
+/// The pieces of a message from its begin to its end \[s\].
+pub(super) fn split(
+    flight: &Flight,
+    begin: f64,
+    end: f64,
+) -> [(PieceKind, PieceWork, f64, f64); 4] {
+    let (from, to) = flight.ends;
+    let sent = lesser(begin + flight.overhead, end);
+    let arrives = lesser(sent + flight.latency, end);
+    // A wait lies between the latency and the transfer alone.
+    let latest = end - flight.alone;
+    let starts = if latest > arrives { latest } else { arrives };
+    let bound = flight.bound;
+    [
+        (PieceKind::Overhead, PieceWork::Overhead, begin, sent),
+        (
+            PieceKind::Latency,
+            PieceWork::Latency(from, to),
+            sent,
+            arrives,
+        ),
+        (PieceKind::Wait, PieceWork::Wait(from, to), arrives, starts),
+        (
+            PieceKind::Transfer,
+            PieceWork::Transfer(from, to, bound),
+            starts,
+            end,
+        ),
+    ]
+}
