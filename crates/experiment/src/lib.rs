@@ -25,6 +25,7 @@ mod by_workload;
 mod calibrate;
 mod case_change;
 mod config;
+mod critical_path;
 mod effect;
 mod former;
 mod held;
@@ -56,6 +57,7 @@ pub use calibrate::{Calibration, calibrate, models as library_models, text_of as
 pub use case_change::{Amount, CaseChange, Changed, LinkQuantity, Possible};
 pub use config::{Basis, ExperimentConfig, MappingKey, SchemaVersion, file_pointers, schema};
 pub use config::{NOTES, remove_notes};
+pub use critical_path::{PathShare, SumBy};
 pub use effect::{Change, Effect, Makespan, Prediction, Trial};
 pub use hindsight::{Hindsight, MovePlan};
 pub use ledger::{Ledger, Term};

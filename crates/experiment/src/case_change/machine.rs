@@ -77,6 +77,22 @@ fn directions(platform: &Platform, name: &str) -> Result<Vec<LinkId>, Problem> {
     Ok(both)
 }
 
+/// The links that a change is about; none if it is about something else, or the platform does not have them.
+pub(in super::super) fn links_of(changed: &Changed, platform: &Platform) -> Vec<LinkId> {
+    match changed {
+        Changed::Link(name, _) => directions(platform, name).unwrap_or_default(),
+        Changed::ClusterLinks(name, _) => {
+            let hosts = cluster(platform, name).map(|cluster| {
+                let hosts = &platform.clusters[cluster.index()].hosts;
+                hosts.clone()
+            });
+            let hosts = hosts.unwrap_or_default().map(HostId);
+            hosts.flat_map(|host| own_links(platform, host)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
 /// The access links of a host, in both directions; none if the hosts of its cluster share them.
 pub(super) fn own_links(platform: &Platform, host: HostId) -> Vec<LinkId> {
     let Some(access) = platform.access() else {
@@ -85,11 +101,12 @@ pub(super) fn own_links(platform: &Platform, host: HostId) -> Vec<LinkId> {
     let Some(first) = access[host.index()] else {
         return Vec::new();
     };
-    let neighbours = platform.clusters[platform.cluster_of(host).index()]
+    let mut neighbours = platform.clusters[platform.cluster_of(host).index()]
         .hosts
         .clone();
-    let is_shared = |other: u32| other != host.0 && access[other as usize] == Some(first);
-    if neighbours.into_iter().any(is_shared) {
+    // Where one host of a cluster shares its link, all do.
+    let other = neighbours.find(|other| *other != host.0);
+    if other.is_some_and(|other| access[other as usize] == Some(first)) {
         return Vec::new();
     }
     let mut links = vec![first, platform.back(first)];

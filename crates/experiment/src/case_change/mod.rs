@@ -24,6 +24,7 @@ use std::str::FromStr;
 use migsim_base::error::Problem;
 
 pub(super) use apply::{Parts, apply};
+pub(super) use machine::links_of;
 pub use possible::Possible;
 
 /// Factor of a speed or a bandwidth without limit.

@@ -1,0 +1,222 @@
+//! The critical path of a scenario, summed by what its time goes to, and the part of it that a quantity has.
+
+use std::collections::BTreeMap;
+
+use super::case_change::{Changed, LinkQuantity, links_of};
+use super::resolve::Experiment;
+use super::run::{Progress, ScenarioRun};
+use migsim_base::error::{Error, Problem};
+use migsim_base::units::{HostId, LinkId, ProcessId, Seconds};
+use migsim_bsp::{Bound, CriticalPath, Piece, PieceKind, PieceWork, Scenario};
+use migsim_platform::Platform;
+
+/// Time of the critical path that one kind of piece takes on one resource, for one process.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct PathShare {
+    /// The kind.
+    pub kind: PieceKind,
+    /// The resource: a host, a link, two clusters, `window`, `loopback`, or the kind where there is no other.
+    pub resource: String,
+    /// The process, if pieces of this kind have one.
+    pub process: Option<ProcessId>,
+    /// The time.
+    pub time: Seconds,
+    /// Its share of the makespan \[%\].
+    pub percent: f64,
+}
+
+/// What the time of the critical path is summed by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SumBy {
+    /// The kind of the pieces.
+    Kind,
+    /// The process.
+    Process,
+    /// The host that computes.
+    Host,
+    /// The cluster of the host that computes.
+    Cluster,
+    /// The link that bounds transfers.
+    Link,
+    /// The superstep, counted from 1.
+    Superstep,
+}
+
+impl Experiment {
+    /// Runs a scenario by events and records its critical path. Its times agree with those of [`Self::run_scenario`] up to rounding.
+    ///
+    /// # Errors
+    /// As [`Self::run_scenario`].
+    ///
+    /// ```
+    /// use migsim_bsp::Scenario;
+    /// use migsim_experiment::{Experiment, Layers, Limits, Progress};
+    ///
+    /// let settings = Layers::of([("workload.app", "lu".into()), ("workload.n", 500.into()), ("workload.procs", 25.into())]);
+    /// let experiment = Experiment::load(&settings, Limits::default())?;
+    /// let (run, path) = experiment.run_with_path(Scenario::I, &Progress::default())?;
+    /// let last = path.pieces.last().ok_or("no pieces")?;
+    /// assert_eq!(last.end, run.outcome.makespan);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn run_with_path(
+        &self,
+        scenario: Scenario,
+        progress: &Progress,
+    ) -> Result<(ScenarioRun, CriticalPath), Error> {
+        let mut path: Option<CriticalPath> = None;
+        let run = self.run_scenario(scenario, progress, &mut path, None)?;
+        let path = path.ok_or_else(|| Error::Run(Problem::new("the run has no critical path")))?;
+        Ok((run, path))
+    }
+
+    /// The name of the resource of a piece: a host, a link, two clusters, `window`, `loopback`, or the kind where there is no other.
+    pub fn resource_of(&self, piece: &Piece) -> String {
+        resource(piece, &self.platform.platform)
+    }
+
+    /// The critical path summed by kind, resource and process, the longest first.
+    pub fn path_shares(&self, path: &CriticalPath) -> Vec<PathShare> {
+        let platform = &self.platform.platform;
+        let mut sums: BTreeMap<(PieceKind, String, Option<ProcessId>), f64> = BTreeMap::new();
+        for piece in &path.pieces {
+            let key = (piece.kind, resource(piece, platform), piece.process);
+            *sums.entry(key).or_default() += piece.duration().get();
+        }
+        let whole = whole(path);
+        let mut shares: Vec<PathShare> = sums
+            .into_iter()
+            .map(|((kind, resource, process), seconds)| PathShare {
+                kind,
+                resource,
+                process,
+                time: Seconds::of(seconds),
+                percent: 100.0 * seconds / whole,
+            })
+            .collect();
+        shares.sort_by(|a, b| b.percent.total_cmp(&a.percent));
+        shares
+    }
+
+    /// The time of the critical path by one property of its pieces \[s\], the longest first; pieces without that property are left out.
+    pub fn path_sums(&self, path: &CriticalPath, by: SumBy) -> Vec<(String, f64)> {
+        let platform = &self.platform.platform;
+        let host = |piece: &Piece| match piece.work {
+            PieceWork::Compute { host, .. } => Some(host),
+            _ => None,
+        };
+        let name = |piece: &Piece| match by {
+            SumBy::Kind => Some(piece.kind.name().to_owned()),
+            SumBy::Process => piece.process.map(|one| format!("p{}", one.index() + 1)),
+            SumBy::Host => host(piece).map(|host| platform.hosts[host.index()].name.clone()),
+            SumBy::Cluster => host(piece).map(|host| cluster(platform, host).to_owned()),
+            SumBy::Link => match piece.work {
+                PieceWork::Transfer(_, _, Bound::Link { link, .. }) => {
+                    Some(platform.links[link.index()].name.clone())
+                }
+                _ => None,
+            },
+            SumBy::Superstep => Some((piece.superstep + 1).to_string()),
+        };
+        let mut sums: BTreeMap<String, f64> = BTreeMap::new();
+        for piece in &path.pieces {
+            if let Some(name) = name(piece) {
+                *sums.entry(name).or_default() += piece.duration().get();
+            }
+        }
+        let mut sums: Vec<(String, f64)> = sums.into_iter().collect();
+        sums.sort_by(|a, b| b.1.total_cmp(&a.1));
+        sums
+    }
+
+    /// The share of the critical path that a quantity has \[%\]; none for the load, the balance, and the processes on hosts, which are no
+    /// resources of their own.
+    pub fn path_share_of(&self, path: &CriticalPath, changed: &Changed) -> Option<f64> {
+        let platform = &self.platform.platform;
+        let links = links_of(changed, platform);
+        let seconds = |piece: &Piece| -> f64 {
+            let seconds = piece.duration().get();
+            let is_it = |is_it: bool| if is_it { seconds } else { 0.0 };
+            match (changed, piece.work) {
+                (Changed::ClusterSpeed(name), PieceWork::Compute { host, .. }) => {
+                    is_it(piece.kind == PieceKind::Compute && cluster(platform, host) == name)
+                }
+                (Changed::Barrier, _) => is_it(piece.kind == PieceKind::Barrier),
+                (Changed::Calls, _) => is_it(piece.kind == PieceKind::Call),
+                (Changed::Moves, _) => is_it(piece.kind == PieceKind::Move),
+                (Changed::Overhead, PieceWork::Overhead) => seconds,
+                (
+                    Changed::Link(_, LinkQuantity::Bandwidth)
+                    | Changed::ClusterLinks(_, LinkQuantity::Bandwidth),
+                    PieceWork::Transfer(_, _, Bound::Link { link, .. }),
+                ) => is_it(links.contains(&link)),
+                (
+                    Changed::Link(_, LinkQuantity::Latency)
+                    | Changed::ClusterLinks(_, LinkQuantity::Latency),
+                    PieceWork::Latency(from, to),
+                ) => seconds * part_of_latency(platform, (from, to), &links),
+                (Changed::Route(names), PieceWork::Latency(from, to)) => {
+                    let [a, b] = [from, to].map(|host| cluster(platform, host));
+                    is_it(*names == format!("{a} {b}") || *names == format!("{b} {a}"))
+                }
+                _ => 0.0,
+            }
+        };
+        if matches!(
+            changed,
+            Changed::Load | Changed::Imbalance | Changed::ProcessesPerHost
+        ) {
+            return None;
+        }
+        let sum: f64 = path.pieces.iter().map(seconds).sum();
+        Some(100.0 * sum / whole(path))
+    }
+}
+
+/// The duration of a path \[s\]; not 0, so that shares are numbers.
+fn whole(path: &CriticalPath) -> f64 {
+    let end = path.pieces.last().map_or(0.0, |piece| piece.end.get());
+    if end > 0.0 { end } else { 1.0 }
+}
+
+fn cluster(platform: &Platform, host: HostId) -> &str {
+    &platform.clusters[platform.cluster_of(host).index()].name
+}
+
+/// The part of the nominal latency of a route that some links have; none where the platform gives the latency of the whole route.
+fn part_of_latency(platform: &Platform, (from, to): (HostId, HostId), links: &[LinkId]) -> f64 {
+    let Some(route) = platform.route(from, to) else {
+        return 0.0;
+    };
+    let whole = platform.latency(&route).get();
+    if route.latency.is_some() || whole <= 0.0 {
+        return 0.0;
+    }
+    let own = route.links().filter(|link| links.contains(link));
+    own.map(|link| platform.links[link.index()].latency.get())
+        .sum::<f64>()
+        / whole
+}
+
+/// The name of the resource of a piece.
+fn resource(piece: &Piece, platform: &Platform) -> String {
+    let between = |from: HostId, to: HostId| {
+        let [from, to] = [from, to].map(|host| cluster(platform, host));
+        format!("{from} to {to}")
+    };
+    match piece.work {
+        PieceWork::Compute { host, .. } => platform.hosts[host.index()].name.clone(),
+        PieceWork::Latency(from, to) | PieceWork::Wait(from, to) => between(from, to),
+        PieceWork::Transfer(_, _, Bound::Link { link, .. }) => {
+            platform.links[link.index()].name.clone()
+        }
+        PieceWork::Transfer(_, _, Bound::Window) => "window".to_owned(),
+        PieceWork::Transfer(_, _, Bound::Loopback) => "loopback".to_owned(),
+        PieceWork::Overhead | PieceWork::Fixed => piece.kind.name().to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,280 @@
+use super::*;
+use crate::{Layers, Limits};
+use migsim_base::random::{Purpose, Stream};
+use serde_json::{Value, json};
+
+/// A value of a list, drawn.
+fn one<T: Clone>(random: &mut Stream, values: &[T]) -> T {
+    values[random.below(values.len())].clone()
+}
+
+/// An experiment with drawn settings; `is_shared`: several processes on a core and messages on links, loads, any policy.
+fn drawn(seed: u64, is_shared: bool) -> Experiment {
+    let mut random = Stream::new(seed, Purpose::Search);
+    let mut settings: Vec<(&str, Value)> = vec![
+        ("workload.app", "synthetic".into()),
+        ("workload.procs", (2 + random.below(24)).into()),
+        ("workload.supersteps", (1 + random.below(12)).into()),
+        (
+            "workload.spread",
+            one(&mut random, &[json!(0.0), json!(0.3), json!(0.9)]),
+        ),
+        (
+            "workload.bytes",
+            one(&mut random, &[json!("0 B"), json!("10 kB"), json!("1 MB")]),
+        ),
+        (
+            "workload.memory",
+            one(&mut random, &[json!("0 B"), json!("100 kB"), json!("5 MB")]),
+        ),
+        (
+            "workload.instructions",
+            one(&mut random, &[json!("1e6 instr"), json!("1e8 instr")]),
+        ),
+        ("workload.seed", seed.into()),
+        ("seed", seed.into()),
+        (
+            "platform",
+            one(
+                &mut random,
+                &[
+                    json!("ufrgs"),
+                    json!("lbm"),
+                    json!("../../platforms/two-fabrics.json"),
+                ],
+            ),
+        ),
+    ];
+    let pattern = one(
+        &mut random,
+        &["none", "line", "ring", "stencil", "all-to-all"],
+    );
+    settings.push((
+        "workload.pattern",
+        if is_shared {
+            pattern.into()
+        } else {
+            "line".into()
+        },
+    ));
+    if is_shared {
+        let barriers = [
+            "ideal",
+            "central",
+            "sequential",
+            "tree",
+            "dissemination",
+            "recursive-doubling",
+            "none",
+            "root-serial",
+            "released-by-first",
+            "double-ring",
+        ];
+        settings.push(("runtime.barrier.kind", one(&mut random, &barriers).into()));
+        settings.push((
+            "runtime.receives",
+            one(
+                &mut random,
+                &[
+                    json!("early"),
+                    json!("late"),
+                    json!({ "late_above": "100 kB" }),
+                ],
+            ),
+        ));
+        settings.push(("runtime.sends", "concurrent".into()));
+        settings.push((
+            "network.model",
+            one(&mut random, &["cm02", "lv08", "ideal"]).into(),
+        ));
+        settings.push((
+            "network.overhead",
+            one(&mut random, &["0 s", "5 us"]).into(),
+        ));
+        settings.push((
+            "mapping",
+            one(&mut random, &["contiguous", "round-robin", "by-speed"]).into(),
+        ));
+        settings.push((
+            "costs.move.fixed",
+            one(&mut random, &["0 s", "20 ms"]).into(),
+        ));
+        settings.push((
+            "costs.move.wait",
+            one(&mut random, &["all", "movers"]).into(),
+        ));
+        settings.push((
+            "costs.call.model",
+            one(&mut random, &["messages", "additive", "none", "ping-pong"]).into(),
+        ));
+        let policies = [
+            "never",
+            "greedy-refine/every=2",
+            "refine/every=3",
+            "rotate/every=2",
+            "migbsp",
+        ];
+        settings.push(("policy.name", one(&mut random, &policies).into()));
+        if random.below(3) == 0 {
+            settings.push(("load", json!({ "kind": "ar", "mean": 0.3 })));
+        }
+    } else {
+        settings.push(("network.model", "ideal".into()));
+        settings.push(("runtime.barrier.kind", "ideal".into()));
+        settings.push(("mapping", "by-core".into()));
+        settings.push(("policy.name", "never".into()));
+    }
+    Experiment::load(&Layers::of(settings), Limits::default()).unwrap()
+}
+
+/// The number of drawn runs: 200, and 1 000 in the nightly tests.
+fn runs() -> u64 {
+    let nightly = std::env::var("MIGSIM_DRAWN_RUNS");
+    nightly
+        .ok()
+        .and_then(|count| count.parse().ok())
+        .unwrap_or(200)
+}
+
+#[test]
+fn the_pieces_of_drawn_runs_join_exactly_and_add_up_to_the_makespan() {
+    let mut kinds = std::collections::BTreeSet::new();
+    for seed in 1..=runs() {
+        let experiment = drawn(seed, true);
+        let (run, path) = experiment
+            .run_with_path(Scenario::Iii, &Progress::default())
+            .unwrap();
+        let makespan = run.outcome.makespan;
+        let (mut end, mut sum) = (migsim_base::units::Time::ZERO, 0.0);
+        for piece in &path.pieces {
+            assert_eq!(piece.begin, end, "seed {seed}");
+            assert!(piece.end > piece.begin, "seed {seed}");
+            end = piece.end;
+            sum += piece.duration().get();
+            kinds.insert(piece.kind);
+        }
+        assert_eq!(end, makespan, "seed {seed}");
+        let error = (sum - makespan.get()).abs();
+        assert!(
+            error <= 1e-12 * makespan.get(),
+            "seed {seed}: {sum} {makespan}"
+        );
+        let shares = experiment.path_shares(&path);
+        let percent: f64 = shares.iter().map(|share| share.percent).sum();
+        assert!(
+            (percent - 100.0).abs() < 1e-9 || path.pieces.is_empty(),
+            "seed {seed}"
+        );
+        for by in [SumBy::Kind, SumBy::Superstep] {
+            let all: f64 = experiment
+                .path_sums(&path, by)
+                .iter()
+                .map(|one| one.1)
+                .sum();
+            assert!((all - sum).abs() <= 1e-9 * sum, "seed {seed}");
+        }
+    }
+    // The draw reaches every kind but waits, which need slow start or queues.
+    let all = [
+        PieceKind::Compute,
+        PieceKind::Latency,
+        PieceKind::Transfer,
+        PieceKind::Overhead,
+        PieceKind::Barrier,
+        PieceKind::Call,
+        PieceKind::Move,
+    ];
+    assert!(kinds.iter().eq(&all), "{kinds:?}");
+}
+
+#[test]
+fn a_path_by_events_is_that_of_the_same_run_without_a_path() {
+    for seed in 1..=20 {
+        let experiment = drawn(seed, true);
+        let progress = Progress::default();
+        let (traced, _) = experiment.run_with_path(Scenario::Iii, &progress).unwrap();
+        let plain = experiment
+            .run_scenario(Scenario::Iii, &progress, &mut (), None)
+            .unwrap();
+        let (traced, plain) = (traced.outcome.makespan.get(), plain.outcome.makespan.get());
+        assert!(
+            (traced - plain).abs() <= 1e-9 * plain,
+            "seed {seed}: {traced} {plain}"
+        );
+    }
+}
+
+/// The makespan of scenario iii with a change.
+fn with(experiment: &Experiment, change: &str) -> f64 {
+    let mut layers = Layers::default();
+    let text = experiment.resolved.to_string();
+    layers.push_file(migsim_base::document::Document::parse("drawn.json", text).unwrap());
+    layers.push_flags(vec![crate::Flag {
+        key: "changes".into(),
+        flag: "--change".into(),
+        value: json!([change]),
+    }]);
+    let changed = Experiment::load(&layers, Limits::default()).unwrap();
+    let run = changed.run_scenario(Scenario::Iii, &Progress::default(), &mut (), None);
+    run.unwrap().outcome.makespan.get()
+}
+
+#[test]
+fn where_nothing_is_shared_a_resource_that_is_never_on_the_path_changes_nothing() {
+    let mut tried = 0;
+    for seed in 1..=30 {
+        let experiment = drawn(seed, false);
+        let (run, path) = experiment
+            .run_with_path(Scenario::Iii, &Progress::default())
+            .unwrap();
+        let makespan = run.outcome.makespan.get();
+        for cluster in &experiment.platform.platform.clusters {
+            let changed = Changed::ClusterSpeed(cluster.name.clone());
+            if experiment.path_share_of(&path, &changed) == Some(0.0) {
+                let faster = with(&experiment, &format!("{changed} unlimited"));
+                assert!(
+                    (faster - makespan).abs() <= 1e-12 * makespan,
+                    "seed {seed} {changed}"
+                );
+                tried += 1;
+            }
+        }
+    }
+    assert!(tried > 30, "{tried}");
+}
+
+#[test]
+fn the_share_of_the_path_foretells_a_small_gain() {
+    // 1 % more speed gains share · (1 - 1/1.01), unless the path switches.
+    let mut errors = Vec::new();
+    for seed in 1..=runs() / 4 {
+        let experiment = drawn(seed, false);
+        let (run, path) = experiment
+            .run_with_path(Scenario::Iii, &Progress::default())
+            .unwrap();
+        let makespan = run.outcome.makespan.get();
+        for cluster in &experiment.platform.platform.clusters {
+            let changed = Changed::ClusterSpeed(cluster.name.clone());
+            let share = experiment.path_share_of(&path, &changed).unwrap();
+            if share <= 0.0 {
+                continue;
+            }
+            let predicted = share * (1.0 - 1.0 / 1.01);
+            let gain = 100.0 * (1.0 - with(&experiment, &format!("{changed} +1%")) / makespan);
+            // A path that switches gains less, never more.
+            assert!(
+                gain <= predicted + 1e-9,
+                "seed {seed} {changed}: {gain} {predicted}"
+            );
+            errors.push(predicted - gain);
+        }
+    }
+    errors.sort_by(f64::total_cmp);
+    let median = errors[errors.len() / 2];
+    println!(
+        "{} predictions: median error {median} points, worst {:?}",
+        errors.len(),
+        errors.last()
+    );
+    assert!(median < 1e-9, "{median}");
+}
