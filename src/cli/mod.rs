@@ -2,6 +2,7 @@
 
 mod args;
 mod bench;
+mod bottlenecks;
 mod calibrate;
 mod command;
 mod compare;
@@ -227,6 +228,9 @@ fn dispatch(
             Err(problem.hint("record there, and run the trace here").into())
         }
         args::Command::Snapshot(arguments) => snapshot::snapshot(registry, arguments, out, errors),
+        args::Command::Bottlenecks(arguments) => {
+            bottlenecks::bottlenecks(registry, arguments, out, errors)
+        }
         args::Command::Compare(arguments) => {
             return compare::compare(registry, arguments, out, errors);
         }

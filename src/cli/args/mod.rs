@@ -3,6 +3,7 @@
 //! The commands are listed here. Each command has a file for its flags, as does each group of flags that several commands share.
 
 mod bench;
+mod bottlenecks;
 mod calibrate;
 mod compare;
 mod decide;
@@ -25,6 +26,7 @@ mod workload;
 use clap::{Parser, Subcommand};
 
 pub(super) use bench::BenchArguments;
+pub(super) use bottlenecks::BottleneckArguments;
 pub(super) use calibrate::CalibrateArguments;
 pub(super) use compare::CompareArguments;
 pub(super) use decide::DecideArguments;
@@ -133,6 +135,8 @@ pub(super) enum Command {
             migsim run --platform ufrgs --app trace --trace app.trace\n\n\
             It needs `mpicc`, which compiles the recorder on first use.")]
     Record(RecordArguments),
+    /// Find what bounds the time of a run: the run again with one quantity changed at a time, ranked by gain
+    Bottlenecks(Box<BottleneckArguments>),
     /// Rank policies on one application, with confidence intervals, prices and the distance to a bound for all policies
     Compare(Box<CompareArguments>),
     /// Run policies on the cases of a benchmark suite, and print a row to cite for each

@@ -1,0 +1,392 @@
+//! The causal profile of a run: the same run again with one quantity changed at a time, ranked by what the change gains.
+//!
+//! ```text
+//! gain = 100 · (T - T') / T      T the makespan of the run, T' with the change
+//! ```
+//! Each quantity is changed by 10 % for the better, and without limit ([`CaseChange`]). The policy may decide otherwise in a changed run;
+//! [`Wanted::holds_decisions`] repeats the decisions of the unchanged run beside that. With several seeds gains are means of the gains seed
+//! by seed. Nothing is predicted: every number of a change is a simulated run, which `--change` repeats.
+
+mod pages;
+mod pairs;
+mod verdict;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rayon::prelude::*;
+use serde_json::json;
+
+use super::stats::Sample;
+use migsim_base::error::{Error, Problem};
+use migsim_bsp::{Outcome, Scenario};
+use migsim_experiment::{
+    Amount, CaseChange, Changed, Experiment, Flag, Layers, Limits, PathShare, Progress, Registry,
+    Shared,
+};
+
+pub use pairs::Pair;
+
+/// The percentage by which each quantity is changed for the better.
+const STEP: f64 = 10.0;
+/// Gain \[%\], of the step and without limit, below which a quantity is named and has no row for people.
+const NO_GAIN: f64 = 0.005;
+
+/// The options of a profile.
+#[derive(Clone, Debug, Default)]
+pub struct Wanted {
+    /// The scenario; none for the last one of the settings.
+    pub scenario: Option<Scenario>,
+    /// The seeds; empty for the seed of the settings.
+    pub seeds: Vec<u64>,
+    /// Whether each change is also run with the decisions of the unchanged run.
+    pub holds_decisions: bool,
+    /// Whether the best changes are also made two at a time.
+    pub has_pairs: bool,
+}
+
+/// The gain of a change.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Tried {
+    /// The change.
+    pub change: CaseChange,
+    /// Makespan with it \[s\].
+    pub makespan: Sample,
+    /// Gain \[%\].
+    pub gain: Sample,
+    /// Gain with the decisions of the unchanged run \[%\], if these were held.
+    pub held: Option<Sample>,
+}
+
+/// A quantity, and the gains of its changes.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Row {
+    /// The quantity.
+    pub changed: Changed,
+    /// The change by 10 %, or by one process a host.
+    pub step: Tried,
+    /// The change without limit; none for processes on hosts.
+    pub unlimited: Option<Tried>,
+    /// Share of the critical path of the first seed that the quantity has \[%\]; none for load, balance and processes on hosts.
+    pub on_path: Option<f64>,
+}
+
+impl Row {
+    /// The quantity with the sign of its step: `link wan bandwidth +10%`.
+    pub fn name(&self) -> String {
+        self.step.change.to_string()
+    }
+
+    /// Whether the quantity changes the time by more than [`NO_GAIN`].
+    fn counts(&self) -> bool {
+        let all = [Some(&self.step), self.unlimited.as_ref()];
+        let gains = all.into_iter().flatten().flat_map(|one| {
+            let held = one.held.map(|held| held.mean);
+            [Some(one.gain.mean), held].into_iter().flatten()
+        });
+        gains.into_iter().any(|gain| gain.abs() >= NO_GAIN)
+    }
+}
+
+/// The causal profile of a run.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Profile {
+    /// The scenario.
+    pub scenario: Scenario,
+    /// The number of seeds.
+    pub seeds: usize,
+    /// Whether decisions were held, too; gains with them rank the rows then.
+    pub holds_decisions: bool,
+    /// The makespan without a change \[s\].
+    pub makespan: Sample,
+    /// The quantities, by the gain of the step, then without limit, then in the order of the platform.
+    pub rows: Vec<Row>,
+    /// What two changes gain together, if that was wanted.
+    pub pairs: Vec<Pair>,
+    /// The critical path of the first seed, summed by kind, resource and process; the longest first.
+    pub path: Vec<PathShare>,
+    /// Notes for the user.
+    pub notes: Vec<String>,
+}
+
+/// A quantity with the changes to be made to it.
+#[derive(Debug)]
+struct Planned {
+    changed: Changed,
+    step: CaseChange,
+    unlimited: Option<CaseChange>,
+    on_path: Option<f64>,
+}
+
+/// The unchanged runs, and the changes to be made to them.
+#[derive(Debug)]
+pub struct Prepared<'a> {
+    with: (&'a Registry, &'a Layers, Limits),
+    wanted: Wanted,
+    scenario: Scenario,
+    shared: Shared,
+    /// The changes that the settings have already.
+    changes: Vec<String>,
+    /// The seeds with the unchanged run of each.
+    bases: Vec<(u64, Outcome)>,
+    changed: Vec<Planned>,
+    path: Vec<PathShare>,
+    notes: Vec<String>,
+    supersteps: u64,
+    done: AtomicU64,
+}
+
+/// Reads the settings, runs them unchanged, and lists what may be changed.
+///
+/// # Errors
+/// The settings cannot be read or run, or there are no decisions to hold.
+pub fn prepare<'a>(
+    with: (&'a Registry, &'a Layers, Limits),
+    wanted: Wanted,
+) -> Result<Prepared<'a>, Error> {
+    let shared = Shared::default();
+    let (registry, layers, limits) = with;
+    let experiment = Experiment::load_shared(registry, layers, limits, &shared)?;
+    let chosen = wanted.scenario;
+    let scenario = chosen.or(experiment.config.scenarios.last().copied());
+    let scenario = scenario.unwrap_or(Scenario::I);
+    if wanted.holds_decisions && scenario == Scenario::I {
+        let problem = Problem::new("in scenario i no policy decides: there is nothing to hold");
+        let hint = "leave the flag out, or choose `--scenario ii` or `iii`";
+        return Err(problem.source("--hold-decisions").hint(hint).into());
+    }
+    let mut seeds = wanted.seeds.clone();
+    if seeds.is_empty() {
+        seeds.push(experiment.config.seed);
+    }
+    if !experiment.uses_seed() {
+        seeds.truncate(1);
+    }
+    let changes = experiment.config.changes.clone();
+    let mut prepared = Prepared {
+        with,
+        scenario,
+        shared,
+        changes,
+        bases: Vec::new(),
+        changed: Vec::new(),
+        path: Vec::new(),
+        notes: Vec::new(),
+        supersteps: experiment.workload.supersteps() as u64,
+        done: AtomicU64::new(0),
+        wanted,
+    };
+    if prepared.wanted.seeds.len() > seeds.len() {
+        let note = "nothing is drawn from a seed here: one seed stands for all";
+        prepared.notes.push(note.to_owned());
+    }
+    let base = |seed: &u64| {
+        let experiment = prepared.experiment(*seed, &[])?;
+        let run = experiment.run_scenario(scenario, &Progress::default(), &mut (), None)?;
+        Ok((*seed, run.outcome))
+    };
+    prepared.bases = seeds.par_iter().map(base).collect::<Result<_, Error>>()?;
+    prepared.plan()?;
+    Ok(prepared)
+}
+
+impl Prepared<'_> {
+    /// Lists the changes to be made, with the part of each quantity in the critical path of the first seed.
+    fn plan(&mut self) -> Result<(), Error> {
+        let (seed, outcome) = &self.bases[0];
+        let experiment = self.experiment(*seed, &[])?;
+        let (_, path) = experiment.run_with_path(self.scenario, &Progress::default())?;
+        let possible = experiment.possible_changes(outcome);
+        if possible.links_left_out > 0 {
+            self.notes.push(format!(
+                "{} more links are left out; change one of them by `--change`",
+                possible.links_left_out
+            ));
+        }
+        for changed in possible.changed {
+            let step = if changed.is_rate() { STEP } else { -STEP };
+            self.changed.push(Planned {
+                step: CaseChange::new(changed.clone(), Amount::Percent(step)),
+                unlimited: Some(CaseChange::new(changed.clone(), Amount::Unlimited)),
+                on_path: experiment.path_share_of(&path, &changed),
+                changed,
+            });
+        }
+        for amount in possible.processes_per_host {
+            let changed = Changed::ProcessesPerHost;
+            self.changed.push(Planned {
+                step: CaseChange::new(changed.clone(), amount),
+                unlimited: None,
+                on_path: None,
+                changed,
+            });
+        }
+        self.path = experiment.path_shares(&path);
+        Ok(())
+    }
+
+    /// The number of runs that are to come, without those of pairs.
+    pub fn runs(&self) -> u64 {
+        let steps = self.changed.iter();
+        let changes: u64 = steps
+            .map(|one| 1 + u64::from(one.unlimited.is_some()))
+            .sum();
+        changes * self.bases.len() as u64 * (1 + u64::from(self.wanted.holds_decisions))
+    }
+
+    /// The number of runs that are done.
+    pub fn done(&self) -> u64 {
+        self.done.load(Ordering::Relaxed)
+    }
+
+    /// The number of supersteps of a run.
+    pub fn supersteps(&self) -> u64 {
+        self.supersteps
+    }
+
+    /// The experiment of a seed with changes.
+    fn experiment(&self, seed: u64, changes: &[&CaseChange]) -> Result<Experiment, Error> {
+        let (registry, layers, limits) = self.with;
+        let mut layers = layers.clone();
+        let all = self.changes.iter().cloned();
+        let all = all.chain(changes.iter().map(ToString::to_string));
+        let all: Vec<String> = all.collect();
+        let flag = |key: &str, value| Flag {
+            key: key.to_owned(),
+            flag: "migsim bottlenecks".to_owned(),
+            value,
+        };
+        layers.push_flags(vec![
+            flag("seed", seed.into()),
+            flag("scenarios", json!([self.scenario.name()])),
+            flag("changes", json!(all)),
+        ]);
+        Experiment::load_shared(registry, &layers, limits, &self.shared)
+    }
+
+    /// The makespan with changes, and with held decisions if these are wanted \[s\].
+    fn makespans(
+        &self,
+        (seed, base): &(u64, Outcome),
+        changes: &[&CaseChange],
+    ) -> Result<(f64, Option<f64>), Error> {
+        let progress = Progress::default();
+        let experiment = self.experiment(*seed, changes)?;
+        let free = experiment.run_scenario(self.scenario, &progress, &mut (), None)?;
+        self.done.fetch_add(1, Ordering::Relaxed);
+        let held = if self.wanted.holds_decisions {
+            let run = experiment.run_held(self.scenario, base, &progress, &mut ())?;
+            self.done.fetch_add(1, Ordering::Relaxed);
+            Some(run.outcome.makespan.get())
+        } else {
+            None
+        };
+        Ok((free.outcome.makespan.get(), held))
+    }
+
+    /// Tries changes that are made together, with each seed.
+    fn try_together(
+        &self,
+        changes: &[&CaseChange],
+    ) -> Result<(Sample, Sample, Option<Sample>), Error> {
+        let all = self.bases.iter().map(|base| self.makespans(base, changes));
+        let all: Vec<(f64, Option<f64>)> = all.collect::<Result<_, _>>()?;
+        let gain = |time: f64, base: &(u64, Outcome)| {
+            let base = base.1.makespan.get();
+            if base > 0.0 {
+                100.0 * (base - time) / base
+            } else {
+                0.0
+            }
+        };
+        let pairs = || all.iter().zip(&self.bases);
+        let times: Vec<f64> = all.iter().map(|one| one.0).collect();
+        let gains: Vec<f64> = pairs().map(|(time, base)| gain(time.0, base)).collect();
+        let held: Vec<f64> = pairs()
+            .filter_map(|(time, base)| Some(gain(time.1?, base)))
+            .collect();
+        let sample = |numbers: &[f64]| Sample::of(numbers).expect("there is a seed");
+        Ok((sample(&times), sample(&gains), Sample::of(&held)))
+    }
+
+    fn tried(&self, change: &CaseChange) -> Result<Tried, Error> {
+        let (makespan, gain, held) = self.try_together(&[change])?;
+        Ok(Tried {
+            change: change.clone(),
+            makespan,
+            gain,
+            held,
+        })
+    }
+
+    /// Makes all changes, in parallel; a change that cannot be run is left out with a note.
+    ///
+    /// # Errors
+    /// There is a fault in the program.
+    pub fn run(&self) -> Result<Profile, Error> {
+        let all: Vec<&CaseChange> = self
+            .changed
+            .iter()
+            .flat_map(|one| [Some(&one.step), one.unlimited.as_ref()])
+            .flatten()
+            .collect();
+        let tried: Vec<_> = all
+            .into_par_iter()
+            .map(|change| self.tried(change))
+            .collect();
+        let mut tried = tried.into_iter();
+        let mut notes = self.notes.clone();
+        let mut rows = Vec::new();
+        for planned in &self.changed {
+            let step = tried.next().expect("a result for each change");
+            let without = planned
+                .unlimited
+                .as_ref()
+                .and_then(|_| tried.next())
+                .transpose();
+            match (step, without) {
+                (Ok(step), Ok(unlimited)) => rows.push(Row {
+                    changed: planned.changed.clone(),
+                    step,
+                    unlimited,
+                    on_path: planned.on_path,
+                }),
+                (Err(Error::Broken(broken)), _) | (_, Err(Error::Broken(broken))) => {
+                    return Err(Error::Broken(broken));
+                }
+                (Err(error), _) | (_, Err(error)) => {
+                    let change = &planned.step;
+                    notes.push(format!("`{change}` cannot be run: {}", error.first_line()));
+                }
+            }
+        }
+        let is_held = self.wanted.holds_decisions;
+        let gain = |one: &Tried| one.held.filter(|_| is_held).unwrap_or(one.gain).mean;
+        let rank = |row: &Row| (gain(&row.step), row.unlimited.as_ref().map_or(0.0, gain));
+        rows.sort_by(|a, b| {
+            let ((a, a_most), (b, b_most)) = (rank(a), rank(b));
+            b.total_cmp(&a).then(b_most.total_cmp(&a_most))
+        });
+        let pairs = if self.wanted.has_pairs {
+            self.pairs(&rows)?
+        } else {
+            Vec::new()
+        };
+        let times: Vec<f64> = self.bases.iter().map(|one| one.1.makespan.get()).collect();
+        Ok(Profile {
+            scenario: self.scenario,
+            seeds: self.bases.len(),
+            holds_decisions: is_held,
+            makespan: Sample::of(&times).expect("there is a seed"),
+            rows,
+            pairs,
+            path: self.path.clone(),
+            notes,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

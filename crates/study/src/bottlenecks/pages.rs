@@ -1,0 +1,240 @@
+//! A profile as a table for people and as data for programs.
+
+use serde_json::{Map, Value, json};
+
+use super::{Profile, Row, Tried};
+use crate::stats::{Sample, short};
+use migsim_experiment::PathShare;
+use migsim_output::figure::{Dot, Figure, Group, Key, Row as RowOfFigure, Rows, Style};
+use migsim_output::{Cell, Column, Sheet, Table, Tone, numbers, words};
+
+impl Profile {
+    /// The data for programs: makespan, critical path and changes. Columns beyond those stand there only if an option asks for them.
+    pub fn to_json(&self) -> Value {
+        let changes = self.rows.iter().flat_map(|row| {
+            let all = [Some(&row.step), row.unlimited.as_ref()];
+            all.into_iter()
+                .flatten()
+                .map(|tried| self.change_json(tried))
+        });
+        let mut all = json!({
+            "makespan_s": self.makespan.mean,
+            "path": self.path.iter().map(path_json).collect::<Vec<_>>(),
+            "changes": changes.collect::<Vec<_>>(),
+        });
+        if !self.pairs.is_empty() {
+            let pairs = self.pairs.iter().map(|pair| {
+                json!({
+                    "changes": pair.changes.each_ref().map(ToString::to_string),
+                    "makespan_s": pair.makespan.mean,
+                    "gain_percent": pair.gain.mean,
+                    "beyond_percent": pair.beyond,
+                })
+            });
+            all["pairs"] = pairs.collect();
+        }
+        all
+    }
+
+    fn change_json(&self, tried: &Tried) -> Value {
+        let mut all = Map::new();
+        all.insert("change".into(), tried.change.to_string().into());
+        all.insert("makespan_s".into(), tried.makespan.mean.into());
+        all.insert("gain_percent".into(), tried.gain.mean.into());
+        if self.seeds > 1 {
+            all.insert("gain_ci95_percent".into(), json!(tried.gain.half_width()));
+        }
+        if let Some(held) = tried.held {
+            all.insert("held_gain_percent".into(), held.mean.into());
+        }
+        Value::Object(all)
+    }
+
+    /// The table with the verdict.
+    pub fn sheet(&self) -> Sheet {
+        let mut sheet = Sheet::default();
+        sheet.table(self.table());
+        let vain = self.rows.iter().filter(|row| !row.counts());
+        let vain: Vec<String> = vain.map(|row| format!("`{}`", row.changed)).collect();
+        if !vain.is_empty() {
+            sheet.line(format!("Without effect: {}.", vain.join(", ")));
+        }
+        if !self.pairs.is_empty() {
+            sheet.line("");
+            sheet.table(self.pair_table());
+        }
+        sheet.line("");
+        sheet.line(self.verdict());
+        sheet
+    }
+
+    /// Each change of each quantity, for programs.
+    pub fn data_sheet(&self) -> Sheet {
+        let mut sheet = Sheet::default();
+        sheet.table(self.data());
+        sheet
+    }
+
+    /// The rows that have an effect.
+    pub fn table(&self) -> Table {
+        let mut table = Table::new("quantities", "", &self.columns());
+        for row in self.rows.iter().filter(|row| row.counts()) {
+            table.push(self.row(row));
+        }
+        table
+    }
+
+    fn columns(&self) -> Vec<Column> {
+        let mut columns = vec![words("change", "change")];
+        if self.holds_decisions {
+            columns.push(numbers("gain, held [%]", "held_gain_percent"));
+            columns.push(numbers("decisions free [%]", "gain_percent"));
+            columns.push(numbers(
+                "without limit, held [%]",
+                "unlimited_held_gain_percent",
+            ));
+            columns.push(numbers("free [%]", "unlimited_gain_percent"));
+        } else {
+            columns.push(numbers("gain [%]", "gain_percent"));
+            columns.push(numbers("without limit [%]", "unlimited_gain_percent"));
+        }
+        columns.push(numbers("on the critical path [%]", "path_percent"));
+        columns
+    }
+
+    fn row(&self, row: &Row) -> Vec<Cell> {
+        let mut cells = vec![Cell::text(row.name())];
+        for tried in [Some(&row.step), row.unlimited.as_ref()] {
+            if self.holds_decisions {
+                cells.push(gained(tried.and_then(|one| one.held)));
+            }
+            cells.push(gained(tried.map(|one| one.gain)));
+        }
+        let share = |share: f64| Cell::value(share, short(share));
+        cells.push(row.on_path.map_or_else(Cell::empty, share));
+        cells
+    }
+
+    /// The makespan and the gain of each change.
+    fn data(&self) -> Table {
+        let mut columns = vec![
+            words("change", "change"),
+            numbers("makespan [s]", "makespan_s"),
+            numbers("gain [%]", "gain_percent"),
+        ];
+        if self.seeds > 1 {
+            columns.push(numbers("± [%]", "gain_ci95_percent"));
+        }
+        if self.holds_decisions {
+            columns.push(numbers("held [%]", "held_gain_percent"));
+        }
+        let mut table = Table::new("changes", "", &columns);
+        let number = |value: f64| Cell::value(value, short(value));
+        for row in &self.rows {
+            for tried in [Some(&row.step), row.unlimited.as_ref()]
+                .into_iter()
+                .flatten()
+            {
+                let mut cells = vec![
+                    Cell::text(tried.change.to_string()),
+                    number(tried.makespan.mean),
+                    number(tried.gain.mean),
+                ];
+                if self.seeds > 1 {
+                    cells.push(tried.gain.half_width().map_or_else(Cell::empty, number));
+                }
+                if self.holds_decisions {
+                    cells.push(
+                        tried
+                            .held
+                            .map_or_else(Cell::empty, |held| number(held.mean)),
+                    );
+                }
+                table.push(cells);
+            }
+        }
+        table
+    }
+
+    /// The gains as a figure: a row per quantity that has an effect.
+    pub fn figure(&self, style: &Style) -> Figure {
+        let step = |one: &Tried| self.ranking(one);
+        let dot = |key: usize, tried: &Tried| {
+            let gain = step(tried);
+            Dot::with_half(key, gain.mean, gain.half_width())
+        };
+        let rows = self.rows.iter().filter(|row| row.counts());
+        let rows = rows.map(|row| {
+            let unlimited = row.unlimited.as_ref().map(|one| dot(1, one));
+            RowOfFigure {
+                label: row.changed.to_string(),
+                dots: std::iter::once(dot(0, &row.step))
+                    .chain(unlimited)
+                    .collect(),
+            }
+        });
+        let keys = [
+            style.say("10 %, or one process", "10 %, ou um processo"),
+            style.say("without limit", "sem limite"),
+        ];
+        let chart = Rows {
+            name: style
+                .say("gain of each change", "ganho de cada mudança")
+                .to_owned(),
+            axis: style.say("gain [%]", "ganho [%]").to_owned(),
+            keys: keys
+                .into_iter()
+                .zip(0..)
+                .map(|(name, place)| Key::of(name, place))
+                .collect(),
+            groups: vec![Group {
+                heading: String::new(),
+                rows: rows.collect(),
+            }],
+            has_zero: true,
+            ..Rows::default()
+        };
+        Figure::new("bottlenecks", chart.draw(style))
+    }
+
+    fn pair_table(&self) -> Table {
+        let columns = [
+            words("two changes together", "changes"),
+            numbers("gain [%]", "gain_percent"),
+            numbers("beyond the sum [%]", "beyond_percent"),
+        ];
+        let mut table = Table::new("pairs", "", &columns);
+        for pair in &self.pairs {
+            let [a, b] = &pair.changes;
+            table.push([
+                Cell::text(format!("{a} and {b}")),
+                gained(Some(pair.gain)),
+                Cell::value(pair.beyond, short(pair.beyond)),
+            ]);
+        }
+        table
+    }
+}
+
+/// A part of the critical path for programs; processes count from 1.
+fn path_json(share: &PathShare) -> Value {
+    json!({
+        "kind": share.kind.name(),
+        "resource": share.resource,
+        "process": share.process.map(|process| process.index() + 1),
+        "seconds": share.time.get(),
+        "percent": share.percent,
+    })
+}
+
+/// A gain: green, or a loss: red.
+fn gained(gain: Option<Sample>) -> Cell {
+    let Some(gain) = gain else {
+        return Cell::empty();
+    };
+    Cell::value(gain.mean, gain.shown()).in_tone(match gain.mean {
+        0.05.. => Tone::Good,
+        ..-0.05 => Tone::Bad,
+        _ => Tone::Plain,
+    })
+}

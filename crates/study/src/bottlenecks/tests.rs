@@ -1,0 +1,177 @@
+use super::*;
+use serde_json::Value;
+
+/// Two clusters of two hosts of 1 GHz and 2 GHz, joined by the link `wan` of 1 MB/s.
+fn layers(settings: &[(&str, Value)]) -> (tempfile::TempDir, Layers) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("two.json");
+    let link = r#""link": { "bandwidth": "100 MB/s", "latency": "1 us" }"#;
+    let platform = format!(
+        r#"{{ "schema": "migsim-platform-1", "name": "two", "clusters": [
+            {{ "name": "slow", "hosts": 2, "speed": "1 GHz", {link}, "router": "a" }},
+            {{ "name": "fast", "hosts": 2, "speed": "2 GHz", {link}, "router": "b" }} ],
+          "routers": ["a", "b"],
+          "links": [{{ "name": "wan", "from": "a", "to": "b", "bandwidth": "1 MB/s", "latency": "10 ms" }}] }}"#
+    );
+    std::fs::write(&file, platform).unwrap();
+    let mut all: Vec<(&str, Value)> = vec![
+        ("platform", file.display().to_string().into()),
+        ("workload.app", "synthetic".into()),
+        ("workload.procs", 4.into()),
+        ("workload.supersteps", 10.into()),
+        ("workload.pattern", "ring".into()),
+        ("workload.instructions", "1e9 instr".into()),
+        ("workload.bytes", "1 MB".into()),
+        ("policy.name", "never".into()),
+        ("mapping", "contiguous".into()),
+        ("scenarios", json!(["i"])),
+    ];
+    all.extend(settings.iter().cloned());
+    (folder, Layers::of(all))
+}
+
+fn profile(settings: &[(&str, Value)], wanted: Wanted) -> Profile {
+    let (_folder, layers) = layers(settings);
+    let registry = Registry::standard();
+    let prepared = prepare((&registry, &layers, Limits::default()), wanted).unwrap();
+    prepared.run().unwrap()
+}
+
+fn row<'p>(profile: &'p Profile, name: &str) -> &'p Row {
+    let found = profile
+        .rows
+        .iter()
+        .find(|row| row.changed.to_string() == name);
+    found.unwrap_or_else(|| panic!("no row {name}"))
+}
+
+#[test]
+fn gains_are_those_of_the_closed_form() {
+    let settings = [
+        ("workload.procs", json!(2)),
+        ("workload.pattern", json!("line")),
+        ("workload.bytes", json!("2 MB")),
+        ("mapping", json!("slow-0,fast-0")),
+    ];
+    let profile = profile(&settings, Wanted::default());
+    // A superstep: 1 s of work on the slow host, 10 ms and 2 us of latency, 2 MB over the wan of 1 MB/s.
+    let superstep = 1.0 + 0.010_002 + 2.0;
+    let time = profile.makespan.mean / 10.0;
+    assert!((time / superstep - 1.0).abs() < 1e-9, "{time}");
+    let close =
+        |found: f64, expected: f64| assert!((found - expected).abs() < 1e-6, "{found} {expected}");
+    let wan = row(&profile, "link wan bandwidth");
+    close(
+        wan.step.gain.mean,
+        100.0 * 2.0 * (1.0 - 1.0 / 1.1) / superstep,
+    );
+    let latency = row(&profile, "link wan latency");
+    close(
+        latency.unlimited.as_ref().unwrap().gain.mean,
+        100.0 * 0.010 / superstep,
+    );
+    let slow = row(&profile, "cluster slow speed");
+    close(slow.step.gain.mean, 100.0 * (1.0 - 1.0 / 1.1) / superstep);
+    // The fast hosts wait for the slow ones.
+    let fast = row(&profile, "cluster fast speed");
+    close(fast.unlimited.as_ref().unwrap().gain.mean, 0.0);
+    assert_eq!(profile.rows[0].changed.to_string(), "link wan bandwidth");
+    // On the path: the work of a slow host, the latency and the transfer, but for the 2 us of access links.
+    let share = |name: &str| row(&profile, name).on_path.unwrap();
+    close(share("cluster slow speed"), 100.0 / superstep);
+    close(share("cluster fast speed"), 0.0);
+    close(share("link wan latency"), 100.0 * 0.010 / superstep);
+    close(share("link wan bandwidth"), 100.0 * 2.0 / superstep);
+    let verdict = profile.verdict();
+    assert_eq!(verdict.matches(". ").count(), 2, "{verdict}");
+    assert!(
+        verdict.contains("`link wan bandwidth +10%` gains most"),
+        "{verdict}"
+    );
+    assert!(
+        verdict.contains("such as `cluster fast speed`"),
+        "{verdict}"
+    );
+}
+
+#[test]
+fn data_have_the_keys_of_the_format_and_each_change_can_be_repeated() {
+    let json = profile(&[], Wanted::default()).to_json();
+    let keys: Vec<&String> = json.as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["makespan_s", "path", "changes"]);
+    let part = &json["path"][0];
+    let keys: Vec<&String> = part.as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["kind", "resource", "process", "seconds", "percent"]);
+    assert_eq!(
+        (&part["kind"], &part["resource"]),
+        (&json!("transfer"), &json!("wan"))
+    );
+    let (_folder, layers) = layers(&[]);
+    for change in json["changes"].as_array().unwrap() {
+        let keys: Vec<&String> = change.as_object().unwrap().keys().collect();
+        assert_eq!(keys, ["change", "makespan_s", "gain_percent"]);
+        let mut layers = layers.clone();
+        layers.push_flags(vec![Flag {
+            key: "changes".into(),
+            flag: "--change".into(),
+            value: json!([change["change"]]),
+        }]);
+        let again = Experiment::load(&layers, Limits::default()).unwrap();
+        let run = again.run_scenario(Scenario::I, &Progress::default(), &mut (), None);
+        assert_eq!(
+            json!(run.unwrap().outcome.makespan.get()),
+            change["makespan_s"]
+        );
+    }
+}
+
+#[test]
+fn seeds_give_intervals_and_held_decisions_a_second_gain() {
+    let settings = [
+        ("policy.name", json!("greedy-refine/every=3")),
+        ("scenarios", json!(["iii"])),
+        ("workload.spread", json!(0.6)),
+        ("workload.memory", json!("1 kB")),
+        ("load", json!({ "kind": "ar", "mean": 0.3 })),
+    ];
+    let wanted = Wanted {
+        seeds: vec![1, 2, 3],
+        holds_decisions: true,
+        has_pairs: true,
+        ..Wanted::default()
+    };
+    let profile = profile(&settings, wanted);
+    assert_eq!(profile.seeds, 3);
+    for row in &profile.rows {
+        assert!(row.step.gain.half_width().is_some() && row.step.held.is_some());
+    }
+    let load = row(&profile, "load").unlimited.as_ref().unwrap();
+    // A policy that decides otherwise may lose what the hosts gain.
+    assert!(load.held.unwrap().mean > 0.0, "{load:?}");
+    let json = profile.to_json();
+    assert!(json["changes"][0]["gain_ci95_percent"].is_f64());
+    assert!(
+        json["pairs"]
+            .as_array()
+            .is_some_and(|pairs| pairs.len() == 10)
+    );
+    for pair in &profile.pairs {
+        let alone = pair.changes.each_ref().map(|change| {
+            let found = profile.rows.iter().find(|row| row.step.change == *change);
+            found.unwrap().step.gain.mean
+        });
+        assert!((pair.gain.mean - alone[0] - alone[1] - pair.beyond).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn scenario_i_has_no_decisions_to_hold() {
+    let (_folder, layers) = layers(&[]);
+    let registry = Registry::standard();
+    let wanted = Wanted {
+        holds_decisions: true,
+        ..Wanted::default()
+    };
+    let error = prepare((&registry, &layers, Limits::default()), wanted).unwrap_err();
+    assert!(error.to_string().contains("nothing to hold"), "{error}");
+}

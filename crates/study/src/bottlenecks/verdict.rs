@@ -1,0 +1,81 @@
+//! The verdict of a profile: three sentences that follow from its numbers.
+
+use super::{Profile, Row, Tried};
+use crate::stats::{Sample, short};
+use migsim_experiment::Amount;
+
+impl Profile {
+    /// The verdict in three sentences.
+    pub fn verdict(&self) -> String {
+        let sentences = [self.first(), self.most(), self.rest()];
+        sentences.join(" ")
+    }
+
+    /// The gain that ranks a change \[%\]: that of held decisions, if they were held.
+    pub(super) fn ranking(&self, tried: &Tried) -> Sample {
+        let held = tried.held.filter(|_| self.holds_decisions);
+        held.unwrap_or(tried.gain)
+    }
+
+    fn gain(&self, tried: &Tried) -> f64 {
+        self.ranking(tried).mean
+    }
+
+    /// What gains most by a small step.
+    fn first(&self) -> String {
+        let time = self.makespan.shown();
+        match self.rows.first() {
+            Some(row) if self.gain(&row.step) >= super::NO_GAIN => format!(
+                "The run takes {time} s, and of all changes by {step} % `{name}` gains most: {gain} %.",
+                step = super::STEP,
+                name = row.name(),
+                gain = short(self.gain(&row.step)),
+            ),
+            _ => format!(
+                "The run takes {time} s, and no single change by {} % makes it faster.",
+                super::STEP
+            ),
+        }
+    }
+
+    /// What gains most without limit.
+    fn most(&self) -> String {
+        let unlimited = self.rows.iter().filter_map(|row| row.unlimited.as_ref());
+        let best = unlimited.reduce(|best, one| {
+            if self.gain(one) > self.gain(best) {
+                one
+            } else {
+                best
+            }
+        });
+        match best {
+            Some(one) if self.gain(one) >= super::NO_GAIN => format!(
+                "Without limit `{}` gains most, {} %: no change of a single quantity gains more.",
+                one.change.changed,
+                short(self.gain(one)),
+            ),
+            _ => "Without limit no single quantity makes it faster either.".to_owned(),
+        }
+    }
+
+    /// What changes nothing.
+    fn rest(&self) -> String {
+        let all = self.rows.len();
+        let vain: Vec<&Row> = self.rows.iter().filter(|row| !row.counts()).collect();
+        let count = vain.len();
+        let first = vain
+            .iter()
+            .find(|row| row.step.change.amount != Amount::Count(1));
+        match first {
+            Some(row) => format!(
+                "{count} of the {all} quantities change the time by less than {} % even without limit, such as `{}`.",
+                super::NO_GAIN,
+                row.changed
+            ),
+            None => format!(
+                "Each of the {all} quantities changes the time by {} % or more.",
+                super::NO_GAIN
+            ),
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! The flags of `migsim bottlenecks`.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::figure::{FIGURES, FigureArguments};
+use super::plan::PlanArguments;
+use super::settings::SettingsArguments;
+use super::{FIGURE, QUESTION, VARIED};
+use crate::cli::options::parse_counts;
+use crate::figure::Format;
+use crate::sweep::Spec;
+
+#[derive(Debug, Args)]
+#[command(
+    allow_negative_numbers = true,
+    after_help = "Examples:\n  \
+    What bounds this run, and what would a faster link gain:\n    \
+      migsim bottlenecks --platform ufrgs.json --app lu --n 2000 --procs 50\n  \
+    The same for a run that exists, with its decisions held:\n    \
+      migsim bottlenecks runs/a --hold-decisions\n  \
+    Repeat one of the changes:\n    \
+      migsim run --app lu --n 2000 --procs 50 --change 'cluster Corisco speed +10%'\n\n\
+    Each quantity is changed by 10 % for the better, and without limit: a speed or bandwidth 10^6 times as high, a latency or a price 0. \
+    The scenario is that of `--scenario`, else iii. With `--seeds` gains are means over the seeds, with their 95 % intervals."
+)]
+pub(in crate::cli) struct BottleneckArguments {
+    /// The experiment or the run folder, and what else is set
+    #[command(flatten)]
+    pub(in crate::cli) settings: SettingsArguments,
+    /// The seeds of each change
+    #[arg(long, value_name = "VALUES", value_parser = parse_counts, conflicts_with = "seed", help_heading = VARIED)]
+    pub(in crate::cli) seeds: Option<Spec>,
+    /// Repeat the decisions of the unchanged run in each changed run, and show the gain beside that of free decisions
+    #[arg(long, help_heading = QUESTION)]
+    pub(in crate::cli) hold_decisions: bool,
+    /// Make the best changes two at a time, too: what do they gain beyond each alone
+    #[arg(long, help_heading = QUESTION)]
+    pub(in crate::cli) pairs: bool,
+    /// Write the gains as a figure into this file, whose name ends in .svg, .pdf or .png
+    #[arg(long, value_name = "FILE", value_parser = parse_figure, help_heading = FIGURE)]
+    pub(in crate::cli) figure: Option<(PathBuf, Format)>,
+    #[command(flatten)]
+    pub(in crate::cli) look: FigureArguments,
+    #[command(flatten)]
+    pub(in crate::cli) output: PlanArguments,
+}
+
+/// Reads the file of a figure, and its format from the end of the name.
+fn parse_figure(text: &str) -> Result<(PathBuf, Format), String> {
+    let end = Path::new(text).extension();
+    let end = end.map(|end| end.to_string_lossy().to_ascii_lowercase());
+    let format = FIGURES.iter().find(|one| Some(one.0) == end.as_deref());
+    let format = format.ok_or_else(|| "the name of a figure ends in .svg, .pdf or .png".to_owned());
+    Ok((text.into(), format?.1))
+}

@@ -1,0 +1,102 @@
+//! `migsim bottlenecks`: what bounds the time of a run, found by running it again with one quantity changed at a time.
+
+use std::io::Write;
+
+use super::args::{BottleneckArguments, ScenarioChoice};
+use super::memory_limit::limits;
+use super::print::{print_result, say_notes};
+use super::progress::{Bar, with_bar};
+use super::run::{layers, read_experiment, set_flags};
+use super::threads::planning_threads;
+use crate::Registry;
+use crate::error::{Error, Problem};
+use crate::experiment::{Experiment, Layers, Limits};
+use crate::memory::Purpose;
+use crate::output::{Form, Run, write_named};
+use crate::sweep::Spec;
+use crate::sweep::bottlenecks::{Wanted, prepare};
+
+pub(super) fn bottlenecks(
+    registry: &Registry,
+    arguments: &BottleneckArguments,
+    out: &mut dyn Write,
+    errors: &mut dyn Write,
+) -> Result<(), Error> {
+    let output = arguments.output;
+    let limits = limits(&arguments.settings.memory, output.threads, Purpose::Sweep);
+    let layers = settings(registry, arguments, limits)?;
+    let wanted = wanted(arguments)?;
+    let threads = planning_threads(output.threads, limits)?;
+    let experiment = Experiment::load_with(registry, &layers, limits)?;
+    if !output.quiet {
+        say_notes(&experiment.notes(), errors);
+    }
+    let with = (registry, &layers, limits);
+    let prepared = threads.install(|| prepare(with, wanted))?;
+    let bar = Bar {
+        unit: "runs",
+        total: Some(prepared.runs()),
+        has_lines: true,
+        is_quiet: output.quiet,
+    };
+    let profile = with_bar(&bar, &|| prepared.done(), || {
+        threads.install(|| prepared.run())
+    })?;
+    if !output.quiet {
+        say_notes(&profile.notes, errors);
+    }
+    if let Some((file, format)) = &arguments.figure {
+        let style = arguments.look.style();
+        write_named(file, &profile.figure(&style).file(*format, &style))?;
+    }
+    let form = output.form.form_unless(output.quiet);
+    let sheet = || match form {
+        Some(Form::Csv) => profile.data_sheet(),
+        _ => profile.sheet(),
+    };
+    print_result(out, form, || profile.to_json(), sheet)
+}
+
+/// The settings: those of a run folder, or those of the arguments.
+fn settings(
+    registry: &Registry,
+    arguments: &BottleneckArguments,
+    limits: Limits,
+) -> Result<Layers, Error> {
+    let named = arguments.settings.experiment.as_deref();
+    let Some(folder) = named.filter(|path| path.is_dir()) else {
+        return layers(registry, &arguments.settings, None);
+    };
+    let set = set_flags(registry, &arguments.settings)?;
+    // The scenario is a part of the question.
+    if let Some(flag) = set.into_iter().find(|flag| !flag.starts_with("--scenario")) {
+        let problem = Problem::new("the settings of a finished run are fixed").source(flag);
+        let hint = "leave the flag out, or name an experiment instead of a run folder";
+        return Err(problem.hint(hint).into());
+    }
+    let run = Run::read(registry, folder)?;
+    let mut layers = Layers::default();
+    layers.push_file(read_experiment(registry, &folder.join("run.json"))?);
+    run.check_inputs(&Experiment::load_with(registry, &layers, limits)?)?;
+    Ok(layers)
+}
+
+/// The options of the profile.
+fn wanted(arguments: &BottleneckArguments) -> Result<Wanted, Error> {
+    let scenario = match ScenarioChoice::scenarios(&arguments.settings.scenario)[..] {
+        [] => None,
+        [one] => Some(one),
+        _ => {
+            let problem = Problem::new("a profile is of one scenario").source("--scenario");
+            return Err(problem.hint("choose `i`, `ii` or `iii`").into());
+        }
+    };
+    let seeds = arguments.seeds.as_ref().map_or(0, Spec::count);
+    let seed = |index| arguments.seeds.as_ref()?.get(index).as_u64();
+    Ok(Wanted {
+        scenario,
+        seeds: (0..seeds).filter_map(seed).collect(),
+        holds_decisions: arguments.hold_decisions,
+        has_pairs: arguments.pairs,
+    })
+}
