@@ -15,7 +15,8 @@ use crate::bsp::Scenario;
 use crate::error::{Error, Problem, visible};
 use crate::experiment::{Experiment, Flag, Layers, Progress};
 use crate::memory::{Limits, Purpose};
-use crate::output::{Case, Overview, Question, Run, Story, write_named};
+use crate::output::{Case, Overview, Question, Run, Story, time_of_superstep, write_named};
+use crate::policy::explain::Sentence;
 
 pub(super) fn explain(
     registry: &Registry,
@@ -63,6 +64,27 @@ pub(super) fn explain(
         })
     });
     let story = Story::new(&run, question, effect.as_ref())?;
+    let story = if story.has_no_call() && question.process.is_none() {
+        let usual = if run.get(Scenario::Iii).is_some() {
+            Scenario::Iii
+        } else {
+            Scenario::Ii
+        };
+        let scenario = scenario.unwrap_or(usual);
+        match why_so_long(registry, arguments, superstep, scenario) {
+            Ok(sentences) => story.with_time(sentences),
+            Err(error) => {
+                let why = error.first_line();
+                say_notes(
+                    &[format!("why it took its time is not known: {why}")],
+                    errors,
+                );
+                story
+            }
+        }
+    } else {
+        story
+    };
     if let Some(file) = &arguments.html {
         write_named(file, story.html().as_bytes())?;
     }
@@ -71,6 +93,32 @@ pub(super) fn explain(
     } else {
         print(out, &visible(&story.text()))
     }
+}
+
+/// Says why a superstep took its time, by a run of the scenario that records its critical path.
+fn why_so_long(
+    registry: &Registry,
+    arguments: &ExplainArguments,
+    superstep: u64,
+    scenario: Scenario,
+) -> Result<Vec<Sentence>, Error> {
+    let memory = limits(&arguments.settings.memory, None, Purpose::Explanation);
+    let layers = match folder(arguments) {
+        Some(folder) => {
+            let mut layers = Layers::default();
+            layers.push_file(read_experiment(registry, &folder.join("run.json"))?);
+            layers
+        }
+        None => layers(registry, &arguments.settings, None)?,
+    };
+    let experiment = Experiment::load_with(registry, &layers, memory)?;
+    if let Some(folder) = folder(arguments) {
+        Run::read(registry, folder)?.check_inputs(&experiment)?;
+    }
+    let progress = Progress::default();
+    with_bar(&bar(&experiment, 1), &|| progress.supersteps(), || {
+        time_of_superstep(&experiment, scenario, superstep, &progress)
+    })
 }
 
 /// The folder that is named, if it is one.

@@ -13,11 +13,12 @@ use super::progress::{Bar, with_bar};
 use super::report;
 use super::threads::threads;
 use crate::Registry;
-use crate::bsp::{Recorder, Scenario};
+use crate::bsp::{CriticalPath, Recorder, Scenario};
 use crate::document::{Document, FileKind, read_text, typed_value};
 use crate::error::{Error, Problem, did_you_mean};
 use crate::experiment::{
-    Experiment, Flag, Layers, Progress, Results, ScenarioRun, Starts, built_in_names, file_pointers,
+    Experiment, Flag, Layers, PathShare, Progress, Results, ScenarioRun, Starts, built_in_names,
+    file_pointers,
 };
 use crate::load::from_flag;
 use crate::memory::Purpose;
@@ -36,6 +37,7 @@ pub(super) fn run(
     out: &mut dyn Write,
     errors: &mut dyn Write,
 ) -> Result<(), Error> {
+    check_path(arguments)?;
     let experiment = prepared(registry, arguments, None)?;
     if !arguments.quiet {
         say_notes(&experiment.notes(), errors);
@@ -66,7 +68,7 @@ pub(super) fn run(
         has_lines: false,
         is_quiet: arguments.quiet,
     };
-    let (results, mut drafts, activity) = with_bar(&bar, &|| progress.supersteps(), || {
+    let (results, mut drafts, activity, paths) = with_bar(&bar, &|| progress.supersteps(), || {
         threads.install(|| {
             let mut done = run_all(arguments, &experiment, &progress, folder.as_ref())?;
             done.0.static_starts = experiment.run_starts(&starts, Some(&done.0), &progress)?;
@@ -78,7 +80,9 @@ pub(super) fn run(
     }
     let (mut elsewhere, mut place) = (None, None);
     if let Some(page) = page {
-        let html = Report::of(&experiment, &results, activity)?.html();
+        let html = Report::of(&experiment, &results, activity)?
+            .with_paths(paths)
+            .html();
         match page {
             Page::InFolder(name) => {
                 place = arguments.out.as_ref().map(|folder| folder.join(&name));
@@ -105,6 +109,17 @@ pub(super) fn run(
         || summary(&experiment, &results),
         || table(&experiment, &results),
     )
+}
+
+/// A critical path that is recorded must be shown somewhere.
+fn check_path(arguments: &RunArguments) -> Result<(), Error> {
+    let is_shown = arguments.report.is_some() || arguments.write_trace.contains(&Viewer::Perfetto);
+    if is_shown || !arguments.critical_path {
+        return Ok(());
+    }
+    let problem = Problem::new("nothing would show the critical path").source("--critical-path");
+    let hint = "add `--report` or `--write-trace perfetto`, or use `migsim bottlenecks`";
+    Err(problem.hint(hint).into())
 }
 
 /// The static starts of the experiment, unless they are not wanted; notes why there are none.
@@ -174,8 +189,14 @@ fn page(arguments: &RunArguments, experiment: &Experiment) -> Result<Option<Page
     Ok(Some(Page::Elsewhere(file)))
 }
 
-/// The yield of the scenarios: results, files written while they ran, activity of processes; the last two only if they are wanted.
-type Done = (Results, Drafts, Vec<Activity>);
+/// The yield of the scenarios: results, files written while they ran, activity of processes, critical paths; all but the first only if they
+/// are wanted.
+type Done = (
+    Results,
+    Drafts,
+    Vec<Activity>,
+    Vec<(Scenario, Vec<PathShare>)>,
+);
 
 /// Runs the scenarios; each writes or remembers what was asked for while it runs.
 fn run_all(
@@ -184,10 +205,13 @@ fn run_all(
     progress: &Progress,
     folder: Option<&RunFolder>,
 ) -> Result<Done, Error> {
-    let is_watched =
-        arguments.processes || !arguments.write_trace.is_empty() || arguments.report.is_some();
+    let is_watched = arguments.processes
+        || !arguments.write_trace.is_empty()
+        || arguments.report.is_some()
+        || arguments.critical_path;
     if !is_watched {
-        return Ok((experiment.run(progress)?, Drafts::default(), Vec::new()));
+        let results = experiment.run(progress)?;
+        return Ok((results, Drafts::default(), Vec::new(), Vec::new()));
     }
     let scenarios = &experiment.config.scenarios;
     let remembered = experiment.memory();
@@ -201,18 +225,20 @@ fn run_all(
         })
         .collect();
     let (mut runs, mut drafts, mut activities) = (Vec::new(), Drafts::default(), Vec::new());
+    let mut paths = Vec::new();
     for one in done {
-        let (run, written, activity) = one?;
+        let (run, written, activity, path) = one?;
+        paths.extend(path.map(|path| (run.scenario, experiment.path_shares(&path))));
         runs.push(run);
         drafts.processes.extend(written.processes);
         drafts.traces.extend(written.traces);
         activities.extend(activity);
     }
-    Ok((experiment.results(runs)?, drafts, activities))
+    Ok((experiment.results(runs)?, drafts, activities, paths))
 }
 
-/// A scenario: its results, what was written, what processes did.
-type One = (ScenarioRun, Drafts, Option<Activity>);
+/// A scenario: its results, what was written, what processes did, its critical path.
+type One = (ScenarioRun, Drafts, Option<Activity>, Option<CriticalPath>);
 
 /// Runs one scenario and writes its part of `processes.csv` and its traces, if there is a folder for them.
 fn run_watched(
@@ -244,8 +270,15 @@ fn run_watched(
     let watchers = traces.iter_mut().map(|trace| trace as &mut dyn Recorder);
     let table_too = table.iter_mut().map(|table| table as &mut dyn Recorder);
     let remembered = activity.iter_mut().map(|one| one as &mut dyn Recorder);
-    let mut watchers: Vec<&mut dyn Recorder> =
-        table_too.chain(watchers).chain(remembered).collect();
+    let mut path: Option<CriticalPath> = None;
+    let recorded = arguments
+        .critical_path
+        .then_some(&mut path as &mut dyn Recorder);
+    let mut watchers: Vec<&mut dyn Recorder> = table_too
+        .chain(watchers)
+        .chain(remembered)
+        .chain(recorded)
+        .collect();
     let run = simulate(&mut watchers)?;
     if let Some(table) = table {
         drafts.processes.push(table.finish()?);
@@ -253,7 +286,7 @@ fn run_watched(
     for trace in traces {
         drafts.traces.push(trace.finish(&run.outcome)?);
     }
-    Ok((run, drafts, activity))
+    Ok((run, drafts, activity, path))
 }
 
 /// The formats that were asked for, each once.

@@ -57,7 +57,7 @@ pub use activity::Activity;
 pub use atomic_file::{Draft, write_file, write_named};
 pub use csv_guard::guarded;
 pub use earlier::check_settings;
-pub use explain::{Case, Overview, Question, Story};
+pub use explain::{Case, Overview, Question, Story, time_of_superstep};
 pub use folder::locked;
 pub use folder::{Drafts, RunFolder};
 pub use html::escaped;

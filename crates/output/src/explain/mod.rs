@@ -12,6 +12,7 @@
 //! [`Narrator`]: migsim_policies::explain::Narrator
 
 mod case;
+mod duration;
 mod meanings;
 mod outcome;
 mod overview;
@@ -21,6 +22,8 @@ mod question;
 mod story;
 
 pub use case::Case;
+pub(crate) use duration::in_words;
+pub use duration::time_of_superstep;
 pub use overview::Overview;
 pub(super) use question::Answer;
 pub use question::Question;

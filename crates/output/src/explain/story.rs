@@ -88,6 +88,18 @@ impl<'a> Story<'a> {
         })
     }
 
+    /// Whether no call came after the superstep.
+    pub fn has_no_call(&self) -> bool {
+        self.call.is_none()
+    }
+
+    /// The same with sentences on why the superstep took its time.
+    #[must_use]
+    pub fn with_time(mut self, sentences: Vec<Sentence>) -> Self {
+        self.parts.push(("Why it took its time", sentences));
+        self
+    }
+
     fn heading(&self) -> String {
         let scene = &self.answer.scene;
         let who = scene.process;

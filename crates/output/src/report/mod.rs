@@ -26,6 +26,7 @@ mod head;
 mod notes;
 mod page;
 mod page_data;
+mod path;
 mod reasons;
 mod scores;
 mod series;

@@ -8,7 +8,7 @@ use super::super::records::describe;
 use super::compress::Pack;
 use super::drawing::{self, Hosts};
 use super::page_data::Report;
-use super::{decisions, gantt, head, notes, numbered, reasons, scores, series, usage};
+use super::{decisions, gantt, head, notes, numbered, path, reasons, scores, series, usage};
 use migsim_experiment::policy_label;
 
 const BODY: &str = include_str!("report.html");
@@ -76,6 +76,7 @@ impl Report {
                 ("scenarios", &head::scenarios(self)),
                 ("remarks", &head::remarks(self)),
                 ("ledger", &head::ledger(self)),
+                ("path", &path::path(self)),
                 ("drawing", &drawing),
                 (
                     "settings",

@@ -9,8 +9,9 @@ use super::super::read::{Run, damaged, rows};
 use super::super::traffic::{LinkTraffic, group_size, traffic};
 use migsim_base::document::read_text;
 use migsim_base::error::Error;
+use migsim_bsp::Scenario;
 use migsim_experiment::Registry;
-use migsim_experiment::{Experiment, Results};
+use migsim_experiment::{Experiment, PathShare, Results};
 
 /// A run, ready to be shown.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +22,8 @@ pub struct Report {
     pub(super) activity: Option<Vec<Activity>>,
     /// The traffic across the links; only if that was written.
     pub(super) traffic: Option<Vec<LinkTraffic>>,
+    /// The critical path of scenarios, summed; empty if none was recorded.
+    pub(super) paths: Vec<(Scenario, Vec<PathShare>)>,
 }
 
 impl Report {
@@ -40,6 +43,7 @@ impl Report {
             machine,
             activity,
             traffic,
+            paths: Vec::new(),
         })
     }
 
@@ -57,7 +61,15 @@ impl Report {
             machine: Machine::of(experiment),
             activity: Some(activity),
             traffic: Some(traffic(experiment, results)),
+            paths: Vec::new(),
         })
+    }
+
+    /// The same with critical paths of scenarios, summed by kind, resource and process.
+    #[must_use]
+    pub fn with_paths(mut self, paths: Vec<(Scenario, Vec<PathShare>)>) -> Self {
+        self.paths = paths;
+        self
     }
 
     /// The number of processes.

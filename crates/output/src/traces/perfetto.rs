@@ -12,8 +12,9 @@
 use super::Traced;
 use super::lines::{Lines, Short};
 use super::timeline::{Counter, Sink, State};
+use crate::explain::in_words;
 use migsim_base::units::{HostId, Time};
-use migsim_bsp::MigrationRecord;
+use migsim_bsp::{CriticalPath, MigrationRecord};
 use migsim_platform::Platform;
 
 /// The group of what is not of a host; hosts follow.
@@ -76,6 +77,29 @@ impl<'a> Perfetto<'a> {
         self.write_superstep(end);
         self.lines.push(b"\n]}").end_line();
         self.lines
+    }
+
+    /// Writes the pieces of the critical path as a track of their own, if there are any.
+    pub(super) fn critical_path(&mut self, path: &CriticalPath) {
+        if path.pieces.is_empty() {
+            return;
+        }
+        self.follow(&describe("thread_name", RUN, 2, "critical path"));
+        for piece in &path.pieces {
+            let [begin, end] = [piece.begin, piece.end].map(|time| self.nanoseconds(time.get()));
+            if end == begin {
+                continue; // too short for the viewer
+            }
+            let (kind, words) = (piece.kind.name(), in_words(piece, self.platform));
+            let words = serde_json::Value::from(words);
+            let head = format!(
+                ",\n{{\"ph\":\"X\",\"pid\":{RUN},\"tid\":2,\"name\":\"{kind}\",\"args\":{{\"why\":{words}}},\"ts\":"
+            );
+            self.lines.push(head.as_bytes());
+            push_date(&mut self.lines, begin);
+            self.lines.push(b",\"dur\":");
+            self.lines.push_thousandths(end - begin).push(b"}");
+        }
     }
 
     /// A process comes to a host.

@@ -8,7 +8,7 @@ use super::{TraceFormat, Traced};
 use crate::{Draft, RunFolder};
 use migsim_base::error::Error;
 use migsim_base::units::HostId;
-use migsim_bsp::{Beginnings, CallRecord, MigrationRecord, Outcome, Recorder};
+use migsim_bsp::{Beginnings, CallRecord, CriticalPath, MigrationRecord, Outcome, Recorder};
 use migsim_policies::Measures;
 
 /// The trace of one scenario, being written.
@@ -16,6 +16,8 @@ use migsim_policies::Measures;
 pub struct Trace<'a> {
     draft: Draft,
     timeline: Format<'a>,
+    /// The critical path, if it was recorded.
+    path: CriticalPath,
 }
 
 #[derive(Debug)]
@@ -47,7 +49,11 @@ impl<'a> Trace<'a> {
                 Format::Paje(Box::new(Timeline::new(sink, processes, traced.narrator)))
             }
         };
-        Ok(Self { draft, timeline })
+        Ok(Self {
+            draft,
+            timeline,
+            path: CriticalPath::default(),
+        })
     }
 
     /// Ends the trace of a run that came to `outcome`.
@@ -57,7 +63,11 @@ impl<'a> Trace<'a> {
     pub fn finish(self, outcome: &Outcome) -> Result<Draft, Error> {
         let end = outcome.makespan;
         let lines = match self.timeline {
-            Format::Perfetto(timeline) => timeline.end(end).end(end),
+            Format::Perfetto(timeline) => {
+                let mut sink = timeline.end(end);
+                sink.critical_path(&self.path);
+                sink.end(end)
+            }
             Format::Paje(timeline) => timeline.end(end).end(end),
         };
         lines.finish().map_err(|error| self.draft.failed(&error))?;
@@ -92,5 +102,9 @@ impl Recorder for Trace<'_> {
             Format::Perfetto(timeline) => timeline.migration(migration),
             Format::Paje(timeline) => timeline.migration(migration),
         }
+    }
+
+    fn path(&mut self, path: CriticalPath) {
+        self.path = path;
     }
 }
