@@ -22,12 +22,13 @@ from ._experiment import Experiment, run
 from ._policy import Policy, PlatformView, View, policy, policies
 from ._platform import Platform, PlatformBuilder
 from ._run import Run, Scenario, load
-from ._sweep import Comparison, Shard, Sweep, SweepResult, Tuning, compare, sweep, tune
+from ._sweep import Bottlenecks, Comparison, Shard, Sweep, SweepResult, Tuning, bottlenecks, compare, sweep, tune
 from ._table import Table
 from ._trigger import Observed, Trigger, trigger, triggers
 
 __all__ = [
     "Application",
+    "Bottlenecks",
     "Comparison",
     "Error",
     "Experiment",
@@ -51,6 +52,7 @@ __all__ = [
     "__version__",
     "application",
     "applications",
+    "bottlenecks",
     "compare",
     "load",
     "policies",

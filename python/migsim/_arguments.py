@@ -51,7 +51,7 @@ def arguments(command: str, keywords: Mapping[str, Value], is_varied: bool = Fal
             typed += [f"--{flag}"] if value else []
         elif flag in ("platform", "load", "library") and isinstance(value, Mapping):
             typed += [f"--{flag}", as_file(value) if flag != "load" else _load(value)]
-        elif flag in ("load", "net") and _is_list(value):
+        elif flag in ("load", "net", "change") and _is_list(value):
             for one in _items(value):
                 typed += [f"--{flag}", _load(one) if isinstance(one, Mapping) else _text(one)]
         elif _is_list(value):

@@ -180,6 +180,14 @@ class Run:
         return self._table("links")
 
     @property
+    def critical_path(self) -> Table:
+        """A row per piece of the critical path of the last scenario, in the order of time: kind, resource, process, begin and end [s].
+
+        The scenario is run once more by events to record it.
+        """
+        return self._table("critical_path") if self._core is not None else self._again()._table("critical_path")
+
+    @property
     def records(self) -> list[dict[str, Any]]:
         """The decision record of each call, with candidates, reasons and the state of the policy."""
         if self._core is not None:

@@ -336,3 +336,63 @@ def compare(
     typed = [*named, *arguments("compare", keywords, is_varied=True), *_seeds(seeds)]
     text = call_beside(["compare", *typed, "--out", folder, *_TABLE])
     return Comparison(folder, text)
+
+
+class Bottlenecks:
+    """The causal profile of a run: the run again with one quantity changed at a time.
+
+    Parameters
+    ----------
+    found
+        The JSON of `migsim bottlenecks`.
+    """
+
+    def __init__(self, found: dict[str, Any]) -> None:
+        self._found = found
+        #: The makespan without a change [s].
+        self.makespan: float = found["makespan_s"]
+
+    def _rows(self, name: str) -> Table:
+        rows = self._found[name]
+        names = list(rows[0]) if rows else []
+        return Table._of_rows(names, ([row[one] for one in names] for row in rows))
+
+    @property
+    def changes(self) -> Table:
+        """A row per change, those of the quantity that gains most first: `change` (a value of the keyword `change`), makespan, gain."""
+        return self._rows("changes")
+
+    @property
+    def path(self) -> Table:
+        """The critical path summed by kind, resource and process, the longest first."""
+        return self._rows("path")
+
+    def __repr__(self) -> str:
+        return repr(self.changes)
+
+
+def bottlenecks(
+    experiment: str | PathLike[str] | None = None,
+    /,
+    *,
+    seeds: int | Sequence[int] | str | None = None,
+    **keywords: Value,
+) -> Bottlenecks:
+    """Finds what bounds the time of a run: one quantity is changed at a time, by 10 % and without limit.
+
+    >>> import migsim
+    >>> found = migsim.bottlenecks(app="lu", n=200, procs=25)
+    >>> best = next(found.changes.rows())["change"]
+    >>> migsim.run(app="lu", n=200, procs=25, change=best).makespan < found.makespan
+    True
+
+    Parameters
+    ----------
+    seeds
+        The seeds of each change; gains are then means.
+    keywords
+        As those of `migsim.run`, with `hold_decisions` and `pairs`.
+    """
+    named = [] if experiment is None else [fspath(experiment)]
+    typed = [*named, *arguments("bottlenecks", keywords), *_seeds(seeds)]
+    return Bottlenecks(json.loads(call_beside(["bottlenecks", *typed, "--json", "--quiet"])))

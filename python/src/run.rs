@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use migsim::bsp::{Recorder, Scenario};
+use migsim::bsp::{Piece, Recorder, Scenario};
 use migsim::experiment::{Experiment as Settings, Progress, Results};
 use migsim::output::{self, Case, Overview, Question, Report, RunFolder, Story};
 use migsim::policy::Measures;
-use migsim::units::HostId;
+use migsim::units::{HostId, ProcessId};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -257,6 +257,48 @@ impl Run {
         ])
     }
 
+    /// The pieces of the critical path of the last scenario, which is run once more by events.
+    fn critical_path(&self, py: Python<'_>) -> PyResult<Table> {
+        let settings = &self.settings;
+        let last = settings.config.scenarios.last().copied();
+        let scenario = last.unwrap_or(Scenario::I);
+        let run = || settings.run_with_path(scenario, &Progress::default());
+        let (_, path) = py.detach(run).map_err(|error| exception(py, &error))?;
+        let pieces = || path.pieces.iter();
+        let texts = |of: &dyn Fn(&Piece) -> String| {
+            Column::Texts(pieces().map(|one| Some(of(one))).collect())
+        };
+        let number =
+            |process: Option<ProcessId>| process.map(|process| (process.index() + 1) as f64);
+        Table::new(vec![
+            ("kind".to_owned(), texts(&|one| one.kind.name().to_owned())),
+            (
+                "resource".to_owned(),
+                texts(&|one| settings.resource_of(one)),
+            ),
+            (
+                "process".to_owned(),
+                Column::Numbers(pieces().map(|one| number(one.process)).collect()),
+            ),
+            (
+                "to_process".to_owned(),
+                Column::Numbers(pieces().map(|one| number(one.to)).collect()),
+            ),
+            (
+                "superstep".to_owned(),
+                counts(pieces().map(|one| one.superstep as u64 + 1)),
+            ),
+            (
+                "begin_s".to_owned(),
+                Column::Full(pieces().map(|one| one.begin.get()).collect()),
+            ),
+            (
+                "end_s".to_owned(),
+                Column::Full(pieces().map(|one| one.end.get()).collect()),
+            ),
+        ])
+    }
+
     fn links(&self, py: Python<'_>) -> PyResult<Table> {
         let rows = py.detach(|| output::traffic(&self.settings, &self.results));
         Table::new(vec![
@@ -365,8 +407,9 @@ impl Run {
                         .table(&self.settings)
                 }
             },
+            "critical_path" => self.critical_path(py),
             other => Err(PyValueError::new_err(format!(
-                "unknown table `{other}`; known tables: calls, links, migrations, processes, supersteps"
+                "unknown table `{other}`; known tables: calls, critical_path, links, migrations, processes, supersteps"
             ))),
         }
     }
