@@ -227,6 +227,7 @@ fn the_chapter_on_settings_is_that_of_the_schema() {
         "scenarios",
         "seed",
         "load",
+        "changes",
         "library",
     ];
     let top: serde_json::Map<String, Value> = top
@@ -503,6 +504,7 @@ fn the_chapter_on_commands_is_their_help() {
         &["sweep"],
         &["sweep", "merge"],
         &["compare"],
+        &["bottlenecks"],
         &["tune"],
         &["explain"],
         &["snapshot"],
