@@ -47,11 +47,9 @@ pub fn time_of_superstep(
             superstep(number)
         )]);
     }
-    let mut longest: Vec<usize> = (0..own.len()).collect();
-    longest.sort_by(|a, b| {
-        let [a, b] = [a, b].map(|place| own[*place].duration().get());
-        b.total_cmp(&a)
-    });
+    let parts = parts(&own);
+    let mut longest: Vec<usize> = (0..parts.len()).collect();
+    longest.sort_by(|a, b| parts[*b].0.total_cmp(&parts[*a].0));
     longest.truncate(MOST_PIECES);
     longest.sort_unstable();
     let mut sentences = vec![say!(
@@ -60,16 +58,40 @@ pub fn time_of_superstep(
         ON_PATH.of(whole)
     )];
     for place in longest {
-        let piece = own[place];
-        let duration = PIECE.of(piece.duration().get());
-        sentences.push(say!("  {}: {}", duration, &*in_words(piece, platform)));
+        let (seconds, pieces) = parts[place];
+        let words = match pieces {
+            [piece] => in_words(piece, platform),
+            several => {
+                let (count, what) = (several.len(), protocol(several[0].kind));
+                format!("{what}, {count} steps one after the other.")
+            }
+        };
+        sentences.push(say!("  {}: {}", PIECE.of(seconds), words));
     }
-    let rest = own.len().saturating_sub(MOST_PIECES);
+    let rest = parts.len().saturating_sub(MOST_PIECES);
     if rest > 0 {
         let rest = counted(rest, "shorter piece");
-        sentences.push(say!("  and {}.", &*rest));
+        sentences.push(say!("  and {}.", rest));
     }
     Ok(sentences)
+}
+
+/// The pieces one by one, with their durations \[s\]; those of a barrier or a call that follow each other are one part.
+fn parts<'p>(pieces: &'p [&'p Piece]) -> Vec<(f64, &'p [&'p Piece])> {
+    let belong = |a: &&Piece, b: &&Piece| {
+        a.kind == b.kind && matches!(a.kind, PieceKind::Barrier | PieceKind::Call)
+    };
+    let parts = pieces.chunk_by(belong);
+    let whole = |part: &[&Piece]| part.iter().map(|piece| piece.duration().get()).sum();
+    parts.map(|part| (whole(part), part)).collect()
+}
+
+/// The protocol that steps of this kind belong to.
+fn protocol(kind: PieceKind) -> &'static str {
+    match kind {
+        PieceKind::Call => "the rescheduling call",
+        _ => "the barrier",
+    }
 }
 
 /// A piece in words.

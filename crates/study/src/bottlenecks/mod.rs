@@ -205,6 +205,11 @@ impl Prepared<'_> {
                 possible.links_left_out
             ));
         }
+        let is_of_messages = |one: &Changed| matches!(one, Changed::Barrier | Changed::Calls);
+        if possible.changed.iter().any(is_of_messages) {
+            let note = "a change of the barrier or of calls by 10 % leaves the latencies of their messages as they are; those belong to links and routes";
+            self.notes.push(note.to_owned());
+        }
         for changed in possible.changed {
             let step = if changed.is_rate() { STEP } else { -STEP };
             self.changed.push(Planned {
