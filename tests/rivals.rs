@@ -1,65 +1,69 @@
-//! The study of rivals: its cases can be run, and the committed table is what runs give.
+//! The study of rivals: its names can be run, and its advice names policies that run.
 
 use migsim::Registry;
-use migsim::experiment::{Experiment, Layers, Limits, Progress};
-use serde_json::Value;
+use migsim::experiment::{Experiment, Layers, Limits};
+use migsim::paper::rivals::{Outcome, Study, csv, markdown};
+use migsim::sweep::bench::{Bench, Reading, Request};
 
-/// A case of the study, with a policy.
-fn experiment(case: &Value, policy: &str) -> Experiment {
-    let settings = case["settings"].as_object().expect("settings");
-    let settings = settings
-        .iter()
-        .map(|(key, value)| (key.as_str(), value.clone()));
-    let settings = settings.chain([("policy.name", policy.into())]);
-    let layers = Layers::of(settings.collect::<Vec<_>>());
-    Experiment::load_with(&Registry::standard(), &layers, Limits::default()).expect(policy)
-}
-
-fn cases() -> Value {
-    serde_json::from_str(include_str!("../crates/papers/src/rivals/cases.json"))
-        .expect("the cases are JSON")
+fn loaded(reading: &Reading) -> Experiment {
+    let settings = reading.settings.iter().map(|(key, value)| (key.as_str(), value.clone()));
+    let base = [("extends", "lb-1.1.1".into()), ("policy.name", reading.policy.clone().into())];
+    let layers = Layers::of(base.into_iter().chain(settings));
+    let name = &reading.name;
+    Experiment::load_with(&Registry::standard(), &layers, Limits::default())
+        .unwrap_or_else(|error| panic!("{name}: {error}"))
 }
 
 #[test]
-fn every_case_loads_with_every_policy_and_trigger() {
-    let cases = cases();
-    let names = [&cases["policies"], &cases["triggers"]];
-    let names: Vec<&str> = names
-        .iter()
-        .flat_map(|names| names.as_str().unwrap().split(','))
-        .collect();
-    let first = &cases["cases"][0];
-    for name in &names {
-        experiment(first, name);
-    }
-    for case in cases["cases"].as_array().unwrap() {
-        experiment(case, "never");
+fn every_policy_trigger_and_reading_of_the_study_loads() {
+    let study = Study::built_in();
+    let plain = |name: String| Reading { policy: name.clone(), name, settings: [].into() };
+    let all: Vec<Reading> =
+        study.cross().into_iter().map(plain).chain(study.migbsp()).chain(study.paid()).collect();
+    assert!(all.len() > 100);
+    let neutral = loaded(&plain("migbsp".into()));
+    for reading in &all {
+        let experiment = loaded(reading);
+        // A reading that sets what is neutral anyway would be the same row twice.
+        let is_other = experiment.resolved["policy"] != neutral.resolved["policy"];
+        assert!(is_other, "{}", reading.name);
     }
 }
 
 #[test]
-fn the_committed_rows_are_what_runs_give() {
-    let cases = cases();
-    let table = include_str!("../results/rivals.csv");
-    let mut rows = csv::Reader::from_reader(table.as_bytes());
-    let rows: Vec<csv::StringRecord> = rows.records().map(Result::unwrap).collect();
-    for (name, policy) in [
-        ("lu-1000-25", "migbsp"),
-        ("lu-1000-25", "refine"),
-        ("sw", "greedy-refine"),
-        ("slow-host", "prefix"),
-    ] {
-        let row = rows
-            .iter()
-            .find(|row| (&row[0], &row[1], &row[2]) == (name, "policy", policy))
-            .unwrap();
-        let cases = cases["cases"].as_array().unwrap();
-        let case = cases.iter().find(|case| case["name"] == name).unwrap();
-        let experiment = experiment(case, policy);
-        let results = experiment.run(&Progress::default()).unwrap();
-        let last = &results.runs.last().unwrap().outcome;
-        assert_eq!(row[4], last.makespan.get().to_string(), "{name}, {policy}");
-        assert_eq!(row[9], last.calls.len().to_string(), "{name}, {policy}");
-        assert!(experiment.lower_bound().get() <= last.makespan.get());
+fn the_advice_names_policies_that_run_on_every_draw() {
+    let study = Study::built_in();
+    for draw in study.fresh_draws.iter().chain([&study.public_draw]) {
+        let request: Request = study.request(*draw).expect("the suite is known");
+        let policies = request.policies();
+        for claim in &study.advice {
+            assert!(!claim.than.is_empty(), "{}", claim.text);
+            for name in claim.than.iter().chain([&claim.policy]) {
+                let is_known = policies.contains(name) || name == migsim::sweep::bench::BEST_START;
+                assert!(is_known, "draw {draw}: {name}");
+            }
+        }
     }
+}
+
+#[test]
+fn a_page_without_runs_says_so_and_keeps_its_form() {
+    let study = Study::built_in();
+    let mut request = study.request(1).expect("the suite is known");
+    request.cases = 2;
+    request.readings.clear();
+    request.rivals.clear();
+    let registry = Registry::standard();
+    let plans = [request.sweep(&registry)].into_iter().chain(
+        request.sweeps_beside(&registry).map_or_else(|_| Vec::new(), |all| all.into_iter().map(Ok).collect()),
+    );
+    let shared = migsim::experiment::Shared::default();
+    let plan = |sweep: migsim::sweep::Sweep| migsim::sweep::Plan::new(&sweep, Limits::default(), &shared);
+    let plans: Vec<migsim::sweep::Plan> =
+        plans.map(|sweep| sweep.and_then(plan).expect("a plan")).collect();
+    let bench = Bench::of(&request, &plans, &[].into());
+    let outcome = Outcome { study, public: bench.clone(), fresh: vec![bench] };
+    let page = markdown(&outcome);
+    assert!(page.contains("## What this does not show"), "{page}");
+    assert!(csv(&outcome).starts_with("draw,policy,mean_ratio,"));
 }

@@ -66,15 +66,14 @@ pub(super) fn bench(
         let text = "a part of a benchmark, for `migsim sweep merge`; then the same command without `--shard` in the merged folder\n";
         return print(out, text).map(|()| true);
     }
-    let starts = bench::starts_sweep(&request, registry)?;
-    let planned = setup.plan_quietly(&starts)?;
-    store = runs(
-        &setup,
-        (&starts, &planned),
-        (shard, arguments.out.as_deref()),
-        store,
-    )?;
-    let bench = Bench::of(&request, (&plan, &planned), store.rows());
+    let mut plans = vec![plan];
+    for sweep in request.sweeps_beside(registry)? {
+        let plan = setup.plan_quietly(&sweep)?;
+        let part = (shard, arguments.out.as_deref());
+        store = runs(&setup, (&sweep, &plan), part, store)?;
+        plans.push(plan);
+    }
+    let bench = Bench::of(&request, &plans, store.rows());
     if let Some(folder) = &arguments.out {
         write(folder, &bench)?;
     }
@@ -97,6 +96,7 @@ fn request(suite: Suite, arguments: &BenchArguments) -> Result<Request, Error> {
         draw: arguments.draw,
         cases: arguments.cases,
         rivals: rivals.map(|value| label(&value)).collect(),
+        readings: Vec::new(),
         seeds: arguments.seeds.clone(),
     })
 }

@@ -165,7 +165,7 @@ fn rivals(
     let style = arguments.style.style();
     let wanted = arguments.figure.as_deref();
     let placed = |error: Error| error.placed(&format!("--figure {}", wanted.unwrap_or_default()));
-    rivals::figures(&[], wanted.unwrap_or("all"), &style).map_err(placed)?; // the name, before minutes of runs
+    rivals::check_figure(wanted.unwrap_or("all")).map_err(placed)?; // before minutes of runs
     let limits = limits(&arguments.memory, arguments.threads, Purpose::Sweep);
     let done = Done::default();
     let bar = Bar {
@@ -174,11 +174,11 @@ fn rivals(
         has_lines: true,
         is_quiet: arguments.quiet,
     };
-    let outcomes = with_bar(&bar, &|| done.runs(), || {
+    let outcome = with_bar(&bar, &|| done.runs(), || {
         threads.install(|| rivals::study(&Registry::standard(), limits, &done))
     })?;
-    let figures = rivals::figures(&outcomes, wanted.unwrap_or("all"), &style).map_err(placed)?;
-    let texts = (rivals::markdown(&outcomes), rivals::csv(&outcomes));
+    let figures = rivals::figures(&outcome, wanted.unwrap_or("all"), &style).map_err(placed)?;
+    let texts = (rivals::markdown(&outcome), rivals::csv(&outcome));
     deliver(arguments, "rivals", &texts, &figures, (out, errors))
 }
 

@@ -1,267 +1,307 @@
-//! `rivals.md` and `rivals.csv`: what the study of rivals found, advice first.
+//! `rivals.md` and `rivals.csv`: advice first, then the public draw, the cross, the readings of MigBSP, and the fresh draws.
 
 use std::fmt::Write as _;
 
-use super::Outcome;
-use migsim_study::compare::{Comparison, Standing};
-use migsim_study::stats::{Estimate, Sample, short};
+use super::{Claim, Outcome, Verdict};
+use migsim_study::bench::{BEST_START, Bench, Standing, csv_of_policies};
+
+/// What the study does not show, a line each.
+const LIMITS: &str = "\
+- Nothing about your cases. The suite is one distribution, and its weights decide the means. `migsim compare` answers for your platform and application.\n\
+- Nothing about optima. The best known is the least of the policies that ran and of the stored best, seed by seed. A ratio of 1 says that none of them was faster.\n\
+- Little about real measurements. Each policy sees loads and works without noise and without delay.\n\
+- No order where intervals overlap. Intervals describe the choice of cases; the cases are few in some classes.\n\
+- No verdict on MigBSP. Its papers leave readings open, and the band shows their effect. On a platform with one cluster it moves nothing in any of them.\n\
+- Nothing about programs outside: the rows are editions of strategies and triggers in migsim. `exec:` runs others.\n\
+- Prices are neutral: messages of a call and the transfer of memory are simulated, fixed prices are drawn. Real runtimes differ.\n";
+
+/// The standing of a policy.
+pub(super) fn standing<'b>(bench: &'b Bench, policy: &str) -> Option<&'b Standing> {
+    bench.standings.iter().find(|one| one.policy == policy)
+}
+
+/// The mean ratios of parts of the cross, the least first: of each name the mean over the policies that `of` makes of it.
+pub(super) fn by_part(
+    bench: &Bench,
+    names: &[String],
+    of: &dyn Fn(&str) -> Vec<String>,
+) -> Vec<(String, f64)> {
+    let mean = |name: &String| {
+        let policies = of(name);
+        let means = policies
+            .iter()
+            .filter_map(|policy| Some(standing(bench, policy)?.mean));
+        let means: Vec<f64> = means.collect();
+        (
+            name.clone(),
+            means.iter().sum::<f64>() / means.len().max(1) as f64,
+        )
+    };
+    let mut all: Vec<(String, f64)> = names.iter().map(mean).collect();
+    all.sort_by(|a, b| a.1.total_cmp(&b.1));
+    all
+}
 
 /// The page.
-pub fn markdown(outcomes: &[Outcome]) -> String {
+pub fn markdown(outcome: &Outcome) -> String {
     let mut text = String::from("# Rivals: which policy when?\n\n");
-    text += &advice(outcomes).join("\n");
-    text += "\n\n![mean makespan of each policy over the best known](rivals-means.svg)\n\n";
-    text += "Written by `migsim reproduce rivals --out results`. Every number is simulated; the cases and the names of the policies are in \
-             `crates/papers/src/rivals/cases.json`, and were fixed before the first run. One thing was chosen after it: strategies are called by `boulmier`, which \
-             is the default since it had the least mean regret of the triggers.\n\n";
-    text += "## Regret of the policies\n\nMakespan above the best that is known of the same seed, in percent, means over the seeds: the fastest policy, \
-             or the plan that a search of 120 runs found in hindsight. **Bold**: no policy is shown to be faster by more \
-             than 0.5 % of the best makespan. Where seeds matter, a test shows it, at 95 % and corrected for the number of comparisons by Holm's method. A single run of a \
-             policy that draws shows nothing.\n\n";
-    text += &regrets(outcomes, |outcome| &outcome.policies);
-    text +=
-        "\n![makespans of some policies over the best known, case by case](rivals-policies.svg)\n";
-    text += "\n## Regret of the triggers\n\nThe same for the strategy `refine`, called by each trigger.\n\n";
-    text += &regrets(outcomes, |outcome| &outcome.triggers);
-    text +=
-        "\n![makespans of some triggers over the best known, case by case](rivals-triggers.svg)\n";
-    text += "\n## Case by case\n\n| case | what | seeds | best | gain over none [%] | calls | moves | above bound [%] |\n|---|---|---|---|---|---|---|---|\n";
-    for outcome in outcomes {
-        let Some(best) = outcome.policies.standings.first() else {
-            continue;
-        };
+    text += &advice(outcome);
+    text += "\n![performance profiles of policies](rivals-profile.svg)\n\n";
+    let study = &outcome.study;
+    let fresh: Vec<String> = study.fresh_draws.iter().map(u64::to_string).collect();
+    let _ = write!(
+        text,
+        "Written by `migsim reproduce rivals --out results`. Every number is simulated. The cases are those of the suite `{}`: {} of draw {}, on which everything was \
+         chosen, and as many of the draws {}. The advice was written into `crates/papers/src/rivals/study.json` before a fresh draw ran. \
+         [The guide](../docs/guide/bench.md) explains the rows and how to enter a policy.\n\n",
+        study.suite,
+        study.cases,
+        study.public_draw,
+        fresh.join(", ")
+    );
+    text += "## The default set\n\n";
+    text += &rows(&outcome.public, &|one| {
+        one.is_default || one.policy == BEST_START
+    });
+    text += "\nThe best static start is no policy: the application alone, from the best of the built-in starts, chosen after the runs. A ratio below 1 \
+             means that the start matters more than any policy.\n\n";
+    text += &cross(outcome);
+    text += &band(outcome);
+    text += &paid_back(outcome);
+    text += &classes(&outcome.public);
+    text += &verdicts(outcome);
+    for bench in &outcome.fresh {
+        let _ = write!(text, "## Draw {}\n\n", bench.draw);
+        text += &rows(bench, &|one| one.is_default || one.policy == BEST_START);
+        text.push('\n');
+    }
+    text += "## What this does not show\n\n";
+    text += LIMITS;
+    text
+}
+
+/// Whether a claim holds on the public draw and on each fresh one.
+fn holds(outcome: &Outcome, claim: &Claim) -> bool {
+    let all = std::iter::once(&outcome.public).chain(&outcome.fresh);
+    let mut verdicts = all.map(|bench| claim.on(bench));
+    verdicts.all(|verdict| verdict.is_some_and(|one| one.holds))
+}
+
+/// The claims that hold on all draws.
+fn advice(outcome: &Outcome) -> String {
+    let mut text = String::new();
+    let claims = outcome.study.advice.iter();
+    let (held, failed): (Vec<&Claim>, Vec<&Claim>) = claims.partition(|one| holds(outcome, one));
+    for claim in &held {
+        let _ = writeln!(text, "- {}", claim.text);
+    }
+    if held.is_empty() {
+        text += "No advice held on all fresh draws.\n";
+    }
+    if !failed.is_empty() {
         let _ = writeln!(
             text,
-            "| {} | {} | {} | `{}` {} s | {} | {} | {} | {} |",
-            outcome.case.name,
-            outcome.case.what,
-            outcome.policies.basis.seeds,
-            best.policy,
-            best.makespan.shown(),
-            interval(best.gain.map(Estimate::from)),
-            short(best.calls),
-            short(best.moves),
-            best.above_bound.map_or("-".into(), short)
+            "\n{} of {} claims from the public draw did not hold on a fresh one; [the table](#the-advice-on-each-draw) has them.",
+            failed.len(),
+            failed.len() + held.len()
         );
     }
-    text += "\n## Tuned, with the same budget for each\n\nEach policy gets a search of 60 runs (successive halving, then compass search) over the options that `migsim tune` varies, or over \
-             twelve triggers; where seeds matter the search sees seeds 1 to 4 and the numbers are those of seeds 101 to 110. Makespans in seconds.\n\n\
-             | case | policy | as it comes | tuned | settings |\n|---|---|---|---|---|\n";
-    for outcome in outcomes {
-        for tuned in &outcome.tuned {
+    text
+}
+
+/// A table of rows.
+fn rows(bench: &Bench, is_shown: &dyn Fn(&Standing) -> bool) -> String {
+    let mut text = String::from(
+        "| policy | mean ratio | 95 % | median | worst (case) | wins | within 1.1 [%] | calls | moves | straight returns | calls cost [%] | moves cost [%] | failures |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
+    );
+    for one in bench.standings.iter().filter(|one| is_shown(one)) {
+        let [low, high] = one.mean_ci95;
+        let _ = writeln!(
+            text,
+            "| `{}` | {:.3} | {low:.3} to {high:.3} | {:.3} | {:.2} ({}) | {} | {:.0} | {:.1} | {:.1} | {:.1} | {:.1} | {:.1} | {} |",
+            one.policy,
+            one.mean,
+            one.median,
+            one.worst,
+            one.worst_case,
+            one.wins,
+            one.within(1.1),
+            one.counts[0],
+            one.counts[1],
+            one.counts[2],
+            one.shares[0],
+            one.shares[1],
+            one.failures
+        );
+    }
+    text
+}
+
+/// All strategies with all triggers: mean ratios.
+fn cross(outcome: &Outcome) -> String {
+    let (study, bench) = (&outcome.study, &outcome.public);
+    let of_strategy = |name: &str| {
+        study
+            .triggers
+            .iter()
+            .map(|trigger| format!("{name}/{trigger}"))
+            .collect()
+    };
+    let of_trigger = |name: &str| {
+        study
+            .strategies
+            .iter()
+            .map(|strategy| format!("{strategy}/{name}"))
+            .collect()
+    };
+    let strategies = by_part(bench, &study.strategies, &of_strategy);
+    let triggers = by_part(bench, &study.triggers, &of_trigger);
+    let mut text = format!(
+        "## Strategies and triggers\n\nMean ratios on draw {}, {} policies. Rows and columns are ordered by their means.\n\n| strategy |",
+        bench.draw,
+        strategies.len() * triggers.len()
+    );
+    for (trigger, _) in &triggers {
+        let _ = write!(text, " {trigger} |");
+    }
+    text += " mean |\n|---|";
+    text += &"---|".repeat(triggers.len() + 1);
+    text.push('\n');
+    for (strategy, mean) in &strategies {
+        let _ = write!(text, "| `{strategy}` |");
+        for (trigger, _) in &triggers {
+            let cell = standing(bench, &format!("{strategy}/{trigger}"));
+            let shown = cell.map_or("-".to_owned(), |one| format!("{:.3}", one.mean));
+            let _ = write!(text, " {shown} |");
+        }
+        let _ = writeln!(text, " {mean:.3} |");
+    }
+    text += "| mean |";
+    for (_, mean) in &triggers {
+        let _ = write!(text, " {mean:.3} |");
+    }
+    text += " |\n\n";
+    text
+}
+
+/// MigBSP as a band over its open readings.
+fn band(outcome: &Outcome) -> String {
+    let mut text = String::from(
+        "## MigBSP over its open readings\n\nThe papers leave options open. Each row sets some of them; the first one is the neutral reading.\n\n| reading | draw | mean ratio | 95 % | worst | moves |\n|---|---|---|---|---|---|\n",
+    );
+    let mut least = f64::INFINITY;
+    let mut most: f64 = 0.0;
+    let all = std::iter::once(&outcome.public).chain(&outcome.fresh);
+    for bench in all.clone() {
+        let own = standing(bench, "migbsp").into_iter();
+        let readings = bench
+            .standings
+            .iter()
+            .filter(|one| one.policy.starts_with("migbsp, "));
+        for one in own.chain(readings) {
+            let name = one.policy.strip_prefix("migbsp, ").unwrap_or("neutral");
+            (least, most) = (least.min(one.mean), most.max(one.mean));
+            let [low, high] = one.mean_ci95;
             let _ = writeln!(
                 text,
-                "| {} | `{}` | {} | {} | {} |",
-                outcome.case.name,
-                tuned.policy,
-                interval(tuned.defaults),
-                interval(tuned.best),
-                tuned.settings
+                "| {name} | {} | {:.3} | {low:.3} to {high:.3} | {:.2} | {:.1} |",
+                bench.draw, one.mean, one.worst, one.counts[1]
             );
         }
     }
-    text += "\n## What to keep in mind\n\n\
-             - The prices of calls and moves in the papers' cases are the fitted ones of MigBSP, the same for every policy. In the others a call is simulated as messages.\n\
-             - The bound counts computation alone, on all hosts of the platform. Where messages decide, everybody is far above it.\n\
-             - Hindsight is a local search, and no optimum: a regret of 0 says that nothing better was found.\n\
-             - The strategies are our editions, which know speeds, latencies, bandwidths and memory; the editions of the original programs decide as those do (`greedy/charm-6.10.2`).\n";
-    text
-}
-
-/// All numbers of the comparisons, a row for each case and policy.
-pub fn csv(outcomes: &[Outcome]) -> String {
-    let mut text = String::from(
-        "case,kind,policy,seeds,makespan_iii_mean_s,makespan_iii_ci95_s,behind_best_mean_s,behind_best_ci95_s,gain_mean_percent,calls,moves,calls_cost_s,moves_cost_s,regret_percent,regret_ci95_percent,above_bound_percent\n",
+    let _ = write!(
+        text,
+        "\nThe mean ratio of MigBSP lies between {least:.3} and {most:.3}, depending on reading and draw.\n\n"
     );
-    for outcome in outcomes {
-        for (kind, comparison) in [
-            ("policy", &outcome.policies),
-            ("trigger", &outcome.triggers),
-        ] {
-            for one in &comparison.standings {
-                let half = |sample: Option<Sample>| {
-                    let half = sample.and_then(|sample| sample.half_width());
-                    half.map_or(String::new(), |half| half.to_string())
-                };
-                let mean = |sample: Option<Sample>| {
-                    sample.map_or(String::new(), |sample| sample.mean.to_string())
-                };
-                let fields = [
-                    outcome.case.name.clone(),
-                    kind.to_owned(),
-                    one.policy.clone(),
-                    comparison.basis.seeds.to_string(),
-                    one.makespan.mean.to_string(),
-                    half(Some(one.makespan)),
-                    mean(one.behind),
-                    half(one.behind),
-                    mean(one.gain),
-                    one.calls.to_string(),
-                    one.moves.to_string(),
-                    one.costs[0].to_string(),
-                    one.costs[1].to_string(),
-                    one.regret.mean.to_string(),
-                    half(Some(one.regret)),
-                    one.above_bound
-                        .map_or(String::new(), |above| above.to_string()),
-                ];
-                text += &fields.join(",");
-                text.push('\n');
-            }
-        }
-    }
     text
 }
 
-/// Advice for each kind of case, from the numbers alone; a line each.
-fn advice(outcomes: &[Outcome]) -> Vec<String> {
-    let among = |is_one: &dyn Fn(&Outcome) -> bool| {
-        let some: Vec<Outcome> = outcomes.iter().filter(|one| is_one(one)).cloned().collect();
-        by_regret(&some, |outcome| &outcome.policies)
-    };
-    let first = |ranked: &[Ranked]| {
-        let best = ranked.first();
-        best.map_or_else(String::new, |best| {
-            format!("`{}` ({} %)", best.policy, short(best.mean))
-        })
-    };
-    let ends_with = |end: &'static str| move |outcome: &Outcome| outcome.case.name.ends_with(end);
-    let ranked = among(&|_| true);
-    let triggers = by_regret(outcomes, |outcome| &outcome.triggers);
-    let Some(best) = ranked.first() else {
-        return vec!["No case was run.".into()];
-    };
-    let migbsp = ranked.iter().find(|one| one.policy == "migbsp");
-    let is_best = |outcome: &&Outcome| {
-        standing(&outcome.policies, "migbsp").is_some_and(Standing::ties_with_best)
-    };
-    let is_worse = |outcome: &&Outcome| {
-        let gain = standing(&outcome.policies, "migbsp").and_then(|one| one.gain);
-        gain.is_some_and(|gain| gain.mean + gain.half_width().unwrap_or(0.0) < 0.0)
-    };
-    let names = |of: &dyn Fn(&&Outcome) -> bool| -> String {
-        let names: Vec<&str> = outcomes
-            .iter()
-            .filter(of)
-            .map(|outcome| outcome.case.name.as_str())
-            .collect();
-        if names.is_empty() {
-            "none".into()
-        } else {
-            names.join(", ")
-        }
-    };
-    vec![
-        format!(
-            "**On these cases `{}` has the least mean regret.** Over {} cases it is {} % above the best known plan on average, and {} % at worst. The cases that chose it judge it: on others another policy may lead, so compare on yours.",
-            best.policy,
-            outcomes.len(),
-            short(best.mean),
-            short(best.most)
-        ),
-        format!(
-            "- Moves are cheap (1 MB each): {}. Moves are dear (500 MB each): {}. The papers' applications: {}. In brackets: mean regret.",
-            first(&among(&ends_with("-cheap"))),
-            first(&among(&ends_with("-dear"))),
-            first(&among(&|outcome| outcome.case.group == "papers")),
-        ),
-        format!("- When to call a strategy: {}.", listed(&triggers)),
-        format!(
-            "- MigBSP is {} above the best known on average, and {} at worst. No policy is shown to be faster in: {}. It is slower than no rescheduling in: {}.",
-            migbsp.map_or("-".into(), |one| format!("{} %", short(one.mean))),
-            migbsp.map_or("-".into(), |one| format!("{} %", short(one.most))),
-            names(&is_best),
-            names(&is_worse)
-        ),
-        format!("- From least to most mean regret: {}.", listed(&ranked)),
-    ]
-}
-
-fn listed(ranked: &[Ranked]) -> String {
-    let one = |one: &Ranked| format!("`{}` {} %", one.policy, short(one.mean));
-    ranked.iter().map(one).collect::<Vec<_>>().join(", ")
-}
-
-pub(super) fn standing<'a>(comparison: &'a Comparison, policy: &str) -> Option<&'a Standing> {
-    let mut standings = comparison.standings.iter();
-    standings.find(|one| one.policy == policy)
-}
-
-/// A policy and its regrets over some cases \[%\].
-#[derive(Clone, Debug)]
-pub(super) struct Ranked {
-    /// Its name.
-    pub(super) policy: String,
-    /// The mean.
-    pub(super) mean: f64,
-    /// The least.
-    pub(super) least: f64,
-    /// The largest.
-    pub(super) most: f64,
-}
-
-/// The policies with their regrets over some cases, the least mean first.
-pub(super) fn by_regret(outcomes: &[Outcome], of: impl Fn(&Outcome) -> &Comparison) -> Vec<Ranked> {
-    let Some(first) = outcomes.first() else {
-        return Vec::new();
-    };
-    let of_policy = |one: &Standing| {
-        let regrets = outcomes
-            .iter()
-            .filter_map(|outcome| Some(standing(of(outcome), &one.policy)?.regret.mean));
-        let regrets: Vec<f64> = regrets.collect();
-        Ranked {
-            policy: one.policy.clone(),
-            mean: regrets.iter().sum::<f64>() / regrets.len() as f64,
-            least: regrets.iter().copied().fold(f64::INFINITY, f64::min),
-            most: regrets.into_iter().fold(0.0, f64::max),
-        }
-    };
-    let mut ranked: Vec<Ranked> = of(first).standings.iter().map(of_policy).collect();
-    ranked.sort_by(|a, b| {
-        a.mean
-            .total_cmp(&b.mean)
-            .then_with(|| a.policy.cmp(&b.policy))
-    });
-    ranked
-}
-
-/// A table of regrets: a row for each case, a column for each policy, in the order of their names.
-fn regrets(outcomes: &[Outcome], of: impl Fn(&Outcome) -> &Comparison) -> String {
-    let mut policies: Vec<&str> = Vec::new();
-    for outcome in outcomes {
-        for one in &of(outcome).standings {
-            if !policies.contains(&one.policy.as_str()) {
-                policies.push(&one.policy);
-            }
+/// The effect of `only_if_paid_back`.
+fn paid_back(outcome: &Outcome) -> String {
+    let mut text = String::from(
+        "## Calls that the rest of the run pays back\n\nWith `only_if_paid_back` a call is left out whose price the remaining supersteps cannot earn.\n\n| policy | mean ratio | with it | calls | with it |\n|---|---|---|---|---|\n",
+    );
+    for one in outcome.study.paid() {
+        let plain = standing(&outcome.public, &one.policy);
+        if let (Some(plain), Some(paid)) = (plain, standing(&outcome.public, &one.name)) {
+            let _ = writeln!(
+                text,
+                "| `{}` | {:.3} | {:.3} | {:.1} | {:.1} |",
+                one.policy, plain.mean, paid.mean, plain.counts[0], paid.counts[0]
+            );
         }
     }
-    policies.sort_unstable();
-    let mut text = format!("| case | {} |\n|---|", policies.join(" | "));
-    text += &"---|".repeat(policies.len());
     text.push('\n');
-    for outcome in outcomes {
-        let _ = write!(text, "| {} |", outcome.case.name);
-        for policy in &policies {
-            let found = of(outcome)
-                .standings
-                .iter()
-                .find(|one| one.policy == *policy);
-            let shown = found.map_or("-".to_owned(), |one| {
-                let regret = format!("{:.1}", one.regret.mean);
-                if one.ties_with_best() {
-                    format!("**{regret}**")
-                } else {
-                    regret
-                }
-            });
-            let _ = write!(text, " {shown} |");
-        }
-        text.push('\n');
-    }
     text
 }
 
-fn interval(estimate: Option<Estimate>) -> String {
-    estimate.map_or("-".into(), |estimate| estimate.shown())
+/// The policies with the least mean ratio in each class of the public draw.
+fn classes(bench: &Bench) -> String {
+    let mut text = String::from(
+        "## Classes of cases\n\nThe three policies with the least mean ratio in each class of the public draw, all that ran. The best of many is flattered by chance.\n\n| class | cases | first | second | third | `never` |\n|---|---|---|---|---|---|\n",
+    );
+    for (class, count) in bench.classes() {
+        let own = bench.standings_among(|case| case.classes.iter().any(|one| one == class));
+        let _ = write!(text, "| {class} | {count} |");
+        for one in own.iter().filter(|one| one.policy != BEST_START).take(3) {
+            let _ = write!(text, " `{}` {:.3} |", one.policy, one.mean);
+        }
+        let never = own.iter().find(|one| one.policy == "never");
+        let _ = writeln!(
+            text,
+            " {} |",
+            never.map_or("-".into(), |one| format!("{:.3}", one.mean))
+        );
+    }
+    text.push('\n');
+    text
+}
+
+/// Each claim on each draw.
+fn verdicts(outcome: &Outcome) -> String {
+    let mut text = String::from(
+        "## The advice on each draw\n\nA claim holds if the mean ratio of its policy is below that of each policy that it names. The columns show the policy, the best of the others and the 95 % interval of the \
+         difference, in pairs. A star marks claims that are significant against each of them.\n\n| claim | draw | cases | policy | best other | difference, 95 % | holds |\n|---|---|---|---|---|---|---|\n",
+    );
+    for claim in &outcome.study.advice {
+        for bench in std::iter::once(&outcome.public).chain(&outcome.fresh) {
+            let verdict = claim
+                .on(bench)
+                .map_or("- | - | - | - | not run".to_owned(), shown);
+            let _ = writeln!(text, "| {} | {} | {verdict} |", claim.text, bench.draw);
+        }
+    }
+    text.push('\n');
+    text
+}
+
+/// The columns of a verdict.
+fn shown(verdict: Verdict) -> String {
+    let [low, high] = verdict.interval;
+    let holds = match (verdict.holds, verdict.is_significant) {
+        (true, true) => "yes *",
+        (true, false) => "yes",
+        (false, _) => "no",
+    };
+    format!(
+        "{} | {:.3} | {:.3} | {low:.3} to {high:.3} | {holds}",
+        verdict.cases, verdict.own, verdict.other
+    )
+}
+
+/// All numbers of all rows: a row for each draw and policy.
+pub fn csv(outcome: &Outcome) -> String {
+    let mut text = String::new();
+    for bench in std::iter::once(&outcome.public).chain(&outcome.fresh) {
+        let table = csv_of_policies(bench);
+        let mut lines = table.lines();
+        let heading = lines.next().unwrap_or_default();
+        if text.is_empty() {
+            let _ = writeln!(text, "draw,{heading}");
+        }
+        for line in lines {
+            let _ = writeln!(text, "{},{line}", bench.draw);
+        }
+    }
+    text
 }

@@ -17,23 +17,42 @@ mod rows;
 mod starts;
 
 use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 pub use figure::{FACTOR, profiles};
 pub use page::page;
 pub use report::{csv_of_best, csv_of_cases, csv_of_classes, csv_of_policies, sheet, table};
 pub use rows::{Bench, BenchCase, Entry, Standing};
-pub use starts::{BEST_START, starts_sweep};
+pub use starts::BEST_START;
+
+use starts::starts_sweep;
 
 use super::config::{Combine, Parameter, Sweep};
+use super::plan::Plan;
+use super::run::{Common, Done, Shard, missing_from, run as run_all};
 use super::spec::Spec;
+use super::store::Store;
 use migsim_base::error::{Error, Problem};
 use migsim_experiment::suite::{Case, Suite};
-use migsim_experiment::{Flag, Layers, Registry};
+use migsim_experiment::{Flag, Layers, Limits, Registry};
 
 /// The largest number of cases of a draw.
 pub const MOST_CASES: u64 = 10_000;
+
+/// A policy with settings of its own, under a name.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reading {
+    /// The name of its row.
+    pub name: String,
+    /// The policy.
+    pub policy: String,
+    /// Settings by their keys in an experiment.
+    pub settings: BTreeMap<String, Value>,
+}
 
 /// What a benchmark runs.
 #[derive(Clone, Debug)]
@@ -46,6 +65,8 @@ pub struct Request {
     pub cases: u64,
     /// The policies beside the default set.
     pub rivals: Vec<String>,
+    /// The rivals with settings of their own.
+    pub readings: Vec<Reading>,
     /// The seeds of each case; none: those of the suite.
     pub seeds: Option<Spec>,
 }
@@ -58,8 +79,8 @@ impl Request {
             .collect()
     }
 
-    /// All policies: the default set, then those rivals that are not in it.
-    pub fn policies(&self) -> Vec<String> {
+    /// The policies without settings: the default set, then those rivals that are not in it.
+    fn plain(&self) -> Vec<String> {
         let mut all = self.suite.file().policies.clone();
         for rival in &self.rivals {
             if !all.contains(rival) {
@@ -69,12 +90,38 @@ impl Request {
         all
     }
 
-    /// The sweep of the policies over the cases.
+    /// The names of all rows but that of the best static start.
+    pub fn policies(&self) -> Vec<String> {
+        let readings = self.readings.iter().map(|one| one.name.clone());
+        self.plain().into_iter().chain(readings).collect()
+    }
+
+    /// The sweep of the policies over the cases, to be divided into parts.
     ///
     /// # Errors
     /// The seeds of the suite cannot be read.
     pub fn sweep(&self, registry: &Registry) -> Result<Sweep, Error> {
-        self.sweep_over(registry, "policy", &self.policies(), &["i", "iii"])
+        self.sweep_over(registry, "policy", &self.plain(), &["i", "iii"])
+    }
+
+    /// The other sweeps: one for each policy with settings, and last that of the static starts.
+    ///
+    /// # Errors
+    /// As [`Self::sweep`].
+    pub fn sweeps_beside(&self, registry: &Registry) -> Result<Vec<Sweep>, Error> {
+        let of_reading = |one: &Reading| {
+            let policy = std::slice::from_ref(&one.policy);
+            let mut sweep = self.sweep_over(registry, "policy", policy, &["i", "iii"])?;
+            let flag = |(key, value): (&String, &Value)| Flag {
+                key: key.clone(),
+                flag: format!("{}, {key}", one.name),
+                value: value.clone(),
+            };
+            sweep.fixed.extend(one.settings.iter().map(flag));
+            Ok(sweep)
+        };
+        let readings = self.readings.iter().map(of_reading);
+        readings.chain([starts_sweep(self, registry)]).collect()
     }
 
     /// A sweep over the cases and the values of one more key.
@@ -116,6 +163,32 @@ impl Request {
             draw_seed: 1,
         })
     }
+}
+
+/// Runs a benchmark on the threads of the caller and keeps the rows in `store`; `done` counts runs.
+///
+/// # Errors
+/// A plan cannot be made, or a row cannot be written.
+pub fn run(
+    request: &Request,
+    registry: &Registry,
+    (limits, common): (Limits, &Common),
+    store: &Mutex<Store>,
+    done: &Done,
+) -> Result<Bench, Error> {
+    let mut plans = Vec::new();
+    let sweeps = request.sweeps_beside(registry)?;
+    for sweep in [request.sweep(registry)?].iter().chain(&sweeps) {
+        let plan = Plan::to_run(sweep, limits, common)?;
+        let missing = {
+            let store = store.lock().unwrap_or_else(PoisonError::into_inner);
+            missing_from(&plan, Shard::WHOLE, store.rows())
+        };
+        run_all((sweep, &plan), &missing, (limits, common), store, done)?;
+        plans.push(plan);
+    }
+    let store = store.lock().unwrap_or_else(PoisonError::into_inner);
+    Ok(Bench::of(request, &plans, store.rows()))
 }
 
 /// The best makespans by case and seed \[s\].

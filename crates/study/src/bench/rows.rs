@@ -120,18 +120,20 @@ pub struct Bench {
 
 impl Bench {
     /// The results of the runs in `rows`; those that lack a row count as failed.
-    pub fn of(
-        request: &Request,
-        (plan, starts): (&Plan, &Plan),
-        rows: &BTreeMap<String, Row>,
-    ) -> Self {
+    ///
+    /// # Arguments
+    /// `plans`: those of [`Request::sweep`] and of [`Request::sweeps_beside`], in their order.
+    ///
+    /// # Panics
+    /// There are fewer plans.
+    pub fn of(request: &Request, plans: &[Plan], rows: &BTreeMap<String, Row>) -> Self {
         let stored = stored(&request.suite.file().name, request.draw);
         let mut policies = request.policies();
         let runs = Runs {
             policies: policies.len(),
+            plain: policies.len() - request.readings.len(),
             defaults: request.suite.file().policies.len(),
-            plan,
-            starts,
+            plans,
             rows,
             stored: &stored,
         };
@@ -141,14 +143,12 @@ impl Bench {
             .into_iter()
             .map(|case| runs.case(case))
             .collect();
-        let errors = plan
-            .runs
-            .iter()
-            .filter_map(|id| rows.get(id)?.error.clone());
+        let runs_of_all = plans.iter().flat_map(|plan| &plan.runs);
+        let errors = runs_of_all.filter_map(|id| rows.get(id)?.error.clone());
         let mut bench = Self {
             suite: request.suite.file().name.clone(),
             draw: request.draw,
-            seeds: plan.seeds.clone(),
+            seeds: plans[0].seeds.clone(),
             defaults: runs.defaults,
             error: { errors }.next(),
             standings: Vec::new(),
@@ -281,20 +281,21 @@ fn bootstrap(ratios: &[f64], random: &mut Stream) -> [[f64; 2]; 2] {
 /// The rows of the plans, case by case.
 struct Runs<'a> {
     policies: usize,
+    /// The policies of the first plan; each of the others has one of its own.
+    plain: usize,
     defaults: usize,
-    plan: &'a Plan,
-    starts: &'a Plan,
+    plans: &'a [Plan],
     rows: &'a BTreeMap<String, Row>,
     stored: &'a Bests,
 }
 
 impl Runs<'_> {
-    /// The rows of a setting of a plan by seed.
+    /// The rows of a setting of a plan by seed. Where a plan draws nothing, its one run stands for all seeds.
     fn of<'r>(&'r self, plan: &'r Plan, setting: usize) -> Vec<Option<&'r Row>> {
         let seeds = plan.seeds.len();
-        let ids = plan.runs[setting * seeds..(setting + 1) * seeds].iter();
-        ids.map(|id| self.rows.get(id).filter(|row| row.error.is_none()))
-            .collect()
+        let id = |seed: usize| &plan.runs[setting * seeds + seed.min(seeds - 1)];
+        let found = |seed| self.rows.get(id(seed)).filter(|row| row.error.is_none());
+        (0..self.plans[0].seeds.len()).map(found).collect()
     }
 
     /// The makespans of a setting \[s\]; none if a run is missing or failed.
@@ -305,10 +306,15 @@ impl Runs<'_> {
 
     fn case(&self, case: Case) -> BenchCase {
         let index = usize::try_from(case.number - 1).expect("at most 10 000 cases");
-        let setting = |policy: usize| index * self.policies + policy;
-        let times: Vec<Option<Vec<f64>>> = (0..self.policies)
-            .map(|policy| self.makespans(self.plan, setting(policy), Scenario::Iii))
-            .collect();
+        let place = |policy: usize| match policy.checked_sub(self.plain) {
+            None => (&self.plans[0], index * self.plain + policy),
+            Some(reading) => (&self.plans[1 + reading], index),
+        };
+        let makespans = |policy: usize| {
+            let (plan, setting) = place(policy);
+            self.makespans(plan, setting, Scenario::Iii)
+        };
+        let times: Vec<Option<Vec<f64>>> = (0..self.policies).map(makespans).collect();
         let fastest = |seed: usize, policies: usize| {
             let times = times[..policies].iter().enumerate();
             let times = times.filter_map(|(policy, times)| Some((policy, times.as_ref()?[seed])));
@@ -316,21 +322,22 @@ impl Runs<'_> {
                 .min_by(|a, b| a.1.total_cmp(&b.1))
                 .unwrap_or((0, f64::INFINITY))
         };
-        let best_known = self.plan.seeds.iter().enumerate().map(|(seed, number)| {
-            let stored = self.stored.get(&(case.number, *number));
-            fastest(seed, self.defaults)
-                .1
-                .min(stored.copied().unwrap_or(f64::INFINITY))
-        });
+        let best_known = self.plans[0]
+            .seeds
+            .iter()
+            .enumerate()
+            .map(|(seed, number)| {
+                let stored = self.stored.get(&(case.number, *number));
+                fastest(seed, self.defaults)
+                    .1
+                    .min(stored.copied().unwrap_or(f64::INFINITY))
+            });
         let best_known: Vec<f64> = best_known.collect();
-        let seeds = 0..self.plan.seeds.len();
+        let seeds = 0..self.plans[0].seeds.len();
         let entries = (0..self.policies).map(|policy| {
             let times = times[policy].as_deref()?;
-            Some(entry(
-                &self.of(self.plan, setting(policy)),
-                times,
-                &best_known,
-            ))
+            let (plan, setting) = place(policy);
+            Some(entry(&self.of(plan, setting), times, &best_known))
         });
         let mut entries: Vec<Option<Entry>> = entries.collect();
         let largest = entries[..self.defaults].iter().flatten();
@@ -354,14 +361,13 @@ impl Runs<'_> {
 
     /// The start with the least mean of scenario i.
     fn best_start(&self, index: usize, best_known: &[f64]) -> Option<Entry> {
-        let rules = self.starts.settings.len() / (self.plan.settings.len() / self.policies).max(1);
-        let starts = (0..rules)
-            .filter_map(|rule| self.makespans(self.starts, index * rules + rule, Scenario::I));
-        let best = starts.min_by(|a, b| mean(a).total_cmp(&mean(b)))?;
-        // Where no start is random but a policy is, one run stands for all seeds.
-        let of_seed = |seed: usize| best[seed.min(best.len() - 1)];
-        let times: Vec<f64> = (0..best_known.len()).map(of_seed).collect();
-        Some(entry(&[], &times, best_known))
+        let starts = self.plans.last()?;
+        let cases = self.plans[0].settings.len() / self.plain;
+        let rules = starts.settings.len() / cases.max(1);
+        let times =
+            (0..rules).filter_map(|rule| self.makespans(starts, index * rules + rule, Scenario::I));
+        let best = times.min_by(|a, b| mean(a).total_cmp(&mean(b)))?;
+        Some(entry(&[], &best, best_known))
     }
 }
 

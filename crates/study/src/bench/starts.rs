@@ -16,7 +16,7 @@ pub const BEST_START: &str = "never from the best static start";
 ///
 /// # Errors
 /// As [`Request::sweep`].
-pub fn starts_sweep(request: &Request, registry: &Registry) -> Result<Sweep, Error> {
+pub(super) fn starts_sweep(request: &Request, registry: &Registry) -> Result<Sweep, Error> {
     let rules: Vec<String> = Rule::ALL
         .iter()
         .map(|rule| rule.name().to_owned())

@@ -15,6 +15,7 @@ fn request(rivals: &[&str], cases: u64) -> Request {
         draw: 7,
         cases,
         rivals: rivals.iter().map(|name| (*name).to_owned()).collect(),
+        readings: Vec::new(),
         seeds: None,
     }
 }
@@ -73,7 +74,7 @@ fn bench(
             }
         }
     }
-    Bench::of(request, (&own, &starts), &rows)
+    Bench::of(request, &[own, starts], &rows)
 }
 
 fn standing<'b>(bench: &'b Bench, policy: &str) -> &'b Standing {
