@@ -3,7 +3,7 @@
 //! All moves that end at one time are booked before any process goes on, so that the order of the list of decisions decides nothing: a message
 //! that starts at that time goes to the new hosts. A move that takes no time is booked when it starts.
 
-use super::config::{MoveOrder, Transfer, Waiting};
+use super::config::{MoveCost, MoveOrder, Transfer, Waiting};
 use super::event::Token;
 use super::record::{Cause, MigrationRecord, Recorder};
 use super::world::World;
@@ -106,19 +106,15 @@ impl Migrations {
                 continue;
             }
             let memory = world.memory[process.index()];
-            let (size, alone) = match costs.transfer {
-                Transfer::Flow => (memory, Seconds::default()),
-                Transfer::Nominal => {
-                    let platform = world.setup.platform;
-                    (Bytes::default(), one_way(platform, from, to, memory))
-                }
-                Transfer::None => (Bytes::default(), Seconds::default()),
+            let size = match costs.transfer {
+                Transfer::Flow => memory,
+                Transfer::Nominal | Transfer::None => Bytes::default(),
             };
             self.moves.push(Move {
                 process,
                 to,
                 size,
-                delay: costs.fixed + alone,
+                delay: costs.price(world.setup.platform, (from, to), memory),
                 start: world.engine.now(),
                 cause: Cause::Policy,
                 is_booked: false,
@@ -325,6 +321,21 @@ impl Migrations {
         {
             let held = computed.since(call.held_until) - longest;
             call.held_until = call.held_until + held;
+        }
+    }
+}
+
+impl MoveCost {
+    /// Returns the price of a move of a process with this memory between two hosts, without the flow of [`Transfer::Flow`].
+    pub fn price(
+        &self,
+        platform: &Platform,
+        (from, to): (HostId, HostId),
+        memory: Bytes,
+    ) -> Seconds {
+        match self.transfer {
+            Transfer::Nominal => self.fixed + one_way(platform, from, to, memory),
+            Transfer::Flow | Transfer::None => self.fixed,
         }
     }
 }

@@ -11,7 +11,7 @@ use std::fmt;
 
 use super::run::Run;
 use super::world::Setup;
-use crate::{Decision, Outcome, View};
+use crate::{CallRecord, Decision, Outcome, View};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::Time;
 
@@ -77,6 +77,21 @@ impl<'a> Stepper<'a> {
     /// The present: the last process has arrived at the barrier; after the last superstep, the end of the run.
     pub fn now(&self) -> Time {
         self.run.world.engine.now()
+    }
+
+    /// The superstep that has just ended, counted from 0.
+    pub fn superstep(&self) -> usize {
+        self.run.world.ending
+    }
+
+    /// Whether the barrier is that of the last superstep, after which a call gains nothing.
+    pub fn is_at_last_barrier(&self) -> bool {
+        !self.is_over && self.run.world.is_last()
+    }
+
+    /// The calls so far, in their order. The last one may still be paid without barriers between supersteps.
+    pub fn calls(&self) -> &[CallRecord] {
+        &self.run.world.outcome.calls
     }
 
     /// Shows the barrier as a policy sees it that is about to decide: loads are those up to now.

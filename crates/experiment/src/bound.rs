@@ -1,16 +1,23 @@
-//! A lower bound of the makespan under any policy: what the computation alone takes if processes may run anywhere, in pieces and for free.
+//! A lower bound of the makespan under any policy, from the work, the messages, the barriers and the prices of moves.
 //!
 //! ```text
-//! bound = Σ_t max( max_{k ≤ min(p, c)} W_k(t) / S_k ,  W_p(t) / S_c )
-//! W_k(t)  the k largest works of superstep t together      S_k  the k fastest cores together, of c
+//! bound = min_n ( c(n) + Σ_t max( F(t), R_n(t), M_n(t) ) + b )        n processes move at least once, n = 0 in the first superstep
+//! F(t) = max( max_{k <= min(p, c)} W_k(t) / S_k ,  W_p(t) / S_c )     the computation, wherever processes run
+//! R_n(t)   the longest time of a host without the n largest works of its processes at the start
+//! M_n(t)   the (n + 1)-th longest message between hosts, of those that share no process, sent after its sender has computed
+//! c(n)     one call, and the n cheapest moves         b        what each barrier costs
+//! W_k(t)   the k largest works of superstep t together      S_k  the k fastest cores together, of c
 //! ```
-//! It is the optimum of the preemptive relaxation (Q|pmtn|Cmax; Horvath, Lam and Sethi 1977) of each superstep. Messages, barriers, calls,
-//! migrations and what others take of the hosts only add to it, so that the makespan of any policy is at least as long. A profile that
-//! speeds a host up counts with its largest value.
+//! F is the optimum of the preemptive relaxation (Q|pmtn|Cmax; Horvath, Lam and Sethi 1977). If only n processes ever move, all others stay on
+//! their hosts: each host keeps all but n of its processes, and of n + 1 messages without a process in common one keeps both ends. Whatever
+//! else happens only adds to it. A profile that speeds a host or link up counts with its largest value.
 
 use super::resolve::Experiment;
-use migsim_base::units::Seconds;
-use migsim_platform::Host;
+use migsim_base::units::{
+    Bytes, BytesPerSecond, HostId, Instructions, ProcessId, Seconds,
+};
+use migsim_bsp::{BarrierKind, CallModel, CallWaiting, MoveOrder, Transfer, Waiting};
+use migsim_platform::{Host, Link, Platform};
 use migsim_workloads::Plan;
 
 impl Experiment {
@@ -18,35 +25,265 @@ impl Experiment {
     pub fn lower_bound(&self) -> Seconds {
         let workload = self.workload.as_ref();
         let processes = workload.processes();
-        let cores = fastest_cores(&self.platform.platform.hosts, processes);
-        let mut plan = Plan::default();
-        let (mut works, mut total, mut last) = (Vec::with_capacity(processes), 0.0, 0.0);
+        let kind = self.config.runtime.barrier.kind;
+        let has_barriers = !matches!(kind, BarrierKind::None | BarrierKind::ReleasedByFirst);
+        let mut bound = Bound::of(self);
+        let mut sums = vec![0.0; processes + 1];
+        let mut last = vec![0.0; processes + 1];
+        let (mut plan, mut whole) = (Plan::default(), Plan::default());
+        whole.clear(processes);
         for superstep in 0..workload.supersteps() {
             if superstep == 0 || !workload.repeats(superstep) {
                 plan.clear(processes);
                 workload.fill(superstep, &mut plan);
-                works.clear();
-                works.extend(plan.work.iter().map(|work| work.get()));
-                last = of_superstep(&mut works, &cores) * workload.cycles_per_instruction();
+                bound.times(&plan, &mut last);
             }
-            total += last;
+            for (sum, work) in whole.work.iter_mut().zip(&plan.work) {
+                *sum = Instructions::of(sum.get() + work.get());
+            }
+            for (moved, sum) in sums.iter_mut().enumerate() {
+                *sum += last[if superstep == 0 { 0 } else { moved }];
+            }
         }
-        Seconds::of(total)
+        if !has_barriers {
+            // No process waits for those with which it exchanges no message: the work of the run counts as a whole.
+            bound.times(&whole, &mut sums);
+        }
+        let all = sums.iter().zip(self.least_prices());
+        let least = all.map(|(sum, price)| sum + price);
+        Seconds::of(least.fold(f64::INFINITY, f64::min))
     }
+
+    /// The least price \[s\] of the calls and moves after which n processes have moved, for each n.
+    fn least_prices(&self) -> Vec<f64> {
+        let (call, moves) = (&self.config.costs.call, &self.config.costs.migration);
+        let platform = &self.platform.platform;
+        let processes = self.placement.len();
+        let of_call = match call.model {
+            CallModel::Additive if call.waiting == CallWaiting::Blocking => {
+                let each = call.per_process.get() + call.per_process_superstep.get();
+                call.fixed.get() + each * processes as f64
+            }
+            _ => 0.0,
+        };
+        let (waits, are_few) = (
+            moves.wait == Waiting::All,
+            processes * platform.hosts.len() <= MOST_PAIRS,
+        );
+        let of_move = |process: usize| {
+            let from = self.placement[process];
+            let memory = self.workload.memory(ProcessId::from_index(process));
+            let has_flow =
+                moves.transfer == Transfer::Flow && memory.get() > 0.0 && !self.network.queues;
+            let price = |to: HostId| {
+                let flow = if has_flow {
+                    alone(self, (from, to), memory) * ROUNDED
+                } else {
+                    0.0
+                };
+                moves.price(platform, (from, to), memory).get() + flow
+            };
+            let others = (0..platform.hosts.len()).map(HostId::from_index);
+            others
+                .filter(|to| *to != from)
+                .map(price)
+                .fold(f64::INFINITY, f64::min)
+        };
+        let of_process = |process: usize| match (waits, are_few) {
+            (true, true) => of_move(process),
+            (true, false) => moves.fixed.get(),
+            (false, _) => 0.0, // the others compute meanwhile
+        };
+        let mut each: Vec<f64> = (0..processes).map(of_process).collect();
+        each.sort_unstable_by(f64::total_cmp);
+        let mut price = 0.0;
+        let after = |of_move: f64| {
+            price = match moves.order {
+                MoveOrder::Serial => price + of_move,
+                // Those of one call last as long as the longest.
+                MoveOrder::Parallel => of_move,
+            };
+            of_call + price
+        };
+        std::iter::once(0.0)
+            .chain(each.into_iter().map(after))
+            .collect()
+    }
+}
+
+/// Maximum number of pairs of a process and a host whose transfer counts in the prices of moves.
+const MOST_PAIRS: usize = 1 << 18;
+
+/// What bounds a superstep from below.
+struct Bound<'e> {
+    experiment: &'e Experiment,
+    /// The sums of the speeds of the fastest cores [instructions/s].
+    cores: Vec<f64>,
+    /// The largest speed of a core of each host [instructions/s].
+    speed: Vec<f64>,
+    cycles: f64,
+    /// Reused: the work of all processes, that of each host, the messages between hosts, and the processes of longer ones.
+    works: Vec<f64>,
+    residents: Vec<Vec<f64>>,
+    crossing: Vec<(f64, usize, usize)>,
+    is_taken: Vec<bool>,
+}
+
+impl<'e> Bound<'e> {
+    fn of(experiment: &'e Experiment) -> Self {
+        let hosts = &experiment.platform.platform.hosts;
+        let processes = experiment.placement.len();
+        Self {
+            cores: fastest_cores(hosts, processes),
+            speed: hosts.iter().map(largest_speed).collect(),
+            cycles: experiment.workload.cycles_per_instruction(),
+            works: Vec::with_capacity(processes),
+            residents: vec![Vec::new(); hosts.len()],
+            crossing: Vec::new(),
+            is_taken: Vec::new(),
+            experiment,
+        }
+    }
+
+    /// The least time of a superstep \[s\] if at most n processes are not where they started, for each n.
+    fn times(&mut self, plan: &Plan, times: &mut [f64]) {
+        self.works.clear();
+        self.works.extend(plan.work.iter().map(|work| work.get()));
+        let anywhere = of_superstep(&mut self.works, &self.cores) * self.cycles;
+        times.fill(anywhere);
+        // Where the application moves processes they may be anywhere.
+        if !self.experiment.workload.prescribes_moves() {
+            self.keep_residents(plan, times);
+            self.keep_messages(plan, times);
+        }
+        let barrier = self.barrier(plan);
+        for time in times.iter_mut() {
+            *time += barrier;
+        }
+    }
+
+    /// Each host keeps all but n of its processes.
+    fn keep_residents(&mut self, plan: &Plan, times: &mut [f64]) {
+        for works in &mut self.residents {
+            works.clear();
+        }
+        for (work, host) in plan.work.iter().zip(&self.experiment.placement) {
+            self.residents[host.index()].push(work.get());
+        }
+        let hosts = &self.experiment.platform.platform.hosts;
+        for (index, works) in self.residents.iter_mut().enumerate() {
+            works.sort_unstable_by(|a, b| b.total_cmp(a));
+            let mut left: f64 = works.iter().sum();
+            for (moved, work) in works.iter().enumerate() {
+                // On as many cores as there are, and the largest one alone on a core.
+                let shared = left / f64::from(hosts[index].cores);
+                let time = shared.max(*work) * self.cycles / self.speed[index];
+                times[moved] = times[moved].max(time * ROUNDED);
+                left -= work;
+            }
+        }
+        // What holds if n move holds if fewer do.
+        for moved in (1..times.len()).rev() {
+            times[moved - 1] = times[moved - 1].max(times[moved]);
+        }
+    }
+
+    /// Of n + 1 messages without a process in common one is still between the hosts of its ends at the start.
+    fn keep_messages(&mut self, plan: &Plan, times: &mut [f64]) {
+        if self.experiment.network.queues {
+            return; // packets of several messages take turns
+        }
+        let placement = &self.experiment.placement;
+        self.crossing.clear();
+        for message in &plan.messages {
+            let (from, to) = (message.from.index(), message.to.index());
+            let ends = (placement[from], placement[to]);
+            if ends.0 == ends.1 {
+                continue;
+            }
+            let computed = plan.work[from].get() * self.cycles / self.speed[ends.0.index()];
+            let sent = alone(self.experiment, ends, message.size);
+            self.crossing.push(((computed + sent) * ROUNDED, from, to));
+        }
+        self.crossing
+            .sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+        self.is_taken.clear();
+        self.is_taken.resize(placement.len(), false);
+        let mut moved = 0;
+        for &(time, from, to) in &self.crossing {
+            if !self.is_taken[from] && !self.is_taken[to] {
+                (self.is_taken[from], self.is_taken[to]) = (true, true);
+                // It is the (moved + 1)-th longest one.
+                times[moved] = times[moved].max(time);
+                moved += 1;
+            }
+        }
+        for moved in (1..times.len()).rev() {
+            times[moved - 1] = times[moved - 1].max(times[moved]);
+        }
+    }
+
+    /// What the barrier costs beyond all that comes before it \[s\].
+    fn barrier(&self, plan: &Plan) -> f64 {
+        let barrier = &self.experiment.config.runtime.barrier;
+        if barrier.kind != BarrierKind::RootSerial || plan.work.len() < 2 {
+            return 0.0;
+        }
+        let computing = plan.work.iter().filter(|work| work.get() > 0.0).count();
+        let release = barrier.release_per_process.get() * plan.work.len() as f64;
+        release + barrier.release_per_computing.get() * computing as f64
+    }
+}
+
+/// Sums that are rounded in another order may be larger by this factor.
+const ROUNDED: f64 = 1.0 - 1e-12;
+
+/// The time of a message that has its route to itself \[s\]; zero without a route.
+fn alone(experiment: &Experiment, (from, to): (HostId, HostId), size: Bytes) -> f64 {
+    let platform: &Platform = &experiment.platform.platform;
+    let Some(route) = platform.route(from, to) else {
+        return 0.0;
+    };
+    let varies = route
+        .links()
+        .any(|link| platform.links[link.index()].latency_profile.is_some());
+    let latency = if varies {
+        Seconds::default()
+    } else {
+        platform.latency(&route)
+    };
+    let widest = |link: &Link| {
+        let profile = link.bandwidth_profile.as_ref();
+        let values = profile.map_or(&[][..], |profile| profile.once());
+        values
+            .iter()
+            .map(|step| step.1)
+            .fold(link.bandwidth.get(), f64::max)
+    };
+    let links = route
+        .links()
+        .map(|link| widest(&platform.links[link.index()]));
+    let narrowest = links.reduce(f64::min).and_then(BytesPerSecond::new);
+    experiment
+        .network
+        .message_time(latency, narrowest, size)
+        .get()
+}
+
+/// The largest speed of a core of a host [instructions/s].
+fn largest_speed(host: &Host) -> f64 {
+    let profile = host.speed_profile.as_ref();
+    let values = profile.map_or(&[][..], |profile| profile.once());
+    let most = values.iter().map(|step| step.1).fold(1.0, f64::max);
+    host.speed.get() * most
 }
 
 /// The sums of the speeds of the fastest core, the fastest two, and so on [instructions/s], up to `most` cores; of all cores last if there are
 /// fewer.
 fn fastest_cores(hosts: &[Host], most: usize) -> Vec<f64> {
-    let best = |host: &Host| {
-        let profile = host.speed_profile.as_ref();
-        let values = profile.map_or(&[][..], |profile| profile.once());
-        let most = values.iter().map(|step| step.1).fold(1.0, f64::max);
-        host.speed.get() * most
-    };
     let mut speeds: Vec<f64> = hosts
         .iter()
-        .flat_map(|host| std::iter::repeat_n(best(host), (host.cores as usize).min(most)))
+        .flat_map(|host| std::iter::repeat_n(largest_speed(host), (host.cores as usize).min(most)))
         .collect();
     speeds.sort_unstable_by(|a, b| b.total_cmp(a));
     speeds.truncate(most);
@@ -87,6 +324,97 @@ mod tests {
         // One process has no use for the second core.
         assert_eq!(of_superstep(&mut [4.0], &[2.0]), 2.0);
         assert_eq!(of_superstep(&mut [], &[]), 0.0);
+    }
+
+    /// Six processes on four hosts, all on the first two, and settings for the prices.
+    fn drawn(seed: u64, settings: &[(&str, &str)]) -> Experiment {
+        use crate::{Layers, Limits};
+        let seed = seed.to_string();
+        let common = [
+            ("workload.app", "synthetic"),
+            ("workload.procs", "6"),
+            ("workload.supersteps", "12"),
+            ("workload.spread", "0.9"),
+            ("seed", &seed),
+        ];
+        let value = |text: &str| serde_json::from_str(text).unwrap_or_else(|_| text.into());
+        let all = common.iter().chain(settings);
+        let layers = Layers::of(all.map(|&(key, text)| (key, value(text))));
+        Experiment::load(&layers, Limits::default()).unwrap()
+    }
+
+    #[test]
+    fn whatever_processes_leave_behind_and_moves_cost_counts() {
+        let free = [
+            ("costs.call.model", "none"),
+            ("costs.move.transfer", "none"),
+            ("costs.move.fixed", "0 s"),
+        ];
+        let bound = |settings: &[(&str, &str)]| drawn(1, settings).lower_bound().get();
+        let dear = [
+            ("costs.call.model", "additive"),
+            ("costs.call.fixed", "1000 s"),
+            ("costs.move.transfer", "none"),
+            ("costs.move.fixed", "0 s"),
+        ];
+        // With calls that cost more than the run nothing moves, and the bound is nearly the run itself: computation and messages.
+        let experiment = drawn(1, &dear);
+        let progress = crate::Progress::default();
+        let scenario = migsim_bsp::Scenario::I;
+        let run = experiment.run_scenario(scenario, &progress, &mut (), None);
+        let makespan = run.unwrap().outcome.makespan.get();
+        let [free, dear] = [bound(&free), bound(&dear)];
+        assert!(
+            free < dear && dear <= makespan && dear > 0.8 * makespan,
+            "{free} {dear} {makespan}"
+        );
+    }
+
+    #[test]
+    fn no_run_is_below_the_bound_whatever_the_barrier_and_the_prices() {
+        use crate::Progress;
+        use migsim_bsp::Scenario;
+        let some: [&[(&str, &str)]; 8] = [
+            &[],
+            &[("runtime.barrier.kind", "none")],
+            &[("runtime.barrier.kind", "released-by-first")],
+            &[
+                ("runtime.barrier.kind", "root-serial"),
+                ("runtime.barrier.release_per_process", "5 ms"),
+            ],
+            &[
+                ("costs.move.order", "serial"),
+                ("costs.move.transfer", "nominal"),
+                ("costs.move.fixed", "20 ms"),
+            ],
+            &[("costs.move.wait", "movers"), ("workload.memory", "100 MB")],
+            &[
+                ("load", r#"{ "kind": "walk" }"#),
+                ("workload.memory", "10 MB"),
+            ],
+            &[
+                ("network", r#"{ "model": "simgrid-3.9" }"#),
+                ("runtime.sends", "sequential"),
+            ],
+        ];
+        for settings in some {
+            for (seed, policy) in (1..).zip([
+                "never",
+                "greedy/every=2",
+                "refine/every=3",
+                "rotate/every=4",
+            ]) {
+                let experiment = drawn(seed, &[settings, &[("policy.name", policy)]].concat());
+                let run =
+                    experiment.run_scenario(Scenario::Iii, &Progress::default(), &mut (), None);
+                let makespan = run.unwrap().outcome.makespan.get();
+                let bound = experiment.lower_bound().get();
+                assert!(
+                    0.0 < bound && bound <= makespan,
+                    "{settings:?} {policy}: {bound} {makespan}"
+                );
+            }
+        }
     }
 
     #[test]

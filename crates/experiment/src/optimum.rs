@@ -1,0 +1,313 @@
+//! The exact optimum of calls and moves of a small case, by dynamic programming over all placements.
+//!
+//! ```text
+//! d_t(a)   time of superstep t with placement a [s]                     simulated, for each of hosts^processes placements
+//! c        price of a call [s]        m_p(g, h)   price of the move of process p from host g to host h [s]
+//! S_t(a) = d_t(a) + U_t(a)            from the beginning of superstep t to the end of the run
+//! U_t(a) = min( S_t+1(a),  c + min_b ( Σ_p m_p(a_p, b_p) + S_t+1(b) ) )        after superstep t; 0 after the last one
+//! ```
+//! The inner minimum is taken process by process, since the prices of moves add: `hosts` additions for each placement, process and superstep,
+//! 1e8 for 8 processes, 4 hosts and 50 supersteps. It is exact where a superstep depends on its placement alone and prices add; other
+//! experiments are refused. The optimum knows all supersteps beforehand: it bounds every policy, and no policy can be expected to reach it.
+
+use rayon::prelude::*;
+
+use super::hindsight::MovePlan;
+use super::resolve::Experiment;
+use migsim_base::error::{Error, Problem};
+use migsim_base::units::{Bytes, HostId, ProcessId, Seconds, Time, lesser};
+use migsim_bsp::{
+    BarrierKind, CallModel, CallWaiting, MoveOrder, Never, Scenario, Setup, Transfer, Waiting,
+    simulate,
+};
+
+/// Maximum number of placements: 4 hosts and 8 processes.
+const MOST_PLACEMENTS: usize = 1 << 16;
+
+/// The best plan of all.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Optimum {
+    /// Its makespan.
+    pub makespan: Seconds,
+    /// A plan with this makespan.
+    pub plan: MovePlan,
+}
+
+impl Experiment {
+    /// Computes the least makespan that any calls and moves can reach in scenario iii.
+    ///
+    /// # Errors
+    /// The experiment is too large, or its supersteps and prices depend on more than placements ([module](self)).
+    pub fn optimum(&self) -> Result<Optimum, Error> {
+        let grid = Grid::of(self)?;
+        self.check_prices_add()?;
+        let times = grid.times(self)?;
+        Ok(grid.optimum(self, &times))
+    }
+
+    /// Refuses an experiment in which prices do not add, or a superstep depends on those before it.
+    fn check_prices_add(&self) -> Result<(), Error> {
+        let (call, moves) = (&self.config.costs.call, &self.config.costs.migration);
+        let platform = &self.platform.platform;
+        let varies = platform.hosts.iter().any(migsim_platform::Host::varies)
+            || platform.links.iter().any(migsim_platform::Link::varies);
+        let has_fixed_price = match call.model {
+            CallModel::None => true,
+            CallModel::Additive => call.per_process_superstep.get() <= 0.0,
+            _ => false,
+        };
+        let kind = self.config.runtime.barrier.kind;
+        let leave_together = matches!(kind, BarrierKind::Ideal | BarrierKind::RootSerial);
+        let rules = [
+            (!varies, "the capacity of a host or link varies", "load"),
+            (
+                has_fixed_price,
+                "the price of a call is not fixed: it needs the model `none`, or `additive` without `per_process_superstep`",
+                "costs.call",
+            ),
+            (
+                call.waiting == CallWaiting::Blocking,
+                "calls overlap supersteps",
+                "costs.call.waiting",
+            ),
+            (
+                moves.order == MoveOrder::Serial,
+                "moves are not `serial`, so that their prices do not add",
+                "costs.move.order",
+            ),
+            (
+                moves.transfer != Transfer::Flow,
+                "moves share links: it needs the transfer `nominal` or `none`",
+                "costs.move.transfer",
+            ),
+            (
+                moves.wait == Waiting::All,
+                "not all processes wait for moves",
+                "costs.move.wait",
+            ),
+            (
+                leave_together,
+                "processes leave the barrier one by one: it needs `ideal` or `root-serial`",
+                "runtime.barrier.kind",
+            ),
+            (
+                !self.network.slow_start,
+                "with slow start a superstep depends on those before it",
+                "network.slow_start",
+            ),
+            (
+                !self.workload.prescribes_moves(),
+                "the application moves processes itself",
+                "workload.app",
+            ),
+        ];
+        match rules.into_iter().find(|rule| !rule.0) {
+            None => Ok(()),
+            Some((_, why, key)) => {
+                let problem = Problem::new(format!("no exact optimum: {why}"));
+                Err(problem.key(key).into())
+            }
+        }
+    }
+}
+
+/// All placements, numbered: the host of process p is digit p of the number, in base `hosts`.
+#[derive(Clone, Copy, Debug)]
+struct Grid {
+    hosts: usize,
+    processes: usize,
+    placements: usize,
+    supersteps: usize,
+}
+
+impl Grid {
+    fn of(experiment: &Experiment) -> Result<Self, Error> {
+        let hosts = experiment.platform.platform.hosts.len();
+        let processes = experiment.placement.len();
+        let placements = u32::try_from(processes)
+            .ok()
+            .and_then(|all| hosts.checked_pow(all));
+        match placements.filter(|count| *count <= MOST_PLACEMENTS) {
+            Some(placements) => Ok(Self {
+                hosts,
+                processes,
+                placements,
+                supersteps: experiment.workload.supersteps(),
+            }),
+            None => {
+                let message = format!(
+                    "no exact optimum: {processes} processes on {hosts} hosts have more than {MOST_PLACEMENTS} placements"
+                );
+                let hint = "take 8 processes on 4 hosts at most, or as few placements";
+                Err(Problem::new(message)
+                    .key("workload.procs")
+                    .hint(hint)
+                    .into())
+            }
+        }
+    }
+
+    /// The hosts of a placement.
+    fn hosts_of(&self, mut placement: usize) -> Vec<HostId> {
+        let digit = |_| {
+            let host = placement % self.hosts;
+            placement /= self.hosts;
+            HostId::from_index(host)
+        };
+        (0..self.processes).map(digit).collect()
+    }
+
+    /// The time of each superstep with each placement \[s\], a row a superstep; infinite where a host has too little memory.
+    fn times(&self, experiment: &Experiment) -> Result<Vec<Vec<f64>>, Error> {
+        let of_placement = |placement: usize| -> Result<Vec<f64>, Error> {
+            let hosts = self.hosts_of(placement);
+            if !self.fits(&hosts, experiment) {
+                return Ok(vec![f64::INFINITY; self.supersteps]);
+            }
+            let setup = Setup {
+                placement: &hosts,
+                ..experiment.setup(Scenario::I)
+            };
+            let outcome = simulate(&setup, Box::new(Never::default()), &mut ())?;
+            let mut before = Time::ZERO;
+            let ends = outcome.supersteps.iter().map(|dates| dates.end);
+            let time = |end: Time| end.since(std::mem::replace(&mut before, end)).get();
+            Ok(ends.map(time).collect())
+        };
+        let columns = (0..self.placements).into_par_iter().map(of_placement);
+        let columns: Vec<Vec<f64>> = columns.collect::<Result<_, _>>()?;
+        let row = |superstep: usize| columns.iter().map(|column| column[superstep]).collect();
+        Ok((0..self.supersteps).map(row).collect())
+    }
+
+    /// Whether each host has the memory for its processes.
+    fn fits(&self, hosts: &[HostId], experiment: &Experiment) -> bool {
+        let mut held = vec![0.0; self.hosts];
+        for (process, host) in hosts.iter().enumerate() {
+            held[host.index()] += memory(process, experiment).get();
+        }
+        let limits = experiment.platform.platform.hosts.iter();
+        let limits = limits.map(|host| host.memory.map_or(f64::INFINITY, Bytes::get));
+        held.iter().zip(limits).all(|(held, limit)| *held <= limit)
+    }
+
+    /// The prices of the moves of a process \[s\]: from each host to each host, row by row.
+    fn prices(&self, process: usize, experiment: &Experiment) -> Vec<f64> {
+        let platform = &experiment.platform.platform;
+        let memory = memory(process, experiment);
+        let price = |from: usize, to: usize| {
+            if from == to {
+                return 0.0;
+            }
+            if !experiment
+                .workload
+                .is_movable(ProcessId::from_index(process))
+            {
+                return f64::INFINITY;
+            }
+            let ends = (HostId::from_index(from), HostId::from_index(to));
+            experiment
+                .config
+                .costs
+                .migration
+                .price(platform, ends, memory)
+                .get()
+        };
+        let pairs = (0..self.hosts).flat_map(|from| (0..self.hosts).map(move |to| (from, to)));
+        pairs.map(|(from, to)| price(from, to)).collect()
+    }
+
+    fn optimum(&self, experiment: &Experiment, times: &[Vec<f64>]) -> Optimum {
+        let call = &experiment.config.costs.call;
+        let call = match call.model {
+            CallModel::Additive => {
+                call.fixed.get() + call.per_process.get() * self.processes as f64
+            }
+            _ => 0.0,
+        };
+        let prices: Vec<_> = (0..self.processes)
+            .map(|process| self.prices(process, experiment))
+            .collect();
+        // `ahead[t]`: from the beginning of superstep t to the end [s].
+        let mut ahead = vec![Vec::new(); self.supersteps];
+        for superstep in (0..self.supersteps).rev() {
+            let mut least = ahead.get(superstep + 1).cloned().unwrap_or_default();
+            if least.is_empty() {
+                least = vec![0.0; self.placements];
+            } else {
+                let moved = self.moved(least.clone(), &prices);
+                for (stay, go) in least.iter_mut().zip(moved) {
+                    *stay = lesser(*stay, call + go);
+                }
+            }
+            for (time, left) in least.iter_mut().zip(&times[superstep]) {
+                *time += left;
+            }
+            ahead[superstep] = least;
+        }
+        let start = experiment.placement.iter().rev();
+        let start = start.fold(0, |number, host| number * self.hosts + host.index());
+        Optimum {
+            makespan: Seconds::of(ahead[0][start]),
+            plan: self.plan(start, call, (&prices, &ahead)),
+        }
+    }
+
+    /// The least of what is ahead of each placement after moves and their prices, process by process.
+    fn moved(&self, mut ahead: Vec<f64>, prices: &[Vec<f64>]) -> Vec<f64> {
+        let mut stride = 1;
+        let mut column = vec![0.0; self.hosts];
+        for prices in prices {
+            for first in (0..self.placements).filter(|number| number / stride % self.hosts == 0) {
+                for (host, kept) in column.iter_mut().enumerate() {
+                    *kept = ahead[first + host * stride];
+                }
+                for from in 0..self.hosts {
+                    let row = &prices[from * self.hosts..][..self.hosts];
+                    let go = row.iter().zip(&column).map(|(price, ahead)| price + ahead);
+                    ahead[first + from * stride] = go.fold(f64::INFINITY, lesser);
+                }
+            }
+            stride *= self.hosts;
+        }
+        ahead
+    }
+
+    /// The moves of the optimum, found again from what is ahead.
+    fn plan(
+        &self,
+        start: usize,
+        call: f64,
+        (prices, ahead): (&[Vec<f64>], &[Vec<f64>]),
+    ) -> MovePlan {
+        let (mut plan, mut place) = (MovePlan::default(), start);
+        for superstep in 1..self.supersteps {
+            let from = self.hosts_of(place);
+            let cost = |to: usize| -> f64 {
+                let hosts = self.hosts_of(to);
+                let ends = from.iter().zip(&hosts).zip(prices);
+                ends.map(|((from, to), prices)| prices[from.index() * self.hosts + to.index()])
+                    .sum()
+            };
+            let others = (0..self.placements).filter(|to| *to != place);
+            let go = others.map(|to| (call + cost(to) + ahead[superstep][to], to));
+            let best = go.min_by(|one, other| one.0.total_cmp(&other.0));
+            if let Some((_, to)) = best.filter(|best| best.0 < ahead[superstep][place]) {
+                let moves = self.hosts_of(to).into_iter().zip(&from).enumerate();
+                let moves = moves.filter(|(_, (to, from))| to != *from);
+                plan.add_call(superstep, moves.map(|(process, (to, _))| (process, to)));
+                place = to;
+            }
+        }
+        plan
+    }
+}
+
+/// The memory of a process, counted from 0.
+fn memory(process: usize, experiment: &Experiment) -> Bytes {
+    experiment.workload.memory(ProcessId::from_index(process))
+}
+
+#[cfg(test)]
+mod tests;
