@@ -18,7 +18,7 @@ use migsim_bsp::{
     Beginnings, CallRecord, CriticalPath, Memo, MemoBudget, MigrationRecord, Outcome, Recorder,
     Scenario, Setup, simulate,
 };
-use migsim_policies::{Measures, Policy, Probe, Snapshot};
+use migsim_policies::{Adviser, Measures, Policy, Probe, Snapshot};
 
 /// One scenario that was run.
 #[derive(Clone, Debug, PartialEq)]
@@ -210,6 +210,15 @@ impl Experiment {
             let message = format!("the run has no barrier after superstep {superstep}");
             Error::Run(Problem::new(message))
         })
+    }
+
+    /// Returns the strategy of the policy for a caller that says when a call is ([`migsim_bsp::Stepper`]); none if the policy is no strategy.
+    ///
+    /// # Errors
+    /// Options are out of range.
+    pub fn adviser(&self) -> Result<Option<Adviser>, Error> {
+        let policy = &self.policy;
+        policy.entry.adviser(&policy.options, self.config.seed)
     }
 
     /// Everything that defines a run of a scenario, except the policy: for a [`migsim_bsp::Stepper`].

@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use super::balancer::{Balancer, BalancerNarrator};
 use super::explain::{Narrator, Plain};
 use super::strategy;
-use super::{Never, Policy};
+use super::{Adviser, Never, Policy};
 use migsim_base::document;
 use migsim_base::error::Error;
 use migsim_base::plugin::{self, Maker, OptionFlag};
@@ -202,6 +202,17 @@ impl Kind {
     /// Whether it is one of the strategies, which `migsim decide` asks.
     pub fn is_strategy(&self) -> bool {
         matches!(self.make, Make::Strategy(_))
+    }
+
+    /// Returns its strategy for a caller that says when a call is, in a run with this seed; none if it is no strategy.
+    ///
+    /// # Errors
+    /// Options are out of range.
+    pub fn adviser(&self, options: &Value, seed: u64) -> Result<Option<Adviser>, Error> {
+        match self.make {
+            Make::Strategy(kind) => Adviser::new(kind, options, seed).map(Some),
+            Make::Policy { .. } | Make::Maker(_) => Ok(None),
+        }
     }
 
     /// The readings of its source that options choose and on which results depend, a few words each.

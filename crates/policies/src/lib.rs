@@ -17,6 +17,7 @@
 //! # Ok::<(), migsim_base::error::Error>(())
 //! ```
 
+mod adviser;
 pub mod authors_2015;
 mod balancer;
 pub mod decide;
@@ -33,6 +34,7 @@ pub mod trigger;
 mod triggered;
 mod window;
 
+pub use adviser::Adviser;
 pub use authors_2015::{Authors2015, Authors2015Config};
 pub use entry::{Entry, Kind, PolicyOptions, Table};
 pub use entry::{made_by, of_strategy, row};

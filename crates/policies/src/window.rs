@@ -10,7 +10,7 @@ use super::strategy::Row;
 use migsim_base::units::{Bytes, Instructions};
 
 /// The measures since the last call.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Window {
     supersteps: usize,
     /// The instructions of each process, summed.
