@@ -176,7 +176,8 @@ pub(super) fn with_brief_help(command: Command) -> Command {
     let examples = command.get_after_help().cloned().unwrap_or_default();
     let lines = examples.to_string();
     let mut lines = lines.lines().map(str::trim_start);
-    let example = lines.find(|line| line.starts_with("migsim "));
+    let is_short = |line: &&str| line.starts_with("migsim ") && line.len() < 96;
+    let example = lines.find(is_short);
     let example = example.map_or_else(String::new, |line| format!("Example:\n  {line}\n\n"));
     let command = command.mut_args(|arg| match place(arg.get_id().as_str()) {
         Some(place) => arg.display_order(place).help_heading(None),
