@@ -504,13 +504,21 @@ fn a_calibrated_library_is_written_and_run() {
     let in_ms = path("ms.csv");
     let rows = "from,to,bytes,time_s\np-0,p-1,1,2.1\np-0,p-1,60000,7.5\n";
     fs::write(&in_ms, rows).unwrap();
-    let output = migsim(&[&start[..], &[&in_ms]].concat());
+    let doubted = path("doubted.json");
+    let arguments = [&start[..], &[&in_ms, "--out", &doubted]].concat();
+    let output = migsim(&arguments);
     let errors = String::from_utf8(output.stderr).unwrap();
-    let doubt = "warning: the overhead of ";
+    assert!(errors.contains("warning: the overhead of "), "{errors}");
+    assert!(errors.contains("error: the fit is doubted"), "{errors}");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(fs::metadata(&doubted).is_err(), "nothing was accepted");
+    let output = migsim(&[&arguments[..], &["--accept"]].concat());
+    let errors = String::from_utf8(output.stderr).unwrap();
     assert!(
-        errors.contains(doubt) && output.status.success(),
+        errors.contains("warning: the overhead of ") && output.status.success(),
         "{errors}"
     );
+    assert!(fs::read_to_string(&doubted).unwrap().contains("doubtful"));
     let output = migsim(&[&start[..], &[&in_ms, "--out", &in_ms]].concat());
     let errors = String::from_utf8(output.stderr).unwrap();
     assert!(errors.contains("would overwrite the table"), "{errors}");

@@ -43,7 +43,8 @@ pub(super) fn run(
     let stem = arguments.out.as_deref().and_then(|path| path.file_stem());
     let name = stem.map_or_else(|| "calibrated".into(), |stem| stem.to_string_lossy());
     let found = calibrate(platform, &pings, &arguments.library, (&name, &source))?;
-    if let Some(path) = &arguments.out {
+    let is_taken = arguments.accept || found.doubts.is_empty();
+    if let Some(path) = arguments.out.as_ref().filter(|_| is_taken) {
         write_named(path, library_text(&found).as_bytes())?;
     }
     let sheet = sheet(platform, &pings, (&arguments.library, &found));
@@ -51,7 +52,14 @@ pub(super) fn run(
     for doubt in &found.doubts {
         say(errors, &format!("warning: {doubt}"));
     }
-    Ok(())
+    if is_taken { Ok(()) } else { Err(doubted()) }
+}
+
+/// The failure of a fit that is doubted: a script must not take its library for a good one.
+fn doubted() -> Error {
+    let problem = Problem::new("the fit is doubted, and no library was written");
+    let hint = "correct the table or the platform; `--accept` writes the library all the same";
+    Error::Run(problem.hint(hint))
 }
 
 /// Refuses to write the library over its table.

@@ -26,6 +26,9 @@ pub(in crate::cli) struct CalibrateArguments {
     /// Write the library into this file, for `--library`
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(in crate::cli) out: Option<PathBuf>,
+    /// Write the library even if the fit is doubted; without it, a doubted fit writes nothing and exits with 1
+    #[arg(long, help_heading = OUTPUT)]
+    pub(in crate::cli) accept: bool,
     #[command(flatten)]
     pub(in crate::cli) form: FormArguments,
     #[command(flatten)]
