@@ -11,7 +11,7 @@ use migsim_engine::{NetworkModel, Simulation};
 use migsim_platform::Platform;
 
 /// The engine; with a trace if the critical path is wanted.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Engine<'p> {
     simulation: Simulation<'p, Token>,
     trace: Option<Box<Trace<'p>>>,

@@ -56,7 +56,7 @@ struct Running {
 }
 
 /// The trace of a run.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Trace<'p> {
     platform: &'p Platform,
     network: NetworkModel,

@@ -11,7 +11,7 @@ struct Users {
 }
 
 /// Users of all resources of a kind.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Usage(Vec<Users>);
 
 impl Usage {

@@ -275,7 +275,7 @@ impl Background for Reduced {
 }
 
 /// The shares that a reduced load leaves.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Shares {
     steps: Box<dyn StepsAhead>,
     factor: f64,
@@ -290,4 +290,8 @@ impl Iterator for Shares {
     }
 }
 
-impl StepsAhead for Shares {}
+impl StepsAhead for Shares {
+    fn boxed_clone(&self) -> Box<dyn StepsAhead> {
+        Box::new(self.clone())
+    }
+}
