@@ -224,6 +224,16 @@ choice!(
     }
 );
 choice!(
+    /// The weights of Comp, Comm and Mem in PM.
+    WeightRule {
+        /// 1 each (equation 1).
+        Fixed,
+        /// They adjust themselves at each call: those of Comp and Comm follow the shares of time that are foreseen, and that of Mem what
+        /// followed the last moves. The Lattice Boltzmann paper announces such weights and gives no rule; this one is ours.
+        Adaptive,
+    }
+);
+choice!(
     /// The number of supersteps over which a time is counted (A13, A17).
     Horizon {
         /// One.
@@ -351,6 +361,13 @@ choice!(
     }
 );
 
+impl WeightRule {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
+    fn is_fixed(&self) -> bool {
+        *self == Self::Fixed
+    }
+}
+
 impl CandidateOrder {
     /// Whether processes of equal PM are tried by falling rank, at the first call or at a later one.
     pub(super) fn ties_fall(self, has_answered: bool) -> bool {
@@ -418,6 +435,9 @@ pub struct MigBspConfig {
     pub index_form: IndexForm,
     /// Whether PM includes Comm(i,j).
     pub potential_communication: PotentialCommunication,
+    /// The weights of Comp, Comm and Mem in PM.
+    #[serde(skip_serializing_if = "WeightRule::is_fixed")]
+    pub weights: WeightRule,
     /// The number of supersteps over which PM counts Comp and Comm (A13).
     pub potential_horizon: Horizon,
     /// Mig(i,j): time of the operations of a migration (A10).
@@ -494,6 +514,7 @@ impl Default for MigBspConfig {
             set_index: SetIndex::MeanClock,
             index_form: IndexForm::OfBest,
             potential_communication: PotentialCommunication::Counted,
+            weights: WeightRule::Fixed,
             potential_horizon: Horizon::Superstep,
             migration_operations: Seconds::default(),
             memory_transfer: true,

@@ -3,7 +3,8 @@
 //! ```text
 //! observe ──> trigger    stable? α' ± 1; a call every α supersteps
 //!         └─> forecast   PI, CTP, BTP age by half; Pcomp, Pcomm
-//! decide  ──> potential  PM(i,j) = Comp + Comm - Mem; candidates above x · max
+//! decide  ──> weights    1 each, or adjusted by what was measured
+//!         ├─> potential  PM(i,j) = Comp + Comm - Mem; candidates above x · max
 //!         └─> viability  destination, t1 against t2, reservation
 //! settle  ──> trigger    D grows after ω calls without migration; α := α'
 //! explain                the records of all that in sentences
@@ -34,6 +35,7 @@ mod readings;
 mod tests;
 pub(super) mod trigger;
 mod viability;
+mod weights;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -46,7 +48,7 @@ pub use config::{
     FreeHost, FullCluster, Heuristic, Horizon, HostLoad, IdleAgeing, IdlePattern, IdleSuperstep,
     IndexForm, MemoryOrigin, MemoryRate, MigBspConfig, OwnCluster, Patterns, Population,
     PotentialCommunication, ProcessTime, QuietCall, SetIndex, Sharing, ThresholdMeaning,
-    ToleranceGrowth, ToleranceTrigger, Viability, ViabilityCommunication,
+    ToleranceGrowth, ToleranceTrigger, Viability, ViabilityCommunication, WeightRule,
 };
 
 use self::explain::MigBspNarrator;
@@ -55,6 +57,7 @@ use self::groups::Groups;
 use self::potential::{Potential, Potentials, candidates, highest, supersteps};
 use self::trigger::{Interval, Trigger};
 use self::viability::{Call, Reservations, Weighing};
+use self::weights::Weights;
 use super::explain::Narrator;
 use super::strategy::Variant;
 use super::{Candidate, Decision, Explain, Migration, Policy, PolicyOptions, View};
@@ -69,6 +72,7 @@ pub struct MigBsp {
     config: MigBspConfig,
     trigger: Trigger,
     forecasts: Forecasts,
+    weights: Weights,
     /// Migrations that the last call decided.
     decided: usize,
     /// Whether processes have been answered at a call.
@@ -89,6 +93,7 @@ impl MigBsp {
         Ok(Self {
             trigger: Trigger::new(&config),
             forecasts: Forecasts::default(),
+            weights: Weights::default(),
             decided: 0,
             has_answered: false,
             clusters: None,
@@ -178,6 +183,8 @@ struct Explanation {
     horizon: f64,
     operations: Seconds,
     clusters: Arc<[String]>,
+    /// The weights of the terms of PM, where they adjust themselves.
+    weights: Option<Weights>,
 }
 
 impl Explain for Explanation {
@@ -236,6 +243,9 @@ impl Explain for Explanation {
         put("highest_potential_s", json!(self.highest));
         put("highest_elsewhere_s", json!(self.highest_elsewhere));
         put("threshold_s", json!(self.threshold));
+        if let Some(weights) = &self.weights {
+            put("weights", weights.to_json());
+        }
         fields
     }
 }
@@ -310,6 +320,9 @@ impl Policy for MigBsp {
     fn is_call_due(&mut self, view: &View<'_>) -> bool {
         self.forecasts
             .observe(&self.config, self.trigger.alpha(), view);
+        if self.config.weights == WeightRule::Adaptive {
+            self.weights.observe(view);
+        }
         self.trigger.observe(&self.config, view)
     }
 
@@ -319,12 +332,16 @@ impl Policy for MigBsp {
 
     fn decide(&mut self, view: &View<'_>, _random: &mut Stream) -> Result<Decision, Error> {
         let clusters = self.clusters(view);
+        if self.config.weights == WeightRule::Adaptive {
+            self.weights.adjust(&self.forecasts, view);
+        }
         let config = &self.config;
         let (alpha, next_alpha) = (self.trigger.alpha(), self.trigger.next_alpha());
         let mut reservations = Reservations::new(config, &self.forecasts, view);
         let horizon = supersteps(config.potential_horizon, alpha, next_alpha);
         let occupancy = reservations.for_index(config);
-        let potentials = Potentials::new(config, horizon, &self.forecasts, &occupancy, view);
+        let potentials = Potentials::new(config, horizon, &self.forecasts, &occupancy, view)
+            .weighted(&self.weights);
         let (listed, best) = if view.processes() * clusters.len() <= LISTED_PAIRS {
             let movable = (0..view.processes()).filter(|process| !view.is_pinned(*process));
             let all: Vec<Potential> = movable.flat_map(|process| potentials.of(process)).collect();
@@ -405,6 +422,7 @@ impl Policy for MigBsp {
             horizon: call.horizon,
             operations: call.operations(),
             clusters,
+            weights: (config.weights == WeightRule::Adaptive).then(|| self.weights.clone()),
         };
         Ok(Decision {
             migrations,
@@ -416,6 +434,7 @@ impl Policy for MigBsp {
 
     fn on_outcome(&mut self, moved: usize) {
         self.has_answered = true;
+        self.weights.close(moved);
         self.trigger.close(&self.config, self.counted(moved));
         self.forecasts.restart(&self.config);
     }

@@ -6,7 +6,7 @@
 //! Comm(i,j) = Pcomm(i,j) · BTP(i,j)                     (equation 3)
 //! Mem(i,j)  = M(i) · T(i,j) + Mig(i,j)                  (equation 4)
 //! ```
-//! All in seconds. ISet(j) is not defined there: it is made of the power of the clusters, relative to the best of them, or for each
+//! All in seconds, each with a weight of 1 (or [`super::weights`]). ISet(j) is not defined there: it is made of the power of the clusters, relative to the best of them, or for each
 //! process relative to its own host ([`IndexForm`]). Each process contributes its highest PM and the cluster of it; heuristic one takes all above `x · max PM`,
 //! heuristic two the highest alone.
 
@@ -19,6 +19,7 @@ use super::config::{
 };
 use super::exchanges::Exchange;
 use super::forecast::{Forecasts, NO_EXCHANGE};
+use super::weights::Weights;
 use crate::View;
 use migsim_base::units::{BytesPerSecond, ClusterId, HostId, ProcessId, Seconds, to_u32};
 use migsim_platform::{Platform, Route};
@@ -90,6 +91,8 @@ pub(super) struct Potentials<'a> {
     best: f64,
     /// The rate of `memory_rate: backbone`, if that is chosen and there is one: a search over all links, done once a call.
     backbone: Option<BytesPerSecond>,
+    /// The weights of Comp, Comm and Mem.
+    weights: [f64; 3],
 }
 
 impl<'a> Potentials<'a> {
@@ -113,7 +116,14 @@ impl<'a> Potentials<'a> {
             occupancy,
             view,
             powers,
+            weights: [1.0; 3],
         }
+    }
+
+    /// With these weights of the terms.
+    pub(super) fn weighted(mut self, weights: &Weights) -> Self {
+        self.weights = [weights.computation, weights.communication, weights.memory];
+        self
     }
 
     /// The number of PM(i,j).
@@ -172,9 +182,10 @@ impl<'a> Potentials<'a> {
             PotentialCommunication::Ignored => 0.0,
         };
         Potential {
-            compute: compute.clamp(-LARGEST, LARGEST),
-            communication: exchange.regularity * time,
-            memory: (self.memory_cost(process, cluster == own, rate).get()).min(LARGEST),
+            compute: self.weights[0] * compute.clamp(-LARGEST, LARGEST),
+            communication: self.weights[1] * (exchange.regularity * time),
+            memory: self.weights[2]
+                * (self.memory_cost(process, cluster == own, rate).get()).min(LARGEST),
             ..Potential::of(process, cluster, cluster == own)
         }
     }

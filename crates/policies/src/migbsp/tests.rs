@@ -99,6 +99,26 @@ fn the_gain_over_the_source_is_what_the_next_interval_would_save() {
 }
 
 #[test]
+fn weights_that_adjust_themselves_enter_the_terms_of_a_call() {
+    let config = MigBspConfig {
+        weights: WeightRule::Adaptive,
+        ..config()
+    };
+    let (mut policy, decision) = decide(config, &[(LABTEC, [3e9, 3e9])], true);
+    // All time is computation: the weight of Comp is 1/2 + 1. Aquario: PM = 1.5 · 2 · (1 - 1.5/2) · 4 - 0.9, with fixed weights 1.1.
+    let candidate = &decision.candidates[0];
+    assert!((candidate.score - 2.1).abs() < 1e-12, "{}", candidate.score);
+    let weights = |decision: &Decision| decision.explained()["weights"].clone();
+    let expected = json!({ "computation": 1.5, "communication": 0.5, "memory": 1.0 });
+    assert_eq!(weights(&decision), expected);
+    // The process has moved to a host on which the next supersteps last 1.5 s instead of 2 s: Mem counts half.
+    policy.on_outcome(1);
+    let decision = next_call(&mut policy, &[(AQUARIO, [3e9, 3e9])], true);
+    let expected = json!({ "computation": 1.75, "communication": 0.25, "memory": 0.5 });
+    assert_eq!(weights(&decision), expected);
+}
+
+#[test]
 fn a_host_is_quiet_when_nothing_computed_there_for_a_while() {
     // The process on Aquario-0 has finished after the first superstep of two since the start.
     let processes = [(LABTEC, [3e9, 3e9]), (AQUARIO, [4e9, 0.0])];

@@ -1,0 +1,153 @@
+//! Weights of the terms of PM that adjust themselves (Lattice Boltzmann paper, section 5: future work, "self-adjusting of the weights of each
+//! considered metric"). The paper gives no rule; this one is ours, and no published number exists to compare it with.
+//!
+//! ```text
+//! PM(i,j)  = w_comp · Comp(i,j) + w_comm · Comm(i,j) - w_mem · Mem(i,j),     all 1 at the start
+//! share    = Σ CTP / (Σ CTP + Σ BTP)                                         over all processes, at a call
+//! w_comp  := w_comp/2 + share,   w_comm := 2 - w_comp                        as forecasts age by half
+//! w_mem   := w_mem/2 if the moves of the last call were followed by shorter supersteps, 2 · w_mem if not;  from 1/4 to 4
+//! ```
+//! So the two terms of gain count as much as the time that the application spends on them, and their weights add up to 2. The term of cost counts
+//! less while moves pay, and more after moves that did not. A superstep lasts as long as its slowest process computes and communicates.
+
+use serde_json::{Value, json};
+
+use super::forecast::Forecasts;
+use crate::View;
+
+/// The range of the weight of Mem.
+const MEMORY_WEIGHTS: (f64, f64) = (0.25, 4.0);
+
+/// The weights, and what their rule remembers.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Weights {
+    /// Of Comp, Comm and Mem.
+    pub(super) computation: f64,
+    pub(super) communication: f64,
+    pub(super) memory: f64,
+    /// The sum of the durations of the supersteps since the last call \[s\], and their number.
+    sum: f64,
+    count: u64,
+    /// The mean duration of a superstep of the interval before \[s\].
+    before: Option<f64>,
+    /// Whether the last call moved a process.
+    has_moved: bool,
+}
+
+impl Default for Weights {
+    fn default() -> Self {
+        Self {
+            computation: 1.0,
+            communication: 1.0,
+            memory: 1.0,
+            sum: 0.0,
+            count: 0,
+            before: None,
+            has_moved: false,
+        }
+    }
+}
+
+impl Weights {
+    /// Adds the duration of a superstep: the longest time of a process.
+    pub(super) fn observe(&mut self, view: &View<'_>) {
+        let measures = view.measures;
+        let times = (0..view.processes())
+            .map(|process| measures.compute[process].get() + measures.communication[process].get());
+        self.sum += times.fold(0.0, f64::max);
+        self.count += 1;
+    }
+
+    /// Adjusts the weights at a call.
+    pub(super) fn adjust(&mut self, forecasts: &Forecasts, view: &View<'_>) {
+        let (mut computation, mut communication) = (0.0, 0.0);
+        for process in 0..view.processes() {
+            computation += forecasts.compute(process).get();
+            for cluster in 0..view.platform.clusters.len() {
+                communication += forecasts.exchange(process, cluster).time;
+            }
+        }
+        self.follow(computation, communication);
+        self.judge_moves();
+    }
+
+    /// Lets the weights of Comp and Comm follow the times that are foreseen \[s\].
+    fn follow(&mut self, computation: f64, communication: f64) {
+        let all = computation + communication;
+        if all > 0.0 {
+            self.computation = self.computation / 2.0 + computation / all;
+            self.communication = 2.0 - self.computation;
+        }
+    }
+
+    /// Adjusts the weight of Mem by what followed the moves of the last call, and closes the interval.
+    fn judge_moves(&mut self) {
+        let mean = self.sum / self.count.max(1) as f64;
+        if let (Some(before), true) = (self.before, self.has_moved) {
+            let factor = if mean < before { 0.5 } else { 2.0 };
+            self.memory = (self.memory * factor).clamp(MEMORY_WEIGHTS.0, MEMORY_WEIGHTS.1);
+        }
+        self.before = Some(mean);
+        (self.sum, self.count) = (0.0, 0);
+    }
+
+    /// Remembers whether a call moved a process.
+    pub(super) fn close(&mut self, moved: usize) {
+        self.has_moved = moved > 0;
+    }
+
+    /// The weights for the record of a call.
+    pub(super) fn to_json(&self) -> Value {
+        json!({
+            "computation": self.computation,
+            "communication": self.communication,
+            "memory": self.memory,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An interval of two supersteps that last `seconds` each.
+    fn interval(weights: &mut Weights, seconds: f64) {
+        (weights.sum, weights.count) = (2.0 * seconds, 2);
+        weights.judge_moves();
+    }
+
+    #[test]
+    fn the_weights_of_gain_follow_the_shares_of_time() {
+        let mut weights = Weights::default();
+        // Three quarters of the time is computation: 1/2 + 3/4, then 5/8 + 3/4; they tend to 3/2 and 1/2.
+        weights.follow(3.0, 1.0);
+        assert_eq!([weights.computation, weights.communication], [1.25, 0.75]);
+        weights.follow(30.0, 10.0);
+        assert_eq!([weights.computation, weights.communication], [1.375, 0.625]);
+        // Equal shares leave the weights 1, and nothing measured changes nothing.
+        let mut weights = Weights::default();
+        weights.follow(2.0, 2.0);
+        weights.follow(0.0, 0.0);
+        assert_eq!(weights, Weights::default());
+    }
+
+    #[test]
+    fn the_weight_of_memory_falls_while_moves_pay_and_rises_after_moves_that_do_not() {
+        let mut weights = Weights::default();
+        interval(&mut weights, 4.0); // the first interval: nothing to compare
+        weights.close(1);
+        interval(&mut weights, 3.0);
+        assert_eq!(weights.memory, 0.5);
+        weights.close(0);
+        interval(&mut weights, 9.0); // longer, but nothing moved
+        assert_eq!(weights.memory, 0.5);
+        weights.close(2);
+        interval(&mut weights, 9.0); // not shorter
+        assert_eq!(weights.memory, 1.0);
+        for _ in 0..4 {
+            weights.close(1);
+            interval(&mut weights, 9.0);
+        }
+        assert_eq!(weights.memory, 4.0); // no larger
+    }
+}
