@@ -18,6 +18,7 @@ mod predicted;
 mod replay;
 mod runs;
 mod slips;
+mod ties;
 
 use std::path::Path;
 
@@ -30,10 +31,11 @@ use migsim_base::error::{Error, Problem};
 
 use case::Case;
 pub use page::{csv, markdown, text};
-pub use predicted::CommonRun;
+pub use predicted::{AnsweredRun, CommonRun};
 pub use replay::CaseResult;
 pub use runs::{ComparedRun, compare};
 pub use slips::{Slip, Without};
+pub use ties::Tie;
 
 /// The built-in cases.
 const CASES: &[u8] = include_bytes!("cases.jsonl.br");
@@ -107,6 +109,8 @@ pub struct Authors {
     pub by_run: Vec<ComparedRun>,
     /// The built-in deployments under the common reading of MigBSP.
     pub common_reading: Vec<CommonRun>,
+    /// The built-in deployments in scenario ii, by the order of the answers.
+    pub answered: Vec<AnsweredRun>,
     /// The calls without a slip of the program.
     pub without_slips: Vec<Without>,
     /// Each case.
@@ -145,6 +149,7 @@ pub fn authors(folder: Option<&Path>) -> Result<Authors, Error> {
         makespans: by_run.len(),
         by_run,
         common_reading: predicted::common_runs()?,
+        answered: predicted::answered_runs()?,
         without_slips: slips::without(&cases),
         by_case,
     })

@@ -1,5 +1,7 @@
 //! Predictions of the program's runs, made without a fit: by the edition, and by the common reading of MigBSP.
 //!
+//! Scenario ii is simulated with other orders of the answers, too, which shows why it can be faster than scenario i.
+//!
 //! The edition has no constant that was fitted, and the common reading none that was fitted to these runs. A gain is `100 (T_i - T) / T_i`.
 
 use rayon::prelude::*;
@@ -93,6 +95,48 @@ pub(super) fn common_runs() -> Result<Vec<CommonRun>, Error> {
             makespans_s: [Scenario::I, Scenario::Ii, Scenario::Iii]
                 .map(|scenario| run(scenario).makespan.get()),
             moves: run(Scenario::Iii).migrations.len(),
+        })
+    };
+    DEPLOYMENTS.par_iter().map(simulate).collect()
+}
+
+/// A deployment of the program in scenario ii, by the order in which a call answers the processes.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct AnsweredRun {
+    /// The built-in experiment.
+    pub experiment: &'static str,
+    /// The makespan of scenario i \[s\].
+    pub alone_s: f64,
+    /// That of scenario ii, in which managers answer one process after the other \[s\].
+    pub in_turn_s: f64,
+    /// The same with all messages of a round at once \[s\].
+    pub at_once_s: f64,
+    /// The same with calls at which all processes wait for each other and that cost nothing \[s\].
+    pub free_s: f64,
+}
+
+/// Simulates scenario ii of the deployments with the answers of a call in turn, at once, and without a price.
+///
+/// # Errors
+/// A run cannot be done.
+pub(super) fn answered_runs() -> Result<Vec<AnsweredRun>, Error> {
+    let simulate = |experiment: &&'static str| {
+        let makespan = |scenario, setting: Option<(&str, &str)>| {
+            let case = Case::new(experiment);
+            let case = match setting {
+                Some((key, value)) => case.with(key, value),
+                None => case,
+            };
+            let run = case.load()?;
+            let run = run.run_scenario(scenario, &Progress::default(), &mut (), None)?;
+            Ok::<f64, Error>(run.outcome.makespan.get())
+        };
+        Ok(AnsweredRun {
+            experiment,
+            alone_s: makespan(Scenario::I, None)?,
+            in_turn_s: makespan(Scenario::Ii, None)?,
+            at_once_s: makespan(Scenario::Ii, Some(("costs.call.order", "parallel")))?,
+            free_s: makespan(Scenario::Ii, Some(("costs.call.model", "none")))?,
         })
     };
     DEPLOYMENTS.par_iter().map(simulate).collect()

@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use super::ties::{Reports, Tie, tie};
 use crate::runs::Case;
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{HostId, Time};
@@ -43,6 +44,8 @@ pub struct ComparedRun {
     pub program_moves: usize,
     /// The moves that were decided in our run.
     pub simulated_moves: usize,
+    /// The first call with other moves, if the program's reports of it are stored.
+    pub tie: Option<Tie>,
 }
 
 impl ComparedRun {
@@ -88,7 +91,10 @@ struct Set {
 
 #[derive(Debug, Deserialize)]
 struct Call {
+    superstep: u64,
     decided_moves: Moves,
+    #[serde(default)]
+    reports: Option<Reports>,
 }
 
 /// A table with the columns rank, set, host, and its date.
@@ -123,6 +129,12 @@ pub fn compare(case: &Value) -> Result<Option<ComparedRun>, Error> {
     let same = |(program, ours): &(&Call, &migsim_bsp::CallRecord)| {
         moves_of(program) == decided(ours, platform)
     };
+    let calls_equal = calls.clone().take_while(same).count();
+    let other = calls.clone().nth(calls_equal);
+    let tie = other.and_then(|(program, ours)| {
+        let reports = program.reports.as_ref()?;
+        tie(program.superstep, reports, ours)
+    });
     let decisions = run.outcome.calls.iter().map(|call| &call.decision);
     Ok(Some(ComparedRun {
         case: stored.case.clone(),
@@ -132,7 +144,7 @@ pub fn compare(case: &Value) -> Result<Option<ComparedRun>, Error> {
         relative_error: simulated / stored.end - 1.0,
         starts_equal: starts.take_while(are_equal).count(),
         supersteps: stored.parameters.supersteps,
-        calls_equal: calls.take_while(same).count(),
+        calls_equal,
         calls: stored.calls.len(),
         program_moves: stored
             .calls
@@ -140,6 +152,7 @@ pub fn compare(case: &Value) -> Result<Option<ComparedRun>, Error> {
             .map(|call| call.decided_moves.rows.len())
             .sum(),
         simulated_moves: decisions.map(|decision| decision.migrations.len()).sum(),
+        tie,
     }))
 }
 
