@@ -322,9 +322,16 @@ fn one_reading(
     out: &mut dyn Write,
 ) -> Result<bool, Error> {
     let readings = watched(arguments, threads, paper::one_reading)?;
-    let page = paper::one_reading_page(&readings)?;
+    let priced = watched(arguments, threads, paper::priced_by_messages)?;
+    let weighted = watched(arguments, threads, paper::weighted)?;
+    let page = paper::one_reading_page(&readings, &priced, &weighted)?;
     if arguments.form().form() == Form::Json {
-        let value = json!({ "readings": to_json(&readings)?, "differences": to_json(&paper::differences()?)? });
+        let value = json!({
+            "readings": to_json(&readings)?,
+            "fitted_and_message_prices": to_json(&priced)?,
+            "weights": to_json(&weighted)?,
+            "differences": to_json(&paper::differences()?)?,
+        });
         print(out, &format!("{value:#}\n"))?;
     } else if !arguments.quiet {
         print(out, &page.text)?;

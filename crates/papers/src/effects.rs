@@ -107,6 +107,13 @@ pub(super) fn effects(paper: &'static str, cells: &[CellResult]) -> Vec<Effect> 
         .collect()
 }
 
+/// Counts the effects of the tables of a paper that come within 25 %, and all of them.
+pub(super) fn within_a_quarter(paper: &'static str, cells: &[CellResult]) -> (usize, usize) {
+    let effects = effects(paper, cells);
+    let within = effects.iter().filter(|one| one.is_within(BOUNDS[CHOSEN]));
+    (within.count(), effects.len())
+}
+
 /// Some effects of one kind, counted.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct EffectCounts {

@@ -35,6 +35,7 @@ mod lu;
 mod markdown;
 mod named;
 mod one_reading;
+mod one_reading_page;
 mod packed;
 mod page;
 mod pages;
@@ -49,6 +50,7 @@ mod sw_dynamic;
 mod sw_irregular;
 mod text;
 mod unreported;
+mod weighted;
 mod wsppd2007;
 
 pub use ambiguities::Answer;
@@ -69,9 +71,12 @@ pub use facts::{
 };
 pub use figures::{figure_list, figures_named};
 pub use grid5000::{GridRun, grid5000, grid5000_csv, grid5000_page};
-pub use one_reading::{Difference, Reading, differences, one_reading, rule_sets};
+pub use one_reading::{
+    Difference, Reading, differences, one_reading, priced_by_messages, rule_sets,
+};
+pub use one_reading_page::one_reading_page;
 pub use page::Page;
-pub use pages::{one_reading_page, pages};
+pub use pages::pages;
 pub use reproduce::{
     ClaimResult, Compared, Constant, PaperResults, Reproduction, fitted_keys, reproduce,
     reproduce_changed,
@@ -80,6 +85,7 @@ pub use runs::{Case, Done, Evaluation, Paper, Rule, Runs};
 pub use single_set::{Step, search};
 pub use text::text;
 pub use unreported::UnreportedMoves;
+pub use weighted::{Weighted, weighted};
 
 use migsim_base::error::{Error, Problem};
 

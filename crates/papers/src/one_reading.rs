@@ -13,6 +13,7 @@ use super::cells::{CellResult, median, share_within};
 use super::changes::Changes;
 use super::changes::source_of;
 use super::decisions::Verdict;
+use super::effects::within_a_quarter;
 use super::reproduce::{Compared, compare_all, facts_of};
 use super::runs::Runs;
 use super::{PAPERS, Paper};
@@ -66,6 +67,10 @@ pub struct Reading {
     pub matched: usize,
     /// Decisions and call schedules that can be checked.
     pub checkable: usize,
+    /// The effects of its tables, overheads and gains, within 25 %.
+    pub effects_within_25_percent: usize,
+    /// The number of its effects.
+    pub effects: usize,
     /// The number of cells of scenarios ii and iii: the scheduler has no part in scenario i.
     pub cells: usize,
     /// The share of them within 5 %.
@@ -163,6 +168,47 @@ pub(super) fn options_of(rules: &str) -> Result<Map<String, Value>, Error> {
     Ok(options.as_object().cloned().unwrap_or_default())
 }
 
+/// What a call costs: its messages alone, one after the other, without a fitted number.
+const MESSAGES: [(&str, &str); 3] = [
+    ("costs.call.model", "messages"),
+    ("costs.call.order", "sequential"),
+    ("costs.call.waiting", "blocking"),
+];
+
+/// The rule sets of [`priced_by_messages`]; the first stands for the own rules of each paper.
+pub(super) const PRICED: [&str; 3] = ["own", DEFAULT, AUTHORS];
+
+/// The own rules of each paper and the two common readings, each with the fitted prices of calls and then with calls that cost their
+/// messages alone, one after the other, as in the authors' program of 2015: for each paper with runs, in the order of [`PRICED`].
+///
+/// # Errors
+/// A run cannot be done.
+pub fn priced_by_messages(progress: &Progress) -> Result<Vec<[Reading; 2]>, Error> {
+    let differences = differences()?;
+    let sets = rule_sets();
+    let pairs = PRICED.iter().flat_map(|&rules| {
+        let papers = with_runs().into_iter();
+        papers.map(move |paper| (rules, paper))
+    });
+    let one = |(rules, paper): (&'static str, &Paper)| {
+        let set = sets.iter().position(|name| *name == rules);
+        let values = differences
+            .iter()
+            .filter_map(|one| Some((one.option.clone(), one.values[set?].clone())));
+        let rule_flags = flags_of(rules, &values.collect());
+        let messages = MESSAGES.map(|(key, value)| Flag {
+            key: key.to_owned(),
+            flag: format!("{key}={value}"),
+            value: value.into(),
+        });
+        let fitted = judge_flags(rules, rule_flags.clone(), paper, progress)?;
+        let flags = rule_flags.into_iter().chain(messages).collect();
+        Ok([fitted, judge_flags(rules, flags, paper, progress)?])
+    };
+    let pairs: Vec<_> = pairs.collect();
+    pairs.into_par_iter().map(one).collect()
+}
+
 fn read(
     (set, rules): (usize, &'static str),
     differences: &[Difference],
@@ -182,12 +228,27 @@ pub(super) fn judge(
     paper: &Paper,
     progress: &Progress,
 ) -> Result<Reading, Error> {
-    let exchanged = options.iter().map(|(option, value)| Flag {
+    judge_flags(rules, flags_of(rules, options), paper, progress)
+}
+
+/// The options of a rule set as settings.
+fn flags_of(rules: &str, options: &Map<String, Value>) -> Vec<Flag> {
+    let flags = options.iter().map(|(option, value)| Flag {
         key: format!("policy.{POLICY}.{option}"),
         flag: format!("rules of {rules}: {option}"),
         value: value.clone(),
     });
-    let runs = Runs::new(paper, Changes::everywhere(exchanged), progress)?;
+    flags.collect()
+}
+
+/// Settings applied to a paper.
+fn judge_flags(
+    rules: &'static str,
+    flags: Vec<Flag>,
+    paper: &Paper,
+    progress: &Progress,
+) -> Result<Reading, Error> {
+    let runs = Runs::new(paper, Changes::everywhere(flags), progress)?;
     let compared = compare_all(paper, &facts_of(paper)?, &runs)?;
     Ok(sum_up(rules, paper.name, compared))
 }
@@ -198,6 +259,7 @@ fn sum_up(rules: &'static str, paper: &'static str, compared: Compared) -> Readi
         decisions.chain(compared.call_schedules.iter().map(|one| one.verdict))
     };
     let count = |is_meant: fn(Verdict) -> bool| verdicts().filter(|&one| is_meant(one)).count();
+    let (effects_within_25_percent, effects) = within_a_quarter(paper, &compared.cells);
     let cells: Vec<CellResult> = compared
         .cells
         .into_iter()
@@ -208,6 +270,8 @@ fn sum_up(rules: &'static str, paper: &'static str, compared: Compared) -> Readi
         paper,
         matched: count(|verdict| verdict == Verdict::Match),
         checkable: count(|verdict| verdict != Verdict::NotCheckable),
+        effects_within_25_percent,
+        effects,
         cells: cells.len(),
         within_5_percent: share_within(&cells, 0.05),
         median_error: median(cells.iter().map(|cell| cell.error.abs())).unwrap_or_default(),

@@ -6,7 +6,6 @@ use super::decisions::Verdict;
 use super::effects::{effect_counts, printed};
 use super::figures::{figures, names};
 use super::markdown::{cell, put, table};
-use super::one_reading::{Reading, differences, rule_sets};
 use super::page::Page;
 use super::plain;
 use super::readme::{effect_table, note, readme};
@@ -14,25 +13,6 @@ use super::reproduce::{PaperResults, Reproduction};
 use super::text::summary;
 use migsim_base::error::{Error, Problem};
 use migsim_output::figure::Style;
-
-const ONE_READING: &str = "# One reading
-
-Written by `migsim reproduce one-reading --out results`. The papers describe one scheduler, yet each was reproduced with options of
-its own where the texts are silent or differ. Here the rules of each paper (rows) run every other paper (columns); its own stand in
-bold. Some values stay with the paper that is judged: its application, platform, mapping and prices, and measured costs (the time of a
-migration's operations). So do parameters that it states for its runs (alpha, D, omega, delta, beta, the heuristic). `default` is the
-single set for all papers together (`workloads/common-rules.json`). `migsim run` builds on it for an application of yours, with the transfer
-of the memory counted in Mem(i,j) (`workloads/one-reading.json`): without measured costs of a migration nothing else would be left of it.
-The set was found from that of version 0.1, for the most decisions and cells of all papers together. Single options, all pairs of six options and two
-walks of simulated annealing were tried, about 900 sets in all. No change of one option makes it better.
-`migsim reproduce one-reading --search default` searches with another score, in which each paper counts alike.
-What it loses against the set of each paper is the difference between its row and the bold cell of the column.
-
-`authors-2015` is a second common reading, and no option of it was chosen to fit. Each option has its default: what the papers state, and else
-the plainest reading. Where the papers are silent it has the answers of the program that the authors published in 2015. They are A1, A5, A6, A9 (the sum of
-free power), A12, A29 (rank), A31 (the own cluster competes) and A37. Where that program contradicts the papers, in ageing, viability and the second adaptation, the papers
-count. It scores less than `default`, which was searched for its score.
-";
 
 /// All files of a reproduction.
 ///
@@ -62,75 +42,6 @@ pub fn pages(reproduction: &Reproduction) -> Result<Vec<Page>, Error> {
         });
     }
     Ok(pages)
-}
-
-/// The page of the rule sets of all papers, each applied to every paper.
-///
-/// # Errors
-/// An experiment cannot be read.
-pub fn one_reading_page(readings: &[Reading]) -> Result<Page, Error> {
-    let sets = rule_sets();
-    let mut papers: Vec<&str> = Vec::new();
-    for reading in readings {
-        if !papers.contains(&reading.paper) {
-            papers.push(reading.paper);
-        }
-    }
-    let mut text = String::from(ONE_READING);
-    let columns: Vec<&str> = papers.iter().copied().chain(["all"]).collect();
-    let columns = format!("rules of | {}", columns.join(" | "));
-    let mut judged =
-        |title: &str, cell: &dyn Fn(&Reading) -> String, total: &dyn Fn(&[&Reading]) -> String| {
-            put!(text, "\n## {title}\n");
-            let rows = sets.iter().map(|set| {
-                let row: Vec<&Reading> = readings.iter().filter(|one| one.rules == *set).collect();
-                let cells = row.iter().map(|one| {
-                    let mark = if one.rules == one.paper { "**" } else { "" };
-                    format!("{mark}{}{mark}", cell(one))
-                });
-                let cells: Vec<String> = cells.chain([total(&row)]).collect();
-                format!("{set} | {}", cells.join(" | "))
-            });
-            table(&mut text, &columns, rows);
-        };
-    let sum = |row: &[&Reading], of: fn(&Reading) -> usize| -> usize {
-        row.iter().map(|one| of(one)).sum()
-    };
-    judged(
-        "Decisions and call schedules that match",
-        &|one| format!("{} of {}", one.matched, one.checkable),
-        &|row| {
-            let (matched, checkable) = (sum(row, |one| one.matched), sum(row, |one| one.checkable));
-            let share = 100.0 * matched as f64 / checkable.max(1) as f64;
-            format!("{matched} of {checkable} ({share:.0} %)")
-        },
-    );
-    judged(
-        "Cells of scenarios ii and iii within 5 %; median error",
-        &|one| {
-            let (within, median) = (100.0 * one.within_5_percent, 100.0 * one.median_error);
-            format!("{within:.0} % of {}; {median:.2} %", one.cells)
-        },
-        &|row| {
-            let within: f64 = row
-                .iter()
-                .map(|one| one.within_5_percent * one.cells as f64)
-                .sum();
-            let cells = sum(row, |one| one.cells);
-            format!("{:.0} % of {cells}", 100.0 * within / cells.max(1) as f64)
-        },
-    );
-    text += "\n## The options in which the sets differ\n";
-    let differences = differences()?;
-    let rows = differences.iter().map(|one| {
-        let values: Vec<String> = one.values.iter().map(rounded).collect();
-        format!("{} | {}", one.option, values.join(" | "))
-    });
-    table(&mut text, &format!("option | {}", sets.join(" | ")), rows);
-    Ok(Page {
-        name: "one-reading.md".into(),
-        text,
-    })
 }
 
 fn csv_of(paper: &PaperResults) -> Result<String, Box<dyn std::error::Error>> {
@@ -366,7 +277,7 @@ fn contradictions(text: &mut String, paper: &PaperResults) {
 }
 
 /// A value with its floats shortened for reading.
-fn rounded(value: &Value) -> String {
+pub(super) fn rounded(value: &Value) -> String {
     match value {
         Value::Number(number) if number.is_f64() => {
             format!("{:.4}", number.as_f64().unwrap_or_default())

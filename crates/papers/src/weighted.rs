@@ -1,0 +1,113 @@
+//! Weights of the metrics that adjust themselves, on the cases of the papers: a prediction, since no paper publishes a run with them.
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::Paper;
+use super::cells::{CellResult, against_i};
+use super::changes::Changes;
+use super::markdown::{put, table};
+use super::one_reading::with_runs;
+use super::reproduce::{compare_all, facts_of};
+use super::runs::Runs;
+use migsim_base::error::Error;
+use migsim_experiment::{Flag, Progress};
+
+/// The relative difference of two times that counts as one.
+const DIFFERENT: f64 = 1e-3;
+
+/// A paper's runs with fixed weights and with weights that adjust themselves.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Weighted {
+    /// The paper.
+    pub paper: &'static str,
+    /// Its cells of scenario iii in tables.
+    pub cells: usize,
+    /// Those that are shorter with adjusted weights by more than 0.1 %.
+    pub shorter: usize,
+    /// Those that are longer by more than 0.1 %.
+    pub longer: usize,
+    /// The mean gain of scenario iii over i with fixed and with adjusted weights \[%\].
+    pub mean_gains_percent: [f64; 2],
+    /// The largest gain and the largest loss by the adjusted weights: `100 (fixed - adjusted) / fixed` of a cell's time \[%\].
+    pub extremes_percent: [f64; 2],
+}
+
+/// The runs of all papers with the rules of their own, with fixed and with adjusted weights.
+///
+/// # Errors
+/// A run cannot be done.
+pub fn weighted(progress: &Progress) -> Result<Vec<Weighted>, Error> {
+    with_runs()
+        .into_par_iter()
+        .map(|paper| one(paper, progress))
+        .collect()
+}
+
+fn one(paper: &'static Paper, progress: &Progress) -> Result<Weighted, Error> {
+    let adaptive = Flag {
+        key: "policy.migbsp.weights".into(),
+        flag: "weights that adjust themselves".into(),
+        value: "adaptive".into(),
+    };
+    let facts = facts_of(paper)?;
+    let cells = |changes: Changes| -> Result<Vec<CellResult>, Error> {
+        let runs = Runs::new(paper, changes, progress)?;
+        let cells = compare_all(paper, &facts, &runs)?.cells.into_iter();
+        Ok(cells.filter(|cell| !cell.in_figure).collect())
+    };
+    let both = [
+        cells(Changes::default())?,
+        cells(Changes::everywhere([adaptive]))?,
+    ];
+    let times = both.each_ref().map(|cells| {
+        let moved = cells.iter().filter(|cell| cell.scenario == "iii");
+        moved.map(|cell| cell.simulated_s).collect::<Vec<f64>>()
+    });
+    let won = times[0].iter().zip(&times[1]);
+    let won: Vec<f64> = won
+        .map(|(fixed, adjusted)| 1.0 - adjusted / fixed)
+        .collect();
+    let mean_gain = |cells: &Vec<CellResult>| {
+        let gains = against_i(cells, "iii");
+        let sum: f64 = gains.iter().map(|one| -one.simulated).sum();
+        sum / gains.len().max(1) as f64
+    };
+    Ok(Weighted {
+        paper: paper.name,
+        cells: won.len(),
+        shorter: won.iter().filter(|&&won| won > DIFFERENT).count(),
+        longer: won.iter().filter(|&&won| won < -DIFFERENT).count(),
+        mean_gains_percent: both.each_ref().map(mean_gain),
+        extremes_percent: [
+            100.0 * won.iter().copied().fold(0.0, f64::max),
+            100.0 * won.iter().copied().fold(0.0, f64::min),
+        ],
+    })
+}
+
+/// The head of the section.
+const HEAD: &str = "
+## Weights that adjust themselves
+
+The Lattice Boltzmann paper announces \"self-adjusting of the weights of each considered metric\" (section 5), and gives no rule. `policy.migbsp.weights=adaptive` is a simple one of ours.
+At each call the weights of Comp and Comm follow their shares of the foreseen time, and age by half as forecasts do; they add up to 2. The weight of Mem halves if the supersteps
+became shorter after the last moves, and doubles if not, from 1/4 to 4. No paper publishes a run with such weights, so that the table is a prediction. It has the cells of scenario iii
+with the rules of each paper. *Shorter* and *longer*: by more than 0.1 % than with fixed weights.
+
+";
+
+/// Writes the section.
+pub(super) fn section(text: &mut String, papers: &[Weighted]) {
+    put!(text, "{HEAD}");
+    let rows = papers.iter().map(|one| {
+        let [fixed, adjusted] = one.mean_gains_percent;
+        let [best, worst] = one.extremes_percent;
+        format!(
+            "{} | {} | {} | {} | {fixed:.1} % | {adjusted:.1} % | {best:.1} % | {worst:.1} %",
+            one.paper, one.cells, one.shorter, one.longer
+        )
+    });
+    let columns = "paper | cells | shorter | longer | mean gain, fixed | mean gain, adjusted | most won | most lost";
+    table(text, columns, rows);
+}
