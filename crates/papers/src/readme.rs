@@ -218,7 +218,16 @@ fn fitted(text: &mut String, papers: &[PaperResults]) {
         put!(text, "- **{name}**: {}.\n", paper.switched_off);
     }
     *text += DOUBT;
-    *text += "\nCells to which a constant was fitted, and the other cells:\n";
+    let in_figures = papers.iter().filter_map(|paper| {
+        let count = paper.cells.iter().filter(|cell| cell.in_figure).count();
+        (count > 0).then(|| format!("{count} of {}", paper.paper))
+    });
+    let in_figures: Vec<String> = in_figures.collect();
+    put!(
+        text,
+        "\nTimes to which a constant was fitted, and the other times. Beside the cells of tables these are the times that texts quote from figures: {}.\n",
+        in_figures.join(", ")
+    );
     let part = |paper: &PaperResults, in_sample: bool| {
         let cells = paper.cells.iter();
         let errors = cells.filter(|cell| cell.in_sample == in_sample);
