@@ -23,13 +23,13 @@ Value: TypeAlias = Union[
 ]
 
 #: Flags that are methods or keywords of their own here.
-_HIDDEN = {"help", "out", "force", "format", "json", "quiet", "report", "show", "set", "vary", "dry-run"}
+_HIDDEN = {"help", "help-all", "out", "force", "format", "json", "quiet", "report", "show", "set", "vary", "dry-run"}
 
 
 @functools.cache
 def flags(command: str) -> frozenset[str]:
-    """The flags of a command, as its help lists them."""
-    _, text, _ = _core.command(["migsim", command, "--help"])
+    """The flags of a command, as its help on all flags lists them."""
+    _, text, _ = _core.command(["migsim", command, "--help-all"])
     return frozenset(re.findall(r"^\s+(?:-\w, )?--([a-z][a-z-]*)", text, re.MULTILINE)) - _HIDDEN
 
 
