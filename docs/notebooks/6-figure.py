@@ -4,9 +4,6 @@
 # Execution times of LU with 25 processes under the three scenarios, as in the paper on LU, drawn by matplotlib.
 
 # %%
-import matplotlib
-
-matplotlib.use("agg")
 import matplotlib.pyplot as plt
 
 import migsim
@@ -20,5 +17,4 @@ for shift, scenario in enumerate(["i", "ii", "iii"]):
 axes.set_xticks(range(len(orders)), [f"n = {n}" for n in orders])
 axes.set_ylabel("execution time [s]")
 axes.legend(frameon=False)
-
-fig
+plt.show()
