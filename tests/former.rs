@@ -51,7 +51,10 @@ fn folders_of_version_0_2_are_read() {
     let call = text(&["explain", "migbsp", "--superstep", "4"]);
     assert!(call.contains("p5") && call.contains("realised"), "{call}");
     let table = text(&["compare", "migbsp", "never"]);
-    assert!(table.contains("1=  migbsp") && table.contains("15.87"), "{table}");
+    assert!(
+        table.contains("1=  migbsp") && table.contains("15.87"),
+        "{table}"
+    );
     for (folder, page) in [("migbsp", "report.html"), ("sweep", "index.html")] {
         text(&["report", folder]);
         let page = fs::read_to_string(scratch.path().join(folder).join(page)).unwrap();

@@ -18,7 +18,7 @@ use crate::document::{Document, FileKind, read_text, typed_value};
 use crate::error::{Error, Problem, did_you_mean};
 use crate::experiment::{
     Experiment, Flag, Layers, PathShare, Progress, Results, ScenarioRun, Starts, built_in_names,
-    file_pointers,
+    complete_former, file_pointers,
 };
 use crate::load::from_flag;
 use crate::memory::Purpose;
@@ -407,7 +407,10 @@ pub(super) fn read_experiment(registry: &Registry, path: &Path) -> Result<Docume
     let mut document = Document::parse(name, text)?;
     if document.value["schema"] == "migsim-run-1" && document.value["experiment"].is_object() {
         // The manifest of a run: its experiment is run again.
-        let text = format!("{:#}", document.value["experiment"]);
+        let version = document.value["version"].as_str().unwrap_or_default();
+        let mut experiment = document.value["experiment"].clone();
+        complete_former(&mut experiment, version);
+        let text = format!("{experiment:#}");
         document = Document::parse(format!("{}, experiment", document.source), text)?;
     }
     let is_sweep_file = document.value["schema"] == SWEEP_FILE;

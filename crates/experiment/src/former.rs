@@ -1,6 +1,8 @@
-//! Keys that a former version wrote into `run.json` and that have another name now: they are read, and a note names the key to use.
+//! Settings of former versions in the files that they wrote.
 //!
-//! A value that has no counterpart is left as it is, so that it is refused as an unknown key.
+//! A key that has another name now is read, and a note names the key to use. A value that has no counterpart is left as it is, so that it is
+//! refused as an unknown key. A key that a former version did not have gets the value that says what that version did, so that
+//! `migsim run RUN/run.json` repeats its run.
 
 use serde_json::Value;
 
@@ -30,6 +32,22 @@ const FORMER: [Former; 2] = [
         now: ("policy.migbsp-2007.patterns", "kept"),
     },
 ];
+
+/// Keys that a version did not have, as JSON pointers, each with the value that says what this version did.
+const ADDED: [(&str, &str, bool); 1] = [("0.2.0", "/costs/call/after_last", true)];
+
+/// Adds the keys that `version` did not have to a complete experiment that it wrote.
+pub fn complete_former(experiment: &mut Value, version: &str) {
+    for (_, pointer, value) in ADDED.iter().filter(|(of, ..)| *of == version) {
+        let (object, key) = pointer.rsplit_once('/').unwrap_or(("", pointer));
+        let object = experiment
+            .pointer_mut(object)
+            .and_then(Value::as_object_mut);
+        if let Some(object) = object {
+            object.entry(key).or_insert_with(|| (*value).into());
+        }
+    }
+}
 
 /// Replaces settings of former versions by those that mean the same today, unless the key of today is set, too.
 pub(super) fn renew(settings: &mut Value) {
@@ -98,6 +116,21 @@ mod tests {
             settings,
             json!({ "policy": { "migbsp": { "patterns": "each-call" } } })
         );
+    }
+
+    #[test]
+    fn an_experiment_of_a_version_gets_the_keys_that_the_version_did_not_have() {
+        let written = json!({ "costs": { "call": { "model": "messages" } } });
+        let mut experiment = written.clone();
+        complete_former(&mut experiment, "0.2.0");
+        assert_eq!(experiment["costs"]["call"]["after_last"], true);
+        let mut other = written.clone();
+        complete_former(&mut other, "0.1.0");
+        assert_eq!(other, written);
+        // A key that is there stays.
+        experiment["costs"]["call"]["after_last"] = false.into();
+        complete_former(&mut experiment, "0.2.0");
+        assert_eq!(experiment["costs"]["call"]["after_last"], false);
     }
 
     #[test]

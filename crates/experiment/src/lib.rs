@@ -60,6 +60,7 @@ pub use config::{Basis, ExperimentConfig, MappingKey, SchemaVersion, file_pointe
 pub use config::{NOTES, remove_notes};
 pub use critical_path::{PathShare, SumBy};
 pub use effect::{Change, Effect, Makespan, Prediction, Trial};
+pub use former::complete_former;
 pub use hindsight::{Hindsight, MovePlan};
 pub use ledger::{Ledger, Term};
 pub use library::{LIBRARIES, Library};
