@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::support::{migsim, migsim_in, succeeded};
 
 /// Two cases of a draw that no page uses.
-const SMALL: [&str; 7] = ["bench", "--draw", "77", "--cases", "2", "--seeds", "1..2"];
+const SMALL: [&str; 7] = ["bench", "--draw", "71", "--cases", "2", "--seeds", "1..2"];
 
 /// The results in a folder, file by file; the order of the rows of runs is that in which they ended.
 fn results(folder: &Path) -> Vec<(String, String)> {
@@ -70,7 +70,7 @@ fn a_rival_enters_with_one_command_and_gets_a_row() {
     let arguments = [
         "bench",
         "--draw",
-        "77",
+        "71",
         "--cases",
         "1",
         "--seeds",
@@ -83,7 +83,7 @@ fn a_rival_enters_with_one_command_and_gets_a_row() {
     let json: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(
         (&json["suite"], &json["draw"], &json["cases"]),
-        (&"lb-1".into(), &77.into(), &1.into())
+        (&"lb-1".into(), &71.into(), &1.into())
     );
     let rows = json["policies"].as_array().unwrap();
     let defaults = &Suite::find("lb-1").unwrap().file().policies;
@@ -103,7 +103,7 @@ fn a_rival_enters_with_one_command_and_gets_a_row() {
 #[test]
 fn a_case_that_is_shown_is_the_case_of_its_name() {
     let folder = tempfile::tempdir().unwrap();
-    let shown = succeeded(migsim(&["bench", "--draw", "77", "--case", "2", "--show"])).stdout;
+    let shown = succeeded(migsim(&["bench", "--draw", "71", "--case", "2", "--show"])).stdout;
     fs::write(folder.path().join("case.json"), shown).unwrap();
     let policies = [
         "--policies",
@@ -117,7 +117,7 @@ fn a_case_that_is_shown_is_the_case_of_its_name() {
     );
     let by_name = migsim_in(
         folder.path(),
-        &[&["compare", "lb-1.77.2"], &policies[..]].concat(),
+        &[&["compare", "lb-1.71.2"], &policies[..]].concat(),
     );
     let [of_file, by_name] = [of_file, by_name].map(|output| succeeded(output).stdout);
     assert!(of_file == by_name);

@@ -6,8 +6,14 @@ use migsim::paper::rivals::{Outcome, Study, csv, markdown};
 use migsim::sweep::bench::{Bench, Reading, Request};
 
 fn loaded(reading: &Reading) -> Experiment {
-    let settings = reading.settings.iter().map(|(key, value)| (key.as_str(), value.clone()));
-    let base = [("extends", "lb-1.1.1".into()), ("policy.name", reading.policy.clone().into())];
+    let settings = reading
+        .settings
+        .iter()
+        .map(|(key, value)| (key.as_str(), value.clone()));
+    let base = [
+        ("extends", "lb-1.1.1".into()),
+        ("policy.name", reading.policy.clone().into()),
+    ];
     let layers = Layers::of(base.into_iter().chain(settings));
     let name = &reading.name;
     Experiment::load_with(&Registry::standard(), &layers, Limits::default())
@@ -17,9 +23,18 @@ fn loaded(reading: &Reading) -> Experiment {
 #[test]
 fn every_policy_trigger_and_reading_of_the_study_loads() {
     let study = Study::built_in();
-    let plain = |name: String| Reading { policy: name.clone(), name, settings: [].into() };
-    let all: Vec<Reading> =
-        study.cross().into_iter().map(plain).chain(study.migbsp()).chain(study.paid()).collect();
+    let plain = |name: String| Reading {
+        policy: name.clone(),
+        name,
+        settings: [].into(),
+    };
+    let all: Vec<Reading> = study
+        .cross()
+        .into_iter()
+        .map(plain)
+        .chain(study.migbsp())
+        .chain(study.paid())
+        .collect();
     assert!(all.len() > 100);
     let neutral = loaded(&plain("migbsp".into()));
     for reading in &all {
@@ -55,14 +70,22 @@ fn a_page_without_runs_says_so_and_keeps_its_form() {
     request.rivals.clear();
     let registry = Registry::standard();
     let plans = [request.sweep(&registry)].into_iter().chain(
-        request.sweeps_beside(&registry).map_or_else(|_| Vec::new(), |all| all.into_iter().map(Ok).collect()),
+        request
+            .sweeps_beside(&registry)
+            .map_or_else(|_| Vec::new(), |all| all.into_iter().map(Ok).collect()),
     );
     let shared = migsim::experiment::Shared::default();
-    let plan = |sweep: migsim::sweep::Sweep| migsim::sweep::Plan::new(&sweep, Limits::default(), &shared);
-    let plans: Vec<migsim::sweep::Plan> =
-        plans.map(|sweep| sweep.and_then(plan).expect("a plan")).collect();
+    let plan =
+        |sweep: migsim::sweep::Sweep| migsim::sweep::Plan::new(&sweep, Limits::default(), &shared);
+    let plans: Vec<migsim::sweep::Plan> = plans
+        .map(|sweep| sweep.and_then(plan).expect("a plan"))
+        .collect();
     let bench = Bench::of(&request, &plans, &[].into());
-    let outcome = Outcome { study, public: bench.clone(), fresh: vec![bench] };
+    let outcome = Outcome {
+        study,
+        public: bench.clone(),
+        fresh: vec![bench],
+    };
     let page = markdown(&outcome);
     assert!(page.contains("## What this does not show"), "{page}");
     assert!(csv(&outcome).starts_with("draw,policy,mean_ratio,"));
