@@ -17,6 +17,7 @@ superstep 1 of a table.
 from ._application import Application, Plan, application, applications
 from ._arguments import Value
 from ._core import __version__
+from ._environment import Environment
 from ._errors import Error, Problem
 from ._experiment import Experiment, run
 from ._policy import Policy, PlatformView, View, policy, policies
@@ -30,6 +31,7 @@ __all__ = [
     "Application",
     "Bottlenecks",
     "Comparison",
+    "Environment",
     "Error",
     "Experiment",
     "Observed",

@@ -124,7 +124,11 @@ impl Experiment {
         Self { settings, plugins }
     }
 
-    fn plugins(&self, py: Python<'_>) -> Vec<Py<Plugin>> {
+    pub(crate) fn shared(&self) -> Arc<Settings> {
+        Arc::clone(&self.settings)
+    }
+
+    pub(crate) fn plugins(&self, py: Python<'_>) -> Vec<Py<Plugin>> {
         self.plugins
             .iter()
             .map(|plugin| plugin.clone_ref(py))

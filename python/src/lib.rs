@@ -3,6 +3,7 @@
 //! | module | what it has |
 //! |---|---|
 //! | `experiment` | settings from keywords; runs, stopped by Ctrl-C |
+//! | `environment` | a run that stops at each barrier |
 //! | `run` | a run that was done: summary, tables, explanations, report, folder |
 //! | `table` | tables as Arrow and NumPy |
 //! | `plugin` | plug-ins that are written in Python: classes by name, and what they raise |
@@ -12,6 +13,7 @@
 //! | `errors` | errors of the library as `migsim.Error` |
 
 mod application;
+mod environment;
 mod errors;
 mod experiment;
 mod plugin;
@@ -59,6 +61,7 @@ fn command(
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add_class::<experiment::Experiment>()?;
+    module.add_class::<environment::Environment>()?;
     module.add_class::<run::Run>()?;
     module.add_class::<table::Table>()?;
     module.add_class::<plugin::Plugin>()?;

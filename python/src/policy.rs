@@ -114,7 +114,10 @@ impl policy::Policy for Policy {
 const FORMS: &str = "answer a dict `{process: host}`, pairs `[(process, host), ...]`, an array of NumPy with the host of each process, or None";
 
 /// The migrations that an answer means: none, pairs of process and host, a dict of them, or an array with the host of each process.
-fn wishes(answer: &Bound<'_, PyAny>, seen: &policy::View<'_>) -> PyResult<Vec<Migration>> {
+pub(crate) fn wishes(
+    answer: &Bound<'_, PyAny>,
+    seen: &policy::View<'_>,
+) -> PyResult<Vec<Migration>> {
     if answer.is_none() {
         return Ok(Vec::new());
     }

@@ -1,0 +1,140 @@
+"""A run that stops at each barrier, where the caller decides; of the shape of Gymnasium."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from os import PathLike
+from typing import TYPE_CHECKING, Any, TypeAlias, Union
+
+from . import _core
+from ._arguments import Value
+from ._experiment import Experiment
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ._policy import View
+
+    #: What is done at a barrier: no call (None, False), a call of the strategy (True), or the moves of a call.
+    Action: TypeAlias = Union[None, bool, NDArray[np.int64], Mapping[int, int], Iterable[tuple[int, int]]]
+
+
+class Environment:
+    """A run of scenario iii that stops at each barrier, to be asked, advanced and copied.
+
+    Its methods have the shape of an environment of Gymnasium, which it does not need. An episode is one run. `reset` simulates the first
+    superstep; each `step` acts at a barrier and simulates the next superstep. After the last superstep nothing can be gained: the run ends there.
+
+    >>> import migsim
+    >>> env = migsim.Environment(app="synthetic", procs=16, policy="refine", **{"workload.supersteps": 50, "workload.spread": 0.8})
+    >>> view, info = env.reset(seed=1)
+    >>> view.superstep, len(view.placement)
+    (0, 16)
+    >>> other = env.clone()
+    >>> _, stay, *_ = env.step(False)
+    >>> _, move, *_ = other.step(True)
+    >>> stay < 0, move < 0
+    (True, True)
+
+    The observation is a `View`, as policies have it, with the load of the hosts up to now. The reward of a step is minus the seconds from
+    this barrier to the next one, so that the price of the call and of its moves is in it. The last step goes on to the end of the run. The
+    seconds of `reset` and the rewards add up to the makespan: `info["makespan_s"]` of the last step.
+
+    Calls and moves are priced as the settings say (`"costs.call.model"` and others). A barrier without a call costs nothing. A call of the
+    strategy has the procedure of that strategy; one with moves of your own is priced like a call of MigBSP, as those of policies in Python are.
+
+    Parameters
+    ----------
+    settings
+        As those of `Experiment`.
+    keywords
+        As those of `Experiment`. `policy` names the strategy that `step(True)` and `propose` ask; its trigger is not asked.
+
+    Raises
+    ------
+    migsim.Error
+        Something is wrong with the settings or a file.
+    """
+
+    def __init__(
+        self, settings: Mapping[str, Any] | str | PathLike[str] | None = None, /, **keywords: Value
+    ) -> None:
+        self._experiment = Experiment(settings, **keywords)
+        self._core = _core.Environment(self._experiment._core)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """All settings of this episode, defaults included."""
+        return self._experiment.settings
+
+    @property
+    def view(self) -> View:
+        """The barrier as a policy sees it. A step overwrites its arrays; a copy has a view of its own."""
+        view: View = self._core.view
+        return view
+
+    def reset(self, *, seed: int | None = None, options: Mapping[str, Value] | None = None) -> tuple[View, dict[str, float]]:
+        """Begins a run and simulates its first superstep; returns the view of its barrier, and `now_s`, the seconds so far.
+
+        Parameters
+        ----------
+        seed
+            The seed of the application, the load and the strategy; by default as before, which gives the same episode once more.
+        options
+            Other settings from now on, as keywords of `Experiment`.
+        """
+        changed: dict[str, Value] = dict(options or {})
+        if seed is not None:
+            changed["seed"] = seed
+        if changed:
+            self._experiment = self._experiment.with_(**changed)
+        self._core = _core.Environment(self._experiment._core)
+        return self.view, {"now_s": self._core.now_s}
+
+    def step(self, action: Action = None) -> tuple[View, float, bool, bool, dict[str, float]]:
+        """Acts at this barrier and simulates the next superstep.
+
+        Returns the view of the next barrier, the reward, whether the run is over, False (no run is cut short), and a dict: the date
+        `now_s`, the price of the call `call_s` and that of its moves `moves_s`, and, if the run is over, `makespan_s`.
+
+        Parameters
+        ----------
+        action
+            None or False: no call. True: a call of the strategy of `policy`. A dict or pairs of process and host, or an array with the host
+            of each process: a call with these moves. Processes and hosts are counted from 0.
+
+        Raises
+        ------
+        migsim.Error
+            The moves are impossible; the run stays at this barrier.
+        ValueError
+            The run is over, there is no such process or host, or `policy` is no strategy.
+        TypeError
+            The action is none of these.
+        """
+        seconds, is_over, call, moves, now = self._core.step(action)
+        info = {"now_s": now, "call_s": call, "moves_s": moves}
+        if is_over:
+            info["makespan_s"] = now
+        return self.view, -seconds, is_over, False, info
+
+    def propose(self) -> dict[int, int]:
+        """The moves that the strategy of `policy` would decide at this barrier; nothing changes.
+
+        Raises
+        ------
+        ValueError
+            The policy is no strategy.
+        """
+        return dict(self._core.propose())
+
+    def clone(self) -> Environment:
+        """A copy that goes on from this barrier; neither changes the other."""
+        copy = object.__new__(Environment)
+        copy._experiment, copy._core = self._experiment, self._core.clone()
+        return copy
+
+    def __repr__(self) -> str:
+        state = "over" if self._core.is_over else "at a barrier"
+        return f"<migsim.Environment {state} at {self._core.now_s:.6g} s>"

@@ -1,0 +1,107 @@
+"""Runs that stop at each barrier."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import migsim
+
+SETTINGS = {
+    "app": "synthetic",
+    "procs": 12,
+    "load": "walk",
+    "workload.supersteps": 40,
+    "workload.spread": 0.8,
+    "workload.drift": 0.5,
+}
+
+
+def makespan(env: migsim.Environment, actions) -> float:
+    """Goes to the end by the action of each superstep, counted from 0; the makespan."""
+    while True:
+        view, _, is_over, is_cut, info = env.step(actions(env))
+        assert not is_cut
+        if is_over:
+            return info["makespan_s"]
+
+
+@pytest.mark.parametrize("strategy", ["greedy", "greedy-comm", "inform-and-transfer"])
+def test_the_strategy_called_when_a_trigger_calls_it_gives_the_run_of_the_policy(strategy):
+    run = migsim.run(policy=f"{strategy}/every=7", scenario="iii", seed=3, **SETTINGS)
+    env = migsim.Environment(policy=strategy, **SETTINGS)
+    env.reset(seed=3)
+    assert makespan(env, lambda env: env.view.superstep % 7 == 6) == run.makespan
+    # The same moves, given by hand, on calls whose price does not depend on who decides.
+    fixed = {**SETTINGS, "costs.call.model": "additive", "costs.call.fixed": "10 ms"}
+    run = migsim.run(policy=f"{strategy}/every=7", scenario="iii", seed=3, **fixed)
+    env = migsim.Environment(policy=strategy, **fixed)
+    env.reset(seed=3)
+    if strategy != "inform-and-transfer":  # it draws: what it proposes is not what it draws next
+        assert makespan(env, lambda env: env.propose() if env.view.superstep % 7 == 6 else None) == run.makespan
+
+
+def test_rewards_and_the_first_superstep_add_up_to_the_makespan():
+    env = migsim.Environment(policy="refine", **SETTINGS)
+    view, info = env.reset(seed=2)
+    total, is_over = info["now_s"], False
+    while not is_over:
+        view, reward, is_over, _, info = env.step(view.superstep % 10 == 9)
+        assert reward < 0 and (info["call_s"] > 0) == (view.superstep % 10 == 0 and not is_over)
+        total -= reward
+    assert total == pytest.approx(info["makespan_s"], rel=1e-12)
+    with pytest.raises(ValueError, match="the run is over"):
+        env.step()
+    # The same seed is the same episode.
+    assert env.reset()[1] == env.reset(seed=2)[1] != env.reset(seed=5)[1]
+
+
+def test_copies_go_on_by_themselves():
+    env = migsim.Environment(policy="refine", **SETTINGS)
+    env.reset(seed=1)
+    for _ in range(11):
+        env.step(False)
+    copies = [env.clone() for _ in range(3)]
+    moved = [makespan(copies[0], lambda env: env.view.superstep == 15), makespan(copies[1], lambda env: None)]
+    del copies[0]
+    again = [env.clone(), env]
+    assert [makespan(again[0], lambda env: env.view.superstep == 15), makespan(again[1], lambda env: None)] == moved
+    assert moved[0] != moved[1]
+    # What is left of one goes on where it was.
+    assert copies[1].view.superstep == 11
+    assert makespan(copies[1], lambda env: None) == moved[1]
+
+
+def test_moves_may_be_given_in_every_form_of_a_policy():
+    env = migsim.Environment(policy="never", **SETTINGS)
+    view, _ = env.reset(seed=1)
+    hosts = np.array(view.placement)
+    hosts[0], hosts[3] = hosts[3], hosts[0]
+    wanted = {0: int(hosts[0]), 3: int(hosts[3])}
+    with pytest.raises(ValueError, match="no strategy"):
+        env.clone().step(np.True_)
+    assert env.clone().step(np.False_)[1] == env.clone().step(None)[1]
+    seen = set()
+    for action in (wanted, list(wanted.items()), hosts):
+        copy = env.clone()
+        view, reward, *_ = copy.step(action)
+        assert list(view.placement) == list(hosts)
+        seen.add(reward)
+    assert len(seen) == 1
+
+
+def test_what_cannot_be_done_is_refused_where_the_run_stays():
+    env = migsim.Environment(policy="never", **SETTINGS)
+    before = env.reset(seed=1)[1]["now_s"]
+    with pytest.raises(ValueError, match="process 99 cannot go to host 0"):
+        env.step({99: 0})
+    with pytest.raises(TypeError, match="the action is 5"):
+        env.step(5)
+    with pytest.raises(ValueError, match="no strategy"):
+        env.propose()
+    with pytest.raises(ValueError, match="no strategy"):
+        env.step(True)
+    with pytest.raises(migsim.Error, match="moves twice"):
+        env.step([(0, 0), (0, 1)])
+    assert env.reset()[1]["now_s"] == before
+    env.step()
