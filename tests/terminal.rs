@@ -308,6 +308,7 @@ fn short_help_fits_a_screen_and_the_whole_help_has_every_flag() {
         &["sweep"],
         &["compare"],
         &["tune"],
+        &["bottlenecks"],
         &["explain"],
         &["snapshot"],
         &["workload", "show"],

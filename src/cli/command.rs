@@ -79,7 +79,7 @@ pub(super) fn named(command: Command, program: Option<&OsString>) -> Command {
 }
 
 /// The flags that `-h` and `--help` show of each command that takes settings, in this order. `--help-all` shows all flags.
-const USUAL: [(&str, &[&str]); 8] = [
+const USUAL: [(&str, &[&str]); 9] = [
     (
         "run",
         &[
@@ -105,6 +105,21 @@ const USUAL: [(&str, &[&str]); 8] = [
         "tune",
         &[
             "platform", "app", "procs", "load", "policy", "vary", "seeds", "fresh", "budget", "out",
+        ],
+    ),
+    (
+        "bottlenecks",
+        &[
+            "platform",
+            "app",
+            "procs",
+            "mapping",
+            "policy",
+            "seeds",
+            "settings",
+            "hold_decisions",
+            "pairs",
+            "figure",
         ],
     ),
     (

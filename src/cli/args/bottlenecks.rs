@@ -19,7 +19,7 @@ use crate::sweep::Spec;
     What bounds this run, and what would a faster link gain:\n    \
       migsim bottlenecks --platform ufrgs.json --app lu --n 2000 --procs 50\n  \
     The same for a run that exists, with its decisions held:\n    \
-      migsim bottlenecks runs/a --hold-decisions\n  \
+      migsim bottlenecks runs/lu --hold-decisions\n  \
     Repeat one of the changes:\n    \
       migsim run --app lu --n 2000 --procs 50 --change 'cluster Corisco speed +10%'\n\n\
     Each quantity is changed by 10 % for the better, and without limit: a speed or bandwidth 10^6 times as high, a latency or a price 0. \
