@@ -39,6 +39,20 @@ def as_text(output: Any, picture: Path) -> str:
     return "```text\n" + "\n".join(lines) + "\n```\n"
 
 
+def whole(outputs: list[Any]) -> list[Any]:
+    """The outputs of a cell with its printed text in one piece: how often Jupyter cuts it depends on time."""
+    joined: list[Any] = []
+    for output in outputs:
+        before = joined[-1] if joined else None
+        if output.output_type != "stream":
+            joined.append(output)
+        elif output["name"] == "stdout" and before is not None and before.output_type == "stream":
+            before["text"] += output["text"]
+        elif output["name"] == "stdout":
+            joined.append(output)
+    return joined
+
+
 def page(notebook: Any, file: Path) -> str:
     """The notebook with its outputs, as a page of the book."""
     parts = []
@@ -47,7 +61,7 @@ def page(notebook: Any, file: Path) -> str:
             parts.append(cell.source + "\n")
         else:
             parts.append(f"```python\n{cell.source}\n```\n")
-            parts.extend(as_text(output, file.with_suffix(".png")) for output in cell.outputs)
+            parts.extend(as_text(output, file.with_suffix(".png")) for output in whole(cell.outputs))
     parts.append(f"This page is the notebook [{file.name}]({file.name}) with its outputs. Jupyter opens it with jupytext.\n")
     return "\n".join(parts)
 
