@@ -2,7 +2,7 @@
 # # Train a trigger
 #
 # A trigger decides *when* a strategy is called: each call costs time, and so do its moves. Here a small trigger is trained in runs that stop at
-# each barrier, and then compared with the built-in ones on seeds that it has not seen.
+# each barrier. It is then compared with the built-in ones on seeds that it has not seen.
 
 # %%
 import random
@@ -35,8 +35,8 @@ view, reward, is_over, _, info = env.step(True)
 reward, info
 
 # %% [markdown]
-# The trigger has three weights. It adds up what supersteps lose against a balanced one, beyond the loss right after the last call, and compares
-# the sum with the price of that call. It sees what any trigger sees, so that it can be registered.
+# The trigger has three weights. It adds up what supersteps lose against a balanced one, beyond the loss right after the last call. It
+# compares the sum with the price of that call. It sees what any trigger sees, so that it can be registered.
 
 
 # %%
