@@ -125,7 +125,7 @@ pub struct ExperimentConfig {
     /// Background load of hosts and links: one load (`kind`, `on` and its parameters) or a list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<LoadKey>,
-    /// Changes of the machine, the application or the prices, made in this order to what the other keys describe: `link wan bandwidth +10%`,
+    /// Changes of the platform, the application or the prices, made in this order to what the other keys describe: `link wan bandwidth +10%`,
     /// `cluster ICE speed unlimited`, `imbalance -10%`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,

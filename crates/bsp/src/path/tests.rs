@@ -1,3 +1,5 @@
+//! Tests of the critical path: cases with their pieces worked by hand.
+
 use super::*;
 use crate::{
     BarrierConfig, BarrierKind, CallCost, CallModel, Costs, Decision, Migration, MoveCost, Never,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::balanced::Reworked;
-use super::{CaseChange, Changed, machine, spread};
+use super::{CaseChange, Changed, capacities, spread};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, HostId, Instructions, Seconds};
 use migsim_bsp::{BarrierKind, CallModel, Costs, RuntimeConfig, Transfer};
@@ -61,7 +61,7 @@ fn make(change: &CaseChange, parts: &mut Parts) -> Result<(), Problem> {
         | Changed::Link(..)
         | Changed::Route(_)
         | Changed::Load => {
-            machine::change(change, &mut Arc::make_mut(&mut parts.platform).platform)?
+            capacities::change(change, &mut Arc::make_mut(&mut parts.platform).platform)?
         }
         Changed::Barrier => change_barrier(factor, &mut parts.runtime),
         Changed::Overhead => times(&mut parts.network.overhead, factor),

@@ -1,4 +1,4 @@
-//! Changes of a case: the same experiment on a machine, or with an application, that differs in one quantity.
+//! Changes of a case: the same experiment on a platform, or with an application, that differs in one quantity.
 //!
 //! ```text
 //! cluster NAME speed AMOUNT                       the speed of each host of a cluster
@@ -14,7 +14,7 @@
 
 mod apply;
 mod balanced;
-mod machine;
+mod capacities;
 mod possible;
 mod spread;
 
@@ -24,7 +24,7 @@ use std::str::FromStr;
 use migsim_base::error::Problem;
 
 pub(super) use apply::{Parts, apply};
-pub(super) use machine::links_of;
+pub(super) use capacities::links_of;
 pub use possible::Possible;
 
 /// Factor of a speed or a bandwidth without limit.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::machine::{has_effect, own_links};
+use super::capacities::{has_effect, own_links};
 use super::{Amount, Changed, LinkQuantity, spread};
 use crate::resolve::Experiment;
 use migsim_base::units::{ClusterId, HostId, LinkId};

@@ -1,3 +1,5 @@
+//! Tests of changes of a case.
+
 use super::*;
 use crate::{Experiment, Layers, Limits, Progress};
 use migsim_bsp::Scenario;
@@ -72,7 +74,7 @@ fn makespan(changes: &[&str]) -> f64 {
 }
 
 #[test]
-fn a_machine_that_is_twice_as_fast_in_everything_halves_the_time() {
+fn a_platform_that_is_twice_as_fast_in_everything_halves_the_time() {
     let base = makespan(&[]);
     let clusters = ["Labtec", "Corisco", "Frontal", "ICE", "Aquario"];
     let mut changes: Vec<String> = Vec::new();

@@ -232,13 +232,19 @@ impl Prepared<'_> {
         Ok(())
     }
 
-    /// The number of runs that are to come, without those of pairs.
+    /// The number of runs that are to come.
     pub fn runs(&self) -> u64 {
         let steps = self.changed.iter();
         let changes: u64 = steps
             .map(|one| 1 + u64::from(one.unlimited.is_some()))
             .sum();
-        changes * self.bases.len() as u64 * (1 + u64::from(self.wanted.holds_decisions))
+        let pairs = if self.wanted.has_pairs {
+            pairs::count(self.changed.len())
+        } else {
+            0
+        };
+        let held = 1 + u64::from(self.wanted.holds_decisions);
+        (changes + pairs) * self.bases.len() as u64 * held
     }
 
     /// The number of runs that are done.

@@ -10,6 +10,15 @@ use migsim_experiment::CaseChange;
 /// Number of the best changes that are made two at a time.
 const PAIRED: usize = 5;
 
+/// Difference of gains \[percentage points\] that rounding explains.
+const ROUNDING: f64 = 1e-9;
+
+/// The number of pairs of the best of `rows` changes.
+pub(super) fn count(rows: usize) -> u64 {
+    let paired = rows.min(PAIRED) as u64;
+    paired * paired.saturating_sub(1) / 2
+}
+
 /// What two changes gain together.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
@@ -35,11 +44,12 @@ impl Prepared<'_> {
             .collect();
         let pair = |(a, b): (&Row, &Row)| {
             let (makespan, gain, _) = self.try_together(&[&a.step.change, &b.step.change])?;
+            let beyond = gain.mean - a.step.gain.mean - b.step.gain.mean;
             Ok(Pair {
                 changes: [a.step.change.clone(), b.step.change.clone()],
                 makespan,
                 gain,
-                beyond: gain.mean - a.step.gain.mean - b.step.gain.mean,
+                beyond: if beyond.abs() < ROUNDING { 0.0 } else { beyond },
             })
         };
         let mut pairs: Vec<Pair> = pairs

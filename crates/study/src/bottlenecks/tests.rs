@@ -1,3 +1,5 @@
+//! Tests of causal profiles.
+
 use super::*;
 use serde_json::Value;
 
