@@ -273,6 +273,7 @@ impl<'a> Case<'a> {
             placement: &self.placement,
             runtime: self.runtime,
             costs: self.costs,
+            view: migsim::bsp::ViewConfig::default(),
             scenario: self.scenario,
             seed: 1,
             memo: self.memo,

@@ -388,6 +388,7 @@ fn what_the_root_pays_for_a_barrier_enters_its_measured_times() {
             ..RuntimeConfig::default()
         },
         costs: free_calls(),
+        view: migsim::bsp::ViewConfig::default(),
         scenario: Scenario::I,
         seed: 1,
         memo: None,

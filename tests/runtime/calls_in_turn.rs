@@ -68,6 +68,7 @@ fn run(
             ..RuntimeConfig::default()
         },
         costs,
+        view: migsim::bsp::ViewConfig::default(),
         scenario: Scenario::Iii,
         seed: 1,
         memo: None,

@@ -185,6 +185,7 @@ fn without(experiment: &Experiment, this: &RunOfScenario, call: &Call) -> migsim
         placement: &experiment.placement,
         runtime: experiment.config.runtime,
         costs: experiment.config.costs,
+        view: experiment.config.view,
         scenario: Scenario::Iii,
         seed: experiment.config.seed,
         memo: None,

@@ -21,6 +21,10 @@ pub enum Purpose {
     LinkLoad,
     /// The memory of the processes of the application `synthetic`.
     Memory,
+    /// The errors and losses of the reports of processes, which policies see.
+    Reports = 20,
+    /// The same of the reports of hosts about their load.
+    LoadReports = 21,
     /// The settings of a sweep that are run.
     Sweep = 100,
     /// The settings with which a search begins.

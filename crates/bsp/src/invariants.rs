@@ -313,6 +313,7 @@ mod tests {
             placement: &[HostId(0), HostId(1)],
             runtime: RuntimeConfig::default(),
             costs: Costs::default(),
+            view: crate::ViewConfig::default(),
             scenario: Scenario::I,
             seed: 1,
             memo: None,

@@ -49,6 +49,7 @@
 //!     placement: &[HostId(0), HostId(1)],
 //!     runtime: RuntimeConfig::default(),
 //!     costs: Costs::default(),
+//!     view: ViewConfig::default(),
 //!     scenario: Scenario::I,
 //!     seed: 1,
 //!     memo: None,
@@ -78,6 +79,7 @@ mod path;
 mod policy;
 mod record;
 mod repeat;
+mod reports;
 mod reschedule;
 mod run;
 mod script;
@@ -105,6 +107,7 @@ pub use policy::{Policy, View};
 pub use record::{
     Beginnings, CallRecord, Cause, MigrationRecord, Outcome, Recorder, Sent, SuperstepDates, Wait,
 };
+pub use reports::ViewConfig;
 pub use run::simulate;
 pub use shortcut::{Memo, MemoBudget};
 pub use stepper::Stepper;

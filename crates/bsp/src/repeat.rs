@@ -81,7 +81,7 @@ impl Run<'_, '_> {
         });
         recorder.superstep(superstep, &world.measures, &world.placement);
         world.ending = superstep;
-        self.rescheduling.observe(world);
+        self.rescheduling.observe(world)?;
         world.log.date(end.get());
         Ok(end)
     }

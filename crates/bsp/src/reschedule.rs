@@ -4,6 +4,7 @@ use super::call::Call;
 use super::config::{CallModel, CallOrder, CallWaiting, LoadMeasure};
 use super::migration::Migrations;
 use super::record::{CallRecord, Wait};
+use super::reports::Reports;
 use super::world::World;
 use crate::PrescribedMove;
 use crate::{Decision, Policy, View};
@@ -34,6 +35,8 @@ pub(super) struct Rescheduling<'a> {
     postponed_to: Option<usize>,
     pub(super) call: Call,
     pub(super) migrations: Migrations,
+    /// What the policy sees of supersteps, unless it sees them exactly and at once.
+    reports: Option<Reports>,
 }
 
 impl<'a> Rescheduling<'a> {
@@ -58,6 +61,7 @@ impl<'a> Rescheduling<'a> {
             postponed_to: None,
             call: Call::none(),
             migrations: Migrations::new(),
+            reports: Reports::new(world.setup.view, world.setup.seed),
         }
     }
 
@@ -71,22 +75,30 @@ impl<'a> Rescheduling<'a> {
             varying: self.varying.clone(),
             call: self.call.clone(),
             migrations: self.migrations.clone(),
+            reports: self.reports.clone(),
             ..*self
         }
     }
 
     /// All processes have arrived at the barrier: the policy observes the superstep, and it is settled whether all meet after it. Without a
     /// policy the caller has to answer first.
+    ///
+    /// # Errors
+    /// The load of a host changes too often.
     #[inline]
-    pub(super) fn observe(&mut self, world: &mut World<'a>) {
+    pub(super) fn observe(&mut self, world: &mut World<'a>) -> Result<(), Error> {
         self.supersteps_since_call += 1;
+        if self.reports.is_some() && world.has_policy() {
+            self.report(world)?;
+        }
         self.is_due = world.has_policy() && self.ask(world);
         if self.awaits_answer {
             // Equal supersteps are not repeated before the answer.
             self.is_held = true;
-            return;
+            return Ok(());
         }
         self.settle_meeting(world);
+        Ok(())
     }
 
     /// The caller answers at a barrier: a call with this decision, or none.
@@ -121,13 +133,33 @@ impl<'a> Rescheduling<'a> {
         self.migrations.clear();
     }
 
+    /// Takes the reports of the superstep that is ending.
+    #[cold]
+    fn report(&mut self, world: &mut World<'a>) -> Result<(), Error> {
+        let Some(reports) = &mut self.reports else {
+            return Ok(());
+        };
+        let mut loads = Vec::new();
+        if reports.needs_loads() {
+            loads.resize(self.external_load.len(), 0.0);
+            for (host, _) in &self.varying {
+                world.engine.refresh(*host)?;
+                let left = world.engine.available(*host);
+                loads[host.index()] = (1.0 - left).clamp(0.0, 1.0);
+            }
+        }
+        reports.take(&world.view(&self.external_load), loads);
+        Ok(())
+    }
+
     /// Whether the policy wants a call after the superstep that is ending; one that wants none any more is dismissed.
     fn ask(&mut self, world: &mut World<'a>) -> bool {
         let Some(policy) = &mut self.policy else {
             self.awaits_answer = true;
             return false;
         };
-        let is_due = policy.is_call_due(&world.view(&self.external_load));
+        let view = world.view(&self.external_load);
+        let is_due = policy.is_call_due(&seen(self.reports.as_ref(), view));
         let left = world.supersteps - 1 - world.ending;
         if !is_due && policy.is_done(left) {
             world.dismiss_policy();
@@ -173,7 +205,8 @@ impl<'a> Rescheduling<'a> {
     /// As [`migsim_engine::Simulation::refresh`].
     pub(super) fn view<'v>(&'v mut self, world: &'v mut World<'a>) -> Result<View<'v>, Error> {
         self.measure_loads(world)?;
-        Ok(world.view(&self.external_load))
+        let view = world.view(&self.external_load);
+        Ok(seen(self.reports.as_ref(), view))
     }
 
     /// The decision of the policy, which is recorded as a call.
@@ -187,6 +220,7 @@ impl<'a> Rescheduling<'a> {
             *mark = world.engine.availability_mark(*host);
         }
         let view = world.view(&self.external_load);
+        let view = seen(self.reports.as_ref(), view);
         let decision = match &mut self.policy {
             Some(policy) => policy.decide(&view, &mut self.random)?,
             None => self.answer.take().unwrap_or_default(),
@@ -249,7 +283,19 @@ impl<'a> Rescheduling<'a> {
             };
             self.external_load[host.index()] = (1.0 - left).clamp(0.0, 1.0);
         }
+        if let Some(reports) = &mut self.reports {
+            let varying = self.varying.iter().map(|(host, _)| host.index());
+            reports.see_loads(world.ending, varying, &mut self.external_load);
+        }
         Ok(())
+    }
+}
+
+/// The world as the policy sees it.
+fn seen<'v>(reports: Option<&'v Reports>, view: View<'v>) -> View<'v> {
+    match reports {
+        None => view,
+        Some(reports) => reports.view(view),
     }
 }
 

@@ -593,8 +593,7 @@ impl<'a, 'r> Run<'a, 'r> {
         self.recorder
             .superstep(world.superstep, measures, placement);
         world.ending = world.superstep;
-        self.rescheduling.observe(world);
-        Ok(())
+        self.rescheduling.observe(world)
     }
 
     /// Records the end of the computations of the superstep that is closed, the longest of which took `longest`.

@@ -40,6 +40,7 @@ use migsim_base::units::Time;
 /// #     placement: &[HostId(0), HostId(0)],
 /// #     runtime: RuntimeConfig::default(),
 /// #     costs: Costs::default(),
+/// #     view: ViewConfig::default(),
 /// #     scenario: Scenario::Iii,
 /// #     seed: 1,
 /// #     memo: None,

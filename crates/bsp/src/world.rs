@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use super::config::{Costs, RuntimeConfig, Scenario};
 use super::path::Engine;
 use super::record::{Outcome, Sent, SuperstepDates};
+use super::reports::ViewConfig;
 use super::shortcut::Memo;
 use crate::{Measures, Pairs, View};
 use crate::{Plan, Workload};
@@ -28,6 +29,8 @@ pub struct Setup<'a> {
     pub runtime: RuntimeConfig,
     /// The prices of rescheduling.
     pub costs: Costs,
+    /// The quality of what policies see.
+    pub view: ViewConfig,
     /// Application only, decisions, or migrations.
     pub scenario: Scenario,
     /// The seed of all random choices.

@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use super::built_in::ONE_READING;
 use super::neutral;
 use crate::registry::Registry;
-use migsim_bsp::{Costs, RuntimeConfig, Scenario};
+use migsim_bsp::{Costs, RuntimeConfig, Scenario, ViewConfig};
 use migsim_platform::load::{self, LoadKey};
 use migsim_platform::{Mapping, Rule, is_text};
 use migsim_workloads::registry;
@@ -151,6 +151,9 @@ pub struct ExperimentConfig {
     /// The costs of rescheduling.
     #[serde(default)]
     pub costs: Costs,
+    /// The quality of what policies see of supersteps and loads; exact and at once by default.
+    #[serde(default, skip_serializing_if = "ViewConfig::is_exact")]
+    pub view: ViewConfig,
     /// The scenarios to run.
     #[serde(default = "all_scenarios")]
     pub scenarios: Vec<Scenario>,

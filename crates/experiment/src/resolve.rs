@@ -309,6 +309,7 @@ impl<'r> Parts<'r> {
         let mut keys = Value::Object(config.workload.clone());
         size::check_processes(app, &config.workload, limits)?;
         let mut problems: Vec<Problem> = unknown_platforms(&config).collect();
+        problems.extend(config.view.problems());
         let platform = keep(platform(&config, limits, shared), &mut problems);
         if let Some(platform) = platform.as_ref().filter(|one| !one.settings.is_empty()) {
             let setting = |(key, value): &(String, String)| Setting {
@@ -350,10 +351,16 @@ impl<'r> Parts<'r> {
         let settings = (&self.config, self.app);
         size::check(settings, workload, &*policy, &self.platform, limits)?;
         Ok(Draws {
-            beside: policy.uses_seed() || self.loads.uses_seed(),
+            beside: policy.uses_seed() || self.loads.uses_seed() || self.sees_errors(),
             of_workload: workload.uses_seed(),
             is_shared: self.shares_seed,
         })
+    }
+
+    /// Whether random errors change what the policy sees.
+    fn sees_errors(&self) -> bool {
+        let is_asked = self.config.scenarios.iter().any(|one| *one != Scenario::I);
+        is_asked && self.config.view.uses_seed()
     }
 
     /// Completes the settings; returns them as JSON, every default filled in.

@@ -230,6 +230,7 @@ impl Experiment {
             placement: &self.placement,
             runtime: self.config.runtime,
             costs: self.config.costs,
+            view: self.config.view,
             scenario,
             seed: self.config.seed,
             memo: None,

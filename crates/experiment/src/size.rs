@@ -56,7 +56,13 @@ pub(super) fn check(
             .scenarios
             .iter()
             .any(|scenario| *scenario != Scenario::I),
-        policy: policy.memory(pairs, workload.supersteps() as f64),
+        policy: policy.memory(pairs, workload.supersteps() as f64)
+            + config.view.memory(
+                workload.supersteps() as f64,
+                workload.processes() as f64,
+                extent.messages,
+                platform.hosts.len() as f64,
+            ),
     };
     let details = format!(
         "processes: {}, supersteps: {}, messages in one of them: {}",

@@ -105,6 +105,7 @@ impl Given {
             placement: &placement,
             runtime: self.runtime,
             costs: self.costs,
+            view: crate::ViewConfig::default(),
             scenario: Scenario::Iii,
             seed: 1,
             memo: None,

@@ -260,6 +260,7 @@ fn run_on(
         placement,
         runtime,
         costs: Costs::default(),
+        view: migsim_bsp::ViewConfig::default(),
         scenario: Scenario::I,
         seed: 1,
         memo: None,

@@ -324,6 +324,7 @@ fn a_process_that_stays_has_t2_equal_to_t1() {
                 ..RuntimeConfig::default()
             },
             costs: Costs::default(),
+            view: migsim_bsp::ViewConfig::default(),
             scenario: Scenario::Ii,
             seed: 1,
             memo: None,
