@@ -246,8 +246,12 @@ fn the_chapter_on_settings_is_that_of_the_schema() {
     }
     section("Runtime", "runtime.", &properties["runtime"]);
     section("Costs", "costs.", &properties["costs"]);
+    section("View of policies", "view.", &properties["view"]);
     for (policy, options) in properties["policy"]["properties"].as_object().unwrap() {
-        if policy != "name" {
+        if policy == "forecast" {
+            let forecast = serde_json::json!({ "properties": { "forecast": options } });
+            section("Forecast of strategies", "policy.", &forecast);
+        } else if policy != "name" {
             section(
                 &format!("Policy {policy}"),
                 &format!("policy.{policy}."),

@@ -292,7 +292,7 @@ impl<K> Table<K> {
 }
 
 /// Names that mean something else where a plug-in is named.
-const RESERVED: [&str; 3] = ["name", "none", "trigger"];
+const RESERVED: [&str; 4] = ["name", "none", "trigger", "forecast"];
 
 impl<'t, K> IntoIterator for &'t Table<K> {
     type Item = &'t Entry<K>;

@@ -19,7 +19,7 @@ use migsim_base::units::Time;
 ///
 /// ```
 /// # use migsim_base::units::{Bytes, HostId, Instructions, ProcessId};
-/// # use migsim_bsp::{Costs, Decision, Migration, Plan, RuntimeConfig, Scenario, Setup, Stepper, Workload};
+/// # use migsim_bsp::{Costs, Decision, Migration, Plan, RuntimeConfig, Scenario, Setup, Stepper, ViewConfig, Workload};
 /// /// Two processes that compute for a second, three times.
 /// #[derive(Debug)]
 /// struct Pair;

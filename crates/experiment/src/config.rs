@@ -15,6 +15,7 @@ use crate::registry::Registry;
 use migsim_bsp::{Costs, RuntimeConfig, Scenario, ViewConfig};
 use migsim_platform::load::{self, LoadKey};
 use migsim_platform::{Mapping, Rule, is_text};
+use migsim_policies::Forecast;
 use migsim_workloads::registry;
 
 /// The version of the format.
@@ -268,6 +269,10 @@ pub fn schema(registry: &Registry) -> String {
             "description": "what says when the policy is called: a name, `every=50`, or an object; a strategy needs one",
             "anyOf": [{ "type": "string" }, { "type": "object", "properties": trigger, "additionalProperties": false }],
         }),
+    );
+    policy.insert(
+        "forecast".into(),
+        generator.subschema_for::<Forecast>().to_value(),
     );
     let loads = load::schema(registry.loads(), &mut generator);
     let mut options = generator.take_definitions(true);

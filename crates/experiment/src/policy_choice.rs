@@ -4,6 +4,7 @@
 //! policy.name            greedy, or with parts: greedy/charm-8/every=50 (an edition, a trigger)
 //! policy.greedy          the options of that policy
 //! policy.name            exec:./mylb: the policy `exec` with this command
+//! policy.forecast        ewma: with what forecast of the work a strategy plans; also a part of the name, as in refine/menon/ewma
 //! policy.trigger         every, every=50, every,supersteps=50, or { "name": "every", "every": { "supersteps": 50 } }
 //! ```
 //! The options of a trigger stand under `policy.trigger.<its name>`, wherever it is named; what stands behind its name wins.
@@ -18,7 +19,7 @@ use crate::registry::Registry;
 use migsim_base::document::typed_value;
 use migsim_base::error::{Error, Problem};
 use migsim_base::plugin::Table;
-use migsim_policies::{self as policy, Policy, Triggered, trigger};
+use migsim_policies::{self as policy, Forecast, Policy, Triggered, trigger};
 
 /// The chosen policy and trigger.
 #[derive(Clone, Debug)]
@@ -29,6 +30,8 @@ pub(super) struct PolicyChoice {
     trigger: Option<TriggerChoice>,
     /// Whether a call is left out whose price the remaining supersteps cannot earn.
     only_if_paid_back: bool,
+    /// The forecast with which a strategy plans.
+    forecast: Forecast,
 }
 
 /// The chosen trigger.
@@ -40,6 +43,9 @@ struct TriggerChoice {
 
 /// The key under `policy.trigger` that belongs to all triggers.
 const ONLY_IF_PAID_BACK: &str = "only_if_paid_back";
+
+/// The key of the forecast.
+const FORECAST: &str = "forecast";
 
 /// The part of the name of a policy that sets this key.
 const PAID_BACK: &str = "paid-back";
@@ -54,7 +60,7 @@ impl PolicyChoice {
         keys: &Map<String, Value>,
         is_chosen: &dyn Fn(&str) -> bool,
     ) -> Result<Self, Error> {
-        check_keys(keys, "policy", registry.policies(), "trigger")?;
+        check_keys(keys, "policy", registry.policies(), &["trigger", FORECAST])?;
         let name = match keys.get("name") {
             None => policy::USUAL,
             Some(Value::String(name)) => name.as_str(),
@@ -78,19 +84,25 @@ impl PolicyChoice {
         }
         let entry = *registry.policies().find(parts[0])?;
         let (mut edition, mut trigger, mut is_paid_back) = (Map::new(), None, false);
+        let mut forecast = forecast_of(keys)?;
         for part in &parts[1..] {
             if let Some(Value::Object(own)) = entry.variant(part) {
                 edition.extend(own);
             } else if *part == PAID_BACK {
                 is_paid_back = true;
+            } else if let Some(named) = Forecast::named(part) {
+                forecast = Some(named);
             } else if is_trigger(part) {
                 trigger = Some(*part);
             } else {
-                let known = entry.variants().chain([PAID_BACK]);
+                let forecasts = Forecast::ALL.map(Forecast::name);
+                let known = entry.variants().chain([PAID_BACK]).chain(forecasts);
                 let known = known.chain(registry.triggers().names());
-                let problem = Problem::unknown("edition or trigger", first_word(part));
+                let problem = Problem::unknown("edition, trigger or forecast", first_word(part));
                 let problem = problem.key("policy.name");
-                return Err(problem.known("editions and triggers", known).into());
+                return Err(problem
+                    .known("editions, triggers and forecasts", known)
+                    .into());
             }
         }
         let mut options = keys.get(entry.name).cloned().unwrap_or_else(|| json!({}));
@@ -110,6 +122,7 @@ impl PolicyChoice {
             options,
             trigger,
             only_if_paid_back: is_paid_back || key,
+            forecast: forecast.unwrap_or_default(),
         };
         choice.build()?; // its options are checked before anything runs
         Ok(choice)
@@ -120,7 +133,7 @@ impl PolicyChoice {
     /// # Errors
     /// Options are out of range, which [`Self::of`] has tried.
     pub(super) fn build(&self) -> Result<Box<dyn Policy>, Error> {
-        let policy = self.entry.build(&self.options)?;
+        let policy = self.build_alone()?;
         let trigger = self.trigger.as_ref();
         let trigger = trigger.map(|choice| choice.entry.build(&choice.options));
         let trigger = trigger.transpose()?;
@@ -139,8 +152,25 @@ impl PolicyChoice {
         &self,
         trigger: Box<dyn trigger::Trigger>,
     ) -> Result<Box<dyn Policy>, Error> {
-        let policy = self.entry.build(&self.options)?;
+        let policy = self.build_alone()?;
         Ok(Box::new(Triggered::new(Some(trigger), policy, false)))
+    }
+
+    /// The policy without a trigger.
+    fn build_alone(&self) -> Result<Box<dyn Policy>, Error> {
+        let policy = self.entry.build(&self.options)?;
+        if self.forecast == Forecast::default() {
+            return Ok(policy);
+        }
+        let planned = self.entry.forecasting(&self.options, self.forecast)?;
+        planned.ok_or_else(|| {
+            let (name, forecast) = (self.entry.name, self.forecast.name());
+            let message = format!("the policy `{name}` takes no forecast (`{forecast}`)");
+            let problem = Problem::new(message).key("policy.forecast");
+            problem
+                .hint("strategies do: `migsim list policies` names them")
+                .into()
+        })
     }
 
     /// The readings of the policy's source on which results depend, a few words each.
@@ -160,6 +190,9 @@ impl PolicyChoice {
             Map::from_iter([("name".into(), name.into()), (name.into(), options)])
         };
         let mut resolved = named(self.entry.name, self.entry.resolve(&self.options)?);
+        if self.forecast != Forecast::default() {
+            resolved.insert(FORECAST.into(), self.forecast.name().into());
+        }
         let mut trigger = Map::new();
         if let Some(choice) = &self.trigger {
             let options = choice.entry.resolve(&choice.options)?;
@@ -175,8 +208,8 @@ impl PolicyChoice {
     }
 }
 
-/// The policy and its trigger, from the key `policy` of complete settings: `greedy/menon`, or `migbsp` where the policy says itself when;
-/// with `/paid-back` behind it where calls must be paid back.
+/// The policy, its trigger and its forecast, from the key `policy` of complete settings: `greedy/menon/ewma`, `greedy/menon` with the usual
+/// forecast, or `migbsp` where the policy says itself when; with `/paid-back` behind it where calls must be paid back.
 pub fn policy_label(policy: &Value) -> String {
     let name = policy["name"].as_str().unwrap_or("?");
     let command = policy[name]["command"].as_str();
@@ -185,9 +218,25 @@ pub fn policy_label(policy: &Value) -> String {
     let name = named.as_deref().unwrap_or(name);
     let trigger = policy["trigger"]["name"].as_str();
     let is_paid_back = policy["trigger"][ONLY_IF_PAID_BACK] == true;
-    let parts = trigger.into_iter().chain(is_paid_back.then_some(PAID_BACK));
+    let forecast = policy[FORECAST].as_str();
+    let parts = trigger.into_iter().chain(forecast);
+    let parts = parts.chain(is_paid_back.then_some(PAID_BACK));
     let parts = std::iter::once(name).chain(parts);
     parts.collect::<Vec<_>>().join("/")
+}
+
+/// The forecast of the key `policy.forecast`.
+fn forecast_of(keys: &Map<String, Value>) -> Result<Option<Forecast>, Error> {
+    let Some(key) = keys.get(FORECAST).filter(|key| !key.is_null()) else {
+        return Ok(None);
+    };
+    let found = key.as_str().and_then(Forecast::named);
+    found.map(Some).ok_or_else(|| {
+        let named = key.as_str().map_or_else(|| key.to_string(), str::to_owned);
+        let problem = Problem::unknown("forecast", &named).key("policy.forecast");
+        let names = Forecast::ALL.map(Forecast::name);
+        problem.known("forecasts", names).into()
+    })
 }
 
 /// The name in front of the values of a part of a policy's name.
@@ -210,7 +259,7 @@ impl TriggerChoice {
     /// it, whether calls must be paid back.
     fn of(
         registry: &Registry,
-        policy: &policy::Entry,
+        entry: &policy::Entry,
         named: Option<&str>,
         key: Option<&Value>,
     ) -> Result<(Option<Self>, bool), Error> {
@@ -218,17 +267,19 @@ impl TriggerChoice {
         let options = key.and_then(Value::as_object);
         if let Some(options) = options {
             let section = "policy.trigger";
-            check_keys(options, section, registry.triggers(), ONLY_IF_PAID_BACK)?;
+            check_keys(options, section, registry.triggers(), &[ONLY_IF_PAID_BACK])?;
         }
         let flag_of_key = options.and_then(|keys| keys.get(ONLY_IF_PAID_BACK));
         let is_paid_back = flag_of_key.map_or(Ok(false), flag)?;
         let (text, place) = match (named, key) {
             (Some(text), _) => (text, "policy.name"),
+            // A trigger for all policies of a comparison charges no call to the baseline.
+            (None, _) if entry.name == policy::NEVER => return Ok((None, false)),
             (None, Some(Value::String(text))) => (text.as_str(), "policy.trigger"),
             (None, Some(Value::Object(options))) if names_trigger(options) => {
                 (name_in(options), "policy.trigger.name")
             }
-            (None, None | Some(Value::Object(_))) if policy.needs_trigger() => {
+            (None, None | Some(Value::Object(_))) if entry.needs_trigger() => {
                 (trigger::USUAL, "policy.trigger")
             }
             (None, None | Some(Value::Object(_))) => return Ok((None, is_paid_back)),
@@ -312,14 +363,14 @@ fn check_keys<K>(
     keys: &Map<String, Value>,
     section: &str,
     table: &Table<K>,
-    own: &'static str,
+    own: &[&'static str],
 ) -> Result<(), Problem> {
-    let own = ["name", own];
-    let is_known = |key: &str| own.contains(&key) || table.find(key).is_ok();
+    let is_known = |key: &str| key == "name" || own.contains(&key) || table.find(key).is_ok();
     match keys.keys().find(|key| !is_known(key)) {
         None => Ok(()),
         Some(key) => {
             let problem = Problem::unknown("key", key).key(format!("{section}.{key}"));
+            let own = own.iter().copied().chain(["name"]);
             Err(problem.known("keys", table.names().chain(own)))
         }
     }
@@ -401,12 +452,17 @@ mod tests {
     fn a_policy_with_a_trigger_of_its_own_keeps_it_unless_another_one_is_named() {
         let own = chosen(&json!({ "name": "never" })).unwrap();
         assert_eq!(own, json!({ "name": "never", "never": {} }));
-        let other = json!({ "name": "never", "trigger": "never,only_if_paid_back=true" });
+        let other = json!({ "name": "replay", "trigger": "never,only_if_paid_back=true" });
         let other = chosen(&other).unwrap();
         assert_eq!(
             other["trigger"],
             json!({ "name": "never", "never": {}, "only_if_paid_back": true })
         );
+        // The trigger of a whole comparison is not that of the baseline, whose calls would cost something.
+        let baseline = chosen(&json!({ "name": "never", "trigger": "every=5" })).unwrap();
+        assert_eq!(baseline, own);
+        let priced = chosen(&json!({ "name": "never/every=5" })).unwrap();
+        assert_eq!(priced["trigger"]["every"]["supersteps"], 5);
     }
 
     #[test]
@@ -449,11 +505,29 @@ mod tests {
     }
 
     #[test]
+    fn a_forecast_is_the_third_part_of_a_name() {
+        for keys in [
+            json!({ "name": "refine/menon/ewma" }),
+            json!({ "name": "refine/ewma/menon" }),
+            json!({ "name": "refine/menon", "forecast": "ewma" }),
+            json!({ "name": "refine/menon/ewma", "forecast": "last" }),
+        ] {
+            let found = chosen(&keys).unwrap();
+            assert_eq!(found["forecast"], "ewma", "{keys}");
+            assert_eq!(policy_label(&found), "refine/menon/ewma");
+            assert_eq!(chosen(&found).as_ref(), Ok(&found));
+        }
+        // The usual one is not written.
+        let usual = chosen(&json!({ "name": "refine/menon/mean" })).unwrap();
+        assert_eq!(usual, chosen(&json!({ "name": "refine/menon" })).unwrap());
+    }
+
+    #[test]
     fn what_is_wrong_has_its_place() {
         for (keys, expected) in [
             (
                 json!({ "name": "rotate/sometimes" }),
-                "unknown edition or trigger `sometimes`",
+                "unknown edition, trigger or forecast `sometimes`",
             ),
             (
                 json!({ "trigger": "every=0" }),
@@ -475,6 +549,14 @@ mod tests {
             ),
             (json!({ "name": "rotate", "rotate": 5 }), "policy.rotate"),
             (json!({ "name": 5 }), "not a text"),
+            (
+                json!({ "name": "migbsp/ewma" }),
+                "`migbsp` takes no forecast",
+            ),
+            (
+                json!({ "name": "refine", "forecast": "tarot" }),
+                "unknown forecast `tarot`",
+            ),
         ] {
             let error = chosen(&keys).unwrap_err();
             assert!(error.contains(expected), "{keys}: {error}");

@@ -1,7 +1,7 @@
 //! A strategy as a policy: the barrier as an [`Instance`], and the [`Assignment`] as a decision.
 //!
 //! Each core of a host is a processing element of the instance, of the speed that external load leaves; the processes of a host start on its
-//! cores in turn. The load of a process is its mean work in a superstep since the last call ([`Window`]), as runtimes measure it. Its time
+//! cores in turn. The load of a process is its mean work in a superstep since the last call, as runtimes measure it, or another [`Forecast`]. Its time
 //! is that of this work alone on its host ([`View::execution_time`]), since what was measured on a shared host does not add up. Moves between the cores of one host are none. A strategy that knows nothing of memory may ask for more than
 //! a host has: then processes of the highest numbers stay where they are until all fit. Processes that may not migrate are background to it:
 //! time of their cores and memory of their hosts, without messages.
@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 use super::explain::meanings::DECIDED;
 use super::explain::{Meaning, Narrator, Quiet, Record, Scene, ScoreWords, Sentence, Unit, say};
 use super::strategy::{Assignment, Instance, Paths, Strategy};
-use super::window::Window;
+use super::window::{Forecast, Window};
 use super::{Candidate, Decision, Migration, Policy, Procedure, View};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
@@ -29,10 +29,10 @@ pub(super) struct Balancer {
 }
 
 impl Balancer {
-    pub(super) fn new(strategy: Box<dyn Strategy>) -> Self {
+    pub(super) fn new(strategy: Box<dyn Strategy>, forecast: Forecast) -> Self {
         Self {
             strategy,
-            window: Window::default(),
+            window: Window::of(forecast),
         }
     }
 }
@@ -77,7 +77,7 @@ pub(super) fn decide_by(
     if window.is_empty() {
         window.note(view, needs_communication);
     }
-    let window = std::mem::take(window);
+    let window = window.close();
     let instance = instance(view, &cores, &routes, &window);
     let assignment = assign(&instance)?;
     let mut hosts = view.placement.to_vec();
@@ -404,7 +404,8 @@ mod tests {
             memory,
             ..view(platform, placement, &measures)
         };
-        let mut balancer = Balancer::new(RotateOptions::default().strategy().unwrap());
+        let mut balancer =
+            Balancer::new(RotateOptions::default().strategy().unwrap(), Forecast::Mean);
         let mut random = Stream::new(1, Purpose::Policy);
         assert!(!balancer.is_call_due(&view) && !balancer.uses_seed());
         let decision = balancer.decide(&view, &mut random).unwrap();
@@ -457,7 +458,8 @@ mod tests {
         });
         let mut random = Stream::new(1, Purpose::Policy);
         let decide = |pinned: &[bool], random: &mut Stream| {
-            let mut balancer = Balancer::new(RotateOptions::default().strategy().unwrap());
+            let mut balancer =
+                Balancer::new(RotateOptions::default().strategy().unwrap(), Forecast::Mean);
             let decision = balancer.decide(&View { pinned, ..view }, random).unwrap();
             let moved = decision.migrations.iter();
             moved.map(|one| one.process.0).collect::<Vec<u32>>()

@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::balancer::{Balancer, BalancerNarrator};
 use super::explain::{Narrator, Plain};
 use super::strategy;
+use super::window::Forecast;
 use super::{Adviser, Never, Policy};
 use migsim_base::document;
 use migsim_base::error::Error;
@@ -159,8 +160,9 @@ impl plugin::Kind for Kind {
     fn build(&self, options: &Value) -> Result<Box<dyn Policy>, Error> {
         match self.make {
             Make::Policy { build, .. } => build(options),
-            Make::Strategy(kind) => (kind.build)(options)
-                .map(|strategy| -> Box<dyn Policy> { Box::new(Balancer::new(strategy)) }),
+            Make::Strategy(kind) => (kind.build)(options).map(|strategy| -> Box<dyn Policy> {
+                Box::new(Balancer::new(strategy, Forecast::Mean))
+            }),
             Make::Maker(maker) => plugin::make(maker, options),
         }
     }
@@ -175,6 +177,22 @@ impl plugin::Kind for Kind {
 }
 
 impl Kind {
+    /// The strategy of these options as a policy that plans with a forecast; none if it is no strategy.
+    ///
+    /// # Errors
+    /// As building the policy.
+    pub fn forecasting(
+        &self,
+        options: &Value,
+        forecast: Forecast,
+    ) -> Result<Option<Box<dyn Policy>>, Error> {
+        let Make::Strategy(kind) = self.make else {
+            return Ok(None);
+        };
+        let strategy = (kind.build)(options)?;
+        Ok(Some(Box::new(Balancer::new(strategy, forecast))))
+    }
+
     /// The options of the setting of this name (an edition), if it has one.
     pub fn variant(&self, name: &str) -> Option<Value> {
         let found = self.settings().iter().find(|variant| variant.name == name);

@@ -53,6 +53,7 @@ pub use registry::standard;
 pub use registry::{NEVER, USUAL};
 pub use replay::{ForcedMove, Replay, ReplayConfig};
 pub use triggered::Triggered;
+pub use window::Forecast;
 
 #[cfg(test)]
 mod tests {

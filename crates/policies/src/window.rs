@@ -1,31 +1,98 @@
-//! The load since the last rescheduling call: the mean work and the mean messages of a superstep.
+//! The load that a strategy plans with: the messages since the last rescheduling call, and a forecast of the work of each process.
 //!
-//! `w_i = Σ_t w_it / n` over the n supersteps since the last call, or since the start without one. A single superstep says little of an
-//! application whose work changes from one to the next: a process of LU without work in one of them has work in others.
+//! ```text
+//! w_i(t)   work of process i in superstep t as the policy sees it; n supersteps since the last call, or since the start without one
+//! mean     Σ_t w_i(t) / n
+//! last     w_i of the last superstep
+//! ewma     x_i := (w_i(t) + x_i) / 2 in each superstep, over calls; x_i = w_i in the first one
+//! linear   the least-squares line through the n values, one superstep ahead, at least 0; with n = 1 the last value
+//! ```
+//! Messages are always means of a superstep since the last call. A single superstep says little of an application whose work changes from one
+//! to the next: a process of LU without work in one of them has work in others.
 
 use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
 use super::View;
 use super::strategy::Row;
 use migsim_base::units::{Bytes, Instructions};
 
+/// The forecast of the work of a process in the supersteps to come, as strategies see it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Forecast {
+    /// The mean of the supersteps since the last call, as runtimes such as Charm++ measure it.
+    #[default]
+    Mean,
+    /// The last superstep.
+    Last,
+    /// The exponentially weighted moving average with the weight 1/2, over calls.
+    Ewma,
+    /// The least-squares line through the supersteps since the last call, one superstep ahead.
+    Linear,
+}
+
+impl Forecast {
+    /// All forecasts.
+    pub const ALL: [Self; 4] = [Self::Mean, Self::Last, Self::Ewma, Self::Linear];
+
+    /// Its name in files and as a part of a policy's name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Mean => "mean",
+            Self::Last => "last",
+            Self::Ewma => "ewma",
+            Self::Linear => "linear",
+        }
+    }
+
+    /// The forecast of this name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|one| one.name() == name)
+    }
+}
+
 /// The measures since the last call.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Window {
+    forecast: Forecast,
     supersteps: usize,
     /// The instructions of each process, summed.
     work: Vec<f64>,
+    /// `linear`: the same times the number of the superstep, from 0. `ewma`: the average, over calls. `last`: those of the last superstep.
+    state: Vec<f64>,
     /// Messages and bytes by sender and receiver, summed.
     messages: BTreeMap<(usize, usize), (f64, f64)>,
 }
 
 impl Window {
+    /// A window with this forecast.
+    pub(super) fn of(forecast: Forecast) -> Self {
+        Self {
+            forecast,
+            ..Self::default()
+        }
+    }
+
     /// Takes note of the superstep that has just ended, of its messages only on demand.
     pub(super) fn note(&mut self, view: &View<'_>, needs_communication: bool) {
+        let number = self.supersteps as f64;
         self.supersteps += 1;
+        let is_first = self.state.len() != view.processes();
         self.work.resize(view.processes(), 0.0);
-        for (sum, work) in self.work.iter_mut().zip(&view.measures.work) {
-            *sum += work.get();
+        self.state.resize(view.processes(), 0.0);
+        let states = self.state.iter_mut().zip(&mut self.work);
+        for ((state, sum), work) in states.zip(&view.measures.work) {
+            let work = work.get();
+            *sum += work;
+            *state = match self.forecast {
+                Forecast::Mean => 0.0,
+                Forecast::Ewma if !is_first => f64::midpoint(work, *state),
+                Forecast::Last | Forecast::Ewma => work,
+                Forecast::Linear => *state + number * work,
+            };
         }
         if !needs_communication {
             return;
@@ -43,9 +110,35 @@ impl Window {
         self.supersteps == 0
     }
 
-    /// The mean work of a process in a superstep.
+    /// Hands out what was measured and starts anew after a call; an average over calls goes on.
+    pub(super) fn close(&mut self) -> Self {
+        let next = Self {
+            forecast: self.forecast,
+            state: match self.forecast {
+                Forecast::Ewma => self.state.clone(),
+                Forecast::Mean | Forecast::Last | Forecast::Linear => Vec::new(),
+            },
+            ..Self::default()
+        };
+        std::mem::replace(self, next)
+    }
+
+    /// The forecast of the work of a process in a superstep.
     pub(super) fn work(&self, process: usize) -> Instructions {
-        Instructions::of(self.work[process] / self.supersteps as f64)
+        let count = self.supersteps as f64;
+        let mean = self.work[process] / count;
+        Instructions::of(match self.forecast {
+            Forecast::Mean => mean,
+            Forecast::Last | Forecast::Ewma => self.state[process],
+            Forecast::Linear if self.supersteps > 1 => {
+                // Σ (t - t̄)² = n (n² - 1) / 12; the next superstep is (n + 1) / 2 after t̄ = (n - 1) / 2.
+                let centre = (count - 1.0) / 2.0;
+                let spread = count * (count * count - 1.0) / 12.0;
+                let slope = (self.state[process] - centre * self.work[process]) / spread;
+                (mean + slope * f64::midpoint(count, 1.0)).max(0.0)
+            }
+            Forecast::Linear => mean,
+        })
     }
 
     /// The mean messages of a superstep between the processes `movable`, numbered by their place in it, by sender and receiver.
@@ -100,5 +193,47 @@ mod tests {
         assert_eq!((row.messages, row.bytes.get()), (1.0, 20.0));
         // Who may not move is no part of the rows.
         assert!(window.rows(&[1]).is_empty());
+    }
+
+    /// The forecast of the only process after supersteps of these works; a call follows the first `before` of them.
+    fn forecast(forecast: Forecast, works: &[f64], before: usize) -> f64 {
+        let platform = migsim_platform::open("lbm").unwrap().platform;
+        let placement = [HostId::from_index(0)];
+        let mut window = Window::of(forecast);
+        for (number, work) in works.iter().enumerate() {
+            if number == before && number > 0 {
+                window.close();
+                assert!(window.is_empty());
+            }
+            let mut measures = Measures::default();
+            measures.clear(1);
+            measures.work = vec![Instructions::of(*work)];
+            window.note(&testing::view(&platform, &placement, &measures), false);
+        }
+        window.work(0).get()
+    }
+
+    #[test]
+    fn each_forecast_is_that_of_its_formula() {
+        let works = [8.0, 4.0, 6.0];
+        for (name, expected, after_a_call) in [
+            // (8 + 4 + 6) / 3; after a call behind the first superstep (4 + 6) / 2.
+            ("mean", 6.0, 5.0),
+            ("last", 6.0, 6.0),
+            // 8; (4 + 8) / 2 = 6; (6 + 6) / 2 = 6, whatever was called.
+            ("ewma", 6.0, 6.0),
+            // Slope (0·8 + 1·4 + 2·6 - 1·18) / 2 = -1: 6 - 1·2. Through 4 and 6: 8.
+            ("linear", 4.0, 8.0),
+        ] {
+            let kind = Forecast::named(name).unwrap();
+            assert_eq!(kind.name(), name);
+            assert_eq!(forecast(kind, &works, 0), expected, "{name}");
+            assert_eq!(forecast(kind, &works, 1), after_a_call, "{name}");
+            assert_eq!(forecast(kind, &[7.0], 0), 7.0, "{name}");
+        }
+        // A line that falls below zero: 4, 1, then -2.
+        assert_eq!(forecast(Forecast::Linear, &[4.0, 1.0], 0), 0.0);
+        assert_eq!(forecast(Forecast::Ewma, &[8.0, 0.0, 0.0], 0), 2.0);
+        assert_eq!(Forecast::named("oracle"), None);
     }
 }
