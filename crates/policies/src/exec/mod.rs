@@ -12,7 +12,8 @@
 //! input is closed. A program whose answers depend on nothing but its input makes a run that can be repeated. The price of its decisions
 //! is declared: the time that it takes never enters a run.
 //!
-//! `--policy 'exec:python3 mylb.py'` stands for the name `exec` and the option `command`. A file that names a program does not start
+//! `--policy 'exec:python3 mylb.py'` stands for the name `exec` and the option `command`. Spaces divide the arguments, except between double
+//! quotes. In a list of policies, a command with commas needs quotes: `--policies 'never,exec:./mylb "1,2"'`. A file that names a program does not start
 //! it, unless the command line allows that (`--allow-exec`).
 
 mod program;
@@ -20,8 +21,9 @@ mod program;
 use std::time::Duration;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Number, Value};
 
 use self::program::Program;
 use super::balancer::decide_by;
@@ -62,10 +64,12 @@ pub fn may_name_program(settings: &Value) -> bool {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ExecOptions {
-    /// The program and its arguments, divided by spaces.
+    /// The program and its arguments, divided by spaces; an argument with spaces or commas stands between double quotes.
     pub command: String,
     /// The elementary operations of a decision, 10 instructions each, unless the answer has `operations`. The time that the program takes is not
     /// counted.
+    #[serde(deserialize_with = "whole")]
+    #[schemars(with = "u64")]
     pub operations: u64,
     /// The longest time to wait for an answer.
     pub timeout: Seconds,
@@ -119,10 +123,32 @@ struct Exec {
 #[serde(deny_unknown_fields)]
 struct Answer {
     assignment: Vec<u64>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "some_whole")]
     operations: Option<u64>,
     #[serde(default)]
     words: Option<String>,
+}
+
+/// Reads a number of operations, also as a float without a fraction (`1e9`).
+fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+    /// Maximum whole number up to which floats have no gaps.
+    const MOST: f64 = 9_007_199_254_740_992.0;
+    let number = Number::deserialize(deserializer)?;
+    let float = number.as_f64().filter(|float| float.fract() == 0.0);
+    let float = float.filter(|float| (0.0..=MOST).contains(float));
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a whole number within the range"
+    )]
+    let of_float = float.map(|float| float as u64);
+    let message = || format!("`operations` is {number}; it must be a whole number from 0 to 2^53");
+    (number.as_u64().or(of_float)).ok_or_else(|| D::Error::custom(message()))
+}
+
+/// The same where it may be missing.
+fn some_whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
+    whole(deserializer).map(Some)
 }
 
 impl Policy for Exec {
@@ -268,6 +294,54 @@ mod tests {
             assert!(error.contains("call after superstep 1"), "{error}");
             assert!(words.iter().all(|part| error.contains(part)), "{error}");
         }
+    }
+
+    #[test]
+    fn operations_may_be_a_float_without_a_fraction() {
+        let read = |text: &str| serde_json::from_str::<Answer>(text).map(|one| one.operations);
+        let answer = |operations: &str| {
+            let text = format!("{{\"assignment\": [], \"operations\": {operations}}}");
+            read(&text).map_err(|error| error.to_string())
+        };
+        assert_eq!(answer("1e9"), Ok(Some(1_000_000_000)));
+        assert_eq!(answer("7"), Ok(Some(7)));
+        assert_eq!(read("{\"assignment\": []}").unwrap(), None);
+        for wrong in ["1.5", "-1", "1e300", "\"7\""] {
+            assert!(answer(wrong).is_err(), "{wrong}");
+        }
+        let options = serde_json::from_str::<ExecOptions>("{\"operations\": 1e9}");
+        assert_eq!(options.unwrap().operations, 1_000_000_000);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_program_that_is_stopped_takes_its_children_with_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let [script, child] = ["policy.sh", "child"].map(|name| folder.path().join(name));
+        let text = format!("sleep 600 &\necho $! > {}\nwait\n", child.display());
+        std::fs::write(&script, text).unwrap();
+        let mut program = Program::start(&format!("sh {}", script.display())).unwrap();
+        let limit = Duration::from_secs(2);
+        let error = program.ask("{}".into(), limit).unwrap_err();
+        assert!(
+            error.to_string().contains("no answer within 2 s"),
+            "{error}"
+        );
+        let number = std::fs::read_to_string(&child).unwrap();
+        let state = || {
+            let stat = std::fs::read_to_string(format!("/proc/{}/stat", number.trim()));
+            let state = stat.ok()?.rsplit_once(')')?.1.trim().chars().next();
+            state.filter(|state| *state != 'Z')
+        };
+        assert!(state().is_some());
+        drop(program);
+        for _ in 0..200 {
+            if state().is_none() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        panic!("the child goes on");
     }
 
     #[test]

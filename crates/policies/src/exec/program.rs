@@ -2,8 +2,11 @@
 //!
 //! Three threads stand between the run and the program: one writes its input, one reads its answers, one keeps the end of what it says on
 //! its error output. So a program that reads nothing, says nothing or says too much blocks no run for longer than the time limit.
+//!
+//! The program is the leader of a process group of its own. A program that is stopped takes the programs that it has started with it.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -11,6 +14,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use migsim_base::error::Problem;
+use rustix::process::{Pid, Signal, kill_process_group};
 
 /// Maximum size of an answer \[B\].
 const MOST_ANSWER: u64 = 64 << 20;
@@ -44,9 +48,10 @@ impl Program {
             let message = format!("cannot start the policy `{command}`: {error}");
             Problem::new(message).hint("name an executable file by its path: `exec:./mylb`")
         };
-        let mut parts = command.split_whitespace();
+        let mut parts = words(command).into_iter();
         let mut child = Command::new(parts.next().unwrap_or_default())
             .args(parts)
+            .process_group(0)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -140,11 +145,12 @@ impl Program {
                 _ => thread::sleep(pause),
             }
         }
-        if let Ok(Some(status)) = self.child.try_wait() {
-            return status.to_string(); // a program that it started goes on
+        let ended = self.child.try_wait();
+        // The group may have ended by now, too.
+        let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
+        if let Ok(Some(status)) = ended {
+            return status.to_string(); // a program that it started went on
         }
-        // It may have ended by now, which is as well.
-        let _ = self.child.kill();
         let _ = self.child.wait();
         "it closed its output and was stopped".into()
     }
@@ -154,6 +160,23 @@ impl Drop for Program {
     fn drop(&mut self) {
         self.end();
     }
+}
+
+/// The words of a command: spaces divide them, except between double quotes.
+fn words(command: &str) -> Vec<String> {
+    let (mut words, mut word, mut is_quoted) = (Vec::new(), None, false);
+    for letter in command.chars() {
+        match letter {
+            '"' => {
+                is_quoted = !is_quoted;
+                word.get_or_insert_with(String::new);
+            }
+            space if space.is_whitespace() && !is_quoted => words.extend(word.take()),
+            letter => word.get_or_insert_with(String::new).push(letter),
+        }
+    }
+    words.extend(word);
+    words
 }
 
 /// The start of a text.
@@ -179,5 +202,19 @@ fn keep_words(mut output: impl Read, kept: &Mutex<Vec<u8>>) {
         kept.extend_from_slice(&buffer[..count]);
         let surplus = kept.len().saturating_sub(MOST_WORDS);
         kept.drain(..surplus);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spaces_divide_a_command_except_between_quotes() {
+        assert_eq!(
+            words("  ./mylb --levels \"1, 2\"  a\"b c\" \"\""),
+            ["./mylb", "--levels", "1, 2", "ab c", ""]
+        );
+        assert_eq!(words(" "), [""; 0]);
     }
 }
