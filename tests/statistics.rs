@@ -201,3 +201,23 @@ fn two_seeds_do_not_show_that_there_is_no_difference() {
     );
     assert_eq!(of(40).standings[1].rank, 2);
 }
+
+#[test]
+fn nothing_is_best_or_separated_where_all_others_failed() {
+    let (plan, mut rows) = table(
+        &[("never", &[100.0]), ("a", &[200.0]), ("b", &[200.0])],
+        false,
+    );
+    for row in rows.values_mut() {
+        row.makespan_s[2] = row.makespan_s[2].filter(|time| *time < 150.0);
+    }
+    let map = Winners::of(&plan, &rows, Indifference::default()).unwrap();
+    assert!(!map.cells[0].is_separated());
+    let words = "At 1 of 1 pairs of values only one policy ran with all seeds, so that nothing is compared there.";
+    assert_eq!(map.verdict(), words);
+    let comparison = &map.cells[0].comparison;
+    assert_eq!(comparison.failed, ["a", "b"]);
+    let words = "Only `never` ran with all seeds (100.0 s), so that nothing is compared. No results of `a` and `b`.";
+    assert_eq!(comparison.verdict(), words);
+    assert_eq!(comparison.to_json()["failed"], json!(["a", "b"]));
+}

@@ -70,6 +70,8 @@ impl Standing {
 pub struct Comparison {
     /// Those that ran with all seeds, by rank, then by mean makespan; of equals the one that was named first. The first has the least mean.
     pub standings: Vec<Standing>,
+    /// The policies that did not run with all seeds, in the order in which they were named.
+    pub failed: Vec<String>,
     /// The number of seeds, and the margin of indifference.
     pub basis: Basis,
     /// The number of seeds that would separate a difference of [`Indifference::separable_percent`]; none where no tests are possible, where
@@ -147,6 +149,14 @@ impl Comparison {
                 found.push((setting, own, times));
             }
         }
+        let has_run = |setting: &usize| found.iter().any(|one| one.0 == *setting);
+        let named = |setting: usize| {
+            let policy = plan.settings[setting].iter().flatten();
+            let policy: Vec<String> = policy.map(super::spec::label).collect();
+            policy.join(" ")
+        };
+        let failed = (0..plan.settings.len()).filter(|setting| !has_run(setting));
+        let failed: Vec<String> = failed.map(named).collect();
         let mean = |times: &[f64]| Sample::of(times).map_or(f64::INFINITY, |sample| sample.mean);
         found.sort_by(|a, b| mean(&a.2).total_cmp(&mean(&b.2)));
         let basis = Basis {
@@ -181,16 +191,15 @@ impl Comparison {
             .iter()
             .enumerate()
             .filter_map(|(place, (setting, rows, times))| {
-                let policy = plan.settings[*setting].iter().flatten();
-                let policy: Vec<String> = policy.map(super::spec::label).collect();
                 let rank = 1 + faster[place];
-                others.standing((policy.join(" "), *setting), (place, rank), (rows, times))
+                others.standing((named(*setting), *setting), (place, rank), (rows, times))
             });
         let mut standings: Vec<Standing> = standings.collect();
         standings.sort_by_key(|one| one.rank);
         Self {
             seeds_needed: seeds_needed(basis, &standings),
             standings,
+            failed,
             basis,
             alone: alone.and_then(|times| Sample::of(&times)),
             hindsight: Sample::of(&known.hindsight),
@@ -245,6 +254,9 @@ impl Comparison {
             "hindsight_s": self.hindsight,
             "policies": self.standings.iter().map(of_policy).collect::<Vec<_>>(),
         });
+        if !self.failed.is_empty() {
+            all["failed"] = json!(self.failed);
+        }
         if let Some(start) = &self.static_start {
             let of_rule = |(rule, makespan): &(Rule, Sample)| json!({ "rule": rule.name(), "makespan_s": makespan });
             all["static_starts"] = start.all.iter().map(of_rule).collect();

@@ -3,6 +3,7 @@
 use super::compare::{Comparison, Standing};
 use super::stats::{Sample, short};
 use migsim_base::words::counted;
+use migsim_policies::NEVER;
 use migsim_policies::explain::{Meaning, Quantity, Sentence, Unit, say};
 
 /// The level of the intervals.
@@ -77,6 +78,14 @@ impl Comparison {
         };
         let ties = self.standings.iter().filter(|one| one.ties_with_best());
         let ties: Vec<&Standing> = ties.collect();
+        if let ([one], [_, ..]) = (&self.standings[..], &self.failed[..]) {
+            return say!(
+                "Only `{}` ran with all seeds ({}), so that nothing is compared. No results of {}.",
+                &one.policy,
+                seconds(&BEST, one.makespan.mean, "s"),
+                listed(&self.failed)
+            );
+        }
         let start = self.static_start.as_ref();
         let sentences = [
             Some(self.first(best, &ties)),
@@ -90,20 +99,17 @@ impl Comparison {
     /// The best policy, or those that are not separated from it.
     fn first(&self, best: &Standing, ties: &[&Standing]) -> Sentence {
         let mean = seconds(&BEST, best.makespan.mean, "s");
-        let names: Vec<String> = ties.iter().map(|one| format!("`{}`", one.policy)).collect();
-        match names.split_last() {
-            Some((last, others)) if !others.is_empty() => {
-                let equal = ties.iter().all(|one| one.makespan == best.makespan);
-                let names = format!("{} and {last}", others.join(", "));
-                self.not_separated(names, equal, mean)
-            }
-            _ => say!(
-                "`{}` is best: {} ({}).",
-                &best.policy,
-                mean,
-                self.shown_basis()
-            ),
+        let names: Vec<String> = ties.iter().map(|one| one.policy.clone()).collect();
+        if names.len() > 1 {
+            let equal = ties.iter().all(|one| one.makespan == best.makespan);
+            return self.not_separated(listed(&names), equal, mean);
         }
+        say!(
+            "`{}` is best: {} ({}).",
+            &best.policy,
+            mean,
+            self.shown_basis()
+        )
     }
 
     /// The number of runs, and the tests if there are any.
@@ -162,7 +168,10 @@ impl Comparison {
                 NEEDED.count(needed).shown_as(counted(needed, "seed")),
                 percent
             ),
-            None => say!("Ten thousand seeds would not separate {}.", percent),
+            None => say!(
+                "Not even 10 000 seeds would separate {}: the makespans differ too much from seed to seed.",
+                percent
+            ),
         };
         say!(
             "{} are not separated by {} ({}, corrected by Holm's method, margin {}): the least mean is {}. {}",
@@ -215,9 +224,30 @@ impl Comparison {
             "Without any rescheduling the application is faster.".into()
         } else if self.basis.is_random {
             "A gain over no rescheduling at all is not significant.".into()
+        } else if best.policy == NEVER {
+            return None;
+        } else if size.mean > 0.0 {
+            say!(
+                "The gain of `{}` over no rescheduling at all is {}, within the margin of {}.",
+                &best.policy,
+                GAIN.of(mean).shown_as(format!("{} %", short(mean))),
+                self.margin()
+            )
         } else {
-            "It gains nothing over no rescheduling at all.".into()
+            say!(
+                "`{}` gains nothing over no rescheduling at all.",
+                &best.policy
+            )
         })
+    }
+}
+
+/// Names in backticks, with commas and an `and` before the last.
+fn listed(names: &[String]) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    match names.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} and {last}", others.join(", ")),
+        _ => names.concat(),
     }
 }
 

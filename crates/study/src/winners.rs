@@ -37,7 +37,12 @@ impl Won {
     /// Whether all other policies are slower by more than the margin of indifference, significantly where seeds matter.
     pub fn is_separated(&self) -> bool {
         let mut others = self.comparison.standings.iter().skip(1);
-        others.all(|other| !other.ties_with_best())
+        self.is_compared() && others.all(|other| !other.ties_with_best())
+    }
+
+    /// Whether its policy ran beside another one, unless there was only one to run.
+    fn is_compared(&self) -> bool {
+        self.comparison.standings.len() > 1 || self.comparison.failed.is_empty()
     }
 }
 
@@ -110,7 +115,8 @@ impl Winners {
     pub fn verdict(&self) -> String {
         let mut sentences = Vec::new();
         for policy in &self.policies {
-            let is_best = |won: &&Won| won.comparison.standings[0].policy == *policy;
+            let is_best =
+                |won: &&Won| won.is_compared() && won.comparison.standings[0].policy == *policy;
             let won: Vec<&Won> = self.cells.iter().filter(is_best).collect();
             let separated = won.iter().filter(|won| won.is_separated()).count();
             if !won.is_empty() {
@@ -120,6 +126,13 @@ impl Winners {
                     self.cells.len()
                 ));
             }
+        }
+        let alone = self.cells.iter().filter(|won| !won.is_compared()).count();
+        if alone > 0 {
+            sentences.push(format!(
+                "At {alone} of {} pairs of values only one policy ran with all seeds, so that nothing is compared there.",
+                self.cells.len()
+            ));
         }
         if sentences.is_empty() {
             sentences.push("No policy ran with all seeds.".into());
