@@ -36,8 +36,9 @@ pub(super) struct Case {
     /// The prefix of the names of the hosts of each Set.
     pub(super) prefixes: Vec<String>,
     pub(super) calls: Vec<StoredCall>,
-    /// The case as it is stored.
+    /// The case as it is stored, and the file.
     pub(super) stored: Value,
+    pub(super) source: String,
 }
 
 impl Case {
@@ -192,6 +193,26 @@ impl Reader<'_> {
             let problem = self.fault("scenario", format!("unknown scenario `{}`", raw.scenario));
             return Err(problem.known("scenarios", SCENARIOS).into());
         }
+        if heuristic.is_some() && !self.document.has("calls") {
+            let message = format!(
+                "the case has the heuristic `{}` and no `calls`",
+                raw.heuristic
+            );
+            let problem = self.fault("", message);
+            return Err(problem
+                .hint("give the calls of the run, or the heuristic `none`")
+                .into());
+        }
+        let of_runs = ["placement", "superstep_starts_of_process_1", "end"];
+        let has = |key: &&str| self.document.has(key);
+        if let (Some(given), Some(missing)) = (
+            of_runs.iter().find(|key| has(key)),
+            of_runs.iter().find(|key| !has(key)),
+        ) {
+            let message = format!("the case has `{given}` and no `{missing}`");
+            let problem = self.fault("", message);
+            return Err(problem.hint("a case of a whole run has `placement`, `superstep_starts_of_process_1` and `end`").into());
+        }
         if heuristic.is_none() && !raw.calls.is_empty() {
             let problem = self.fault("heuristic", "the case has calls and no heuristic");
             return Err(problem.hint("name the heuristic that decided them").into());
@@ -222,6 +243,7 @@ impl Reader<'_> {
                 .map(|(at, call)| self.call(at, call))
                 .collect::<Result<_, _>>()?,
             stored: self.document.value.clone(),
+            source: self.document.source.clone(),
         })
     }
 

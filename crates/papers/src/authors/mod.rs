@@ -138,7 +138,11 @@ pub fn authors(folder: Option<&Path>) -> Result<Authors, Error> {
     for one in &by_case {
         counts.add(&one.counts);
     }
-    let runs = cases.par_iter().map(|case| compare(&case.stored));
+    let run = |case: &Case| {
+        let compared = compare(&case.stored);
+        compared.map_err(|error| error.map_nowhere(|problem| problem.source(&case.source)))
+    };
+    let runs = cases.par_iter().map(run);
     let runs = runs.collect::<Result<Vec<_>, Error>>()?;
     let by_run: Vec<ComparedRun> = runs.into_iter().flatten().collect();
     let are_equal = by_run.iter().filter(|run| run.is_makespan_equal());

@@ -130,6 +130,16 @@ fn faults_of_a_folder_are_named_with_their_place() {
             "rank 0 is not from 1 to 6",
         ),
         ("\"case\":", "\"cases\":", "missing"),
+        (
+            "\"end\":",
+            "\"finish\":",
+            "the case has `placement` and no `end`",
+        ),
+        (
+            "\"calls\":",
+            "\"called\":",
+            "the case has the heuristic `one` and no `calls`",
+        ),
     ] {
         let error = fault(from, to);
         assert!(
@@ -137,6 +147,12 @@ fn faults_of_a_folder_are_named_with_their_place() {
             "{expected}: {error}"
         );
     }
+    let error = fault("\"pattern_margin\":", "\"margin\":");
+    let form = "the case has not the stored form: missing field `pattern_margin`";
+    assert!(
+        error.contains(form) && error.contains("case.json"),
+        "{error}"
+    );
     let error = in_a_folder("{}").unwrap_err().to_string();
     assert!(error.contains("no case of the authors' program"), "{error}");
     let error = authors(Some(Path::new("no/such/folder")))
