@@ -2,7 +2,7 @@
 
 use super::config::ExperimentConfig;
 use migsim_base::units::ProcessId;
-use migsim_bsp::{Scenario, Transfer};
+use migsim_bsp::{CallModel, CallOrder, Scenario, Transfer};
 use migsim_policies as policy;
 use migsim_workloads::Workload;
 
@@ -16,6 +16,11 @@ pub(super) fn notes(
     let mut notes = Vec::new();
     if is_mapped && workload.initial_host(ProcessId(0)).is_some() {
         notes.push("`mapping` places the processes, not the `host` lines of the trace".to_owned());
+    }
+    let call = config.costs.call;
+    let is_asked = config.scenarios.iter().any(|one| *one != Scenario::I);
+    if is_asked && call.order == CallOrder::Sequential && call.model != CallModel::Messages {
+        notes.push("`costs.call.order` is `sequential` in vain: it orders the messages of a call, which only `costs.call.model=messages` sends".to_owned());
     }
     let costs = config.costs.migration;
     let is_judged = policy.name != policy::NEVER
