@@ -43,7 +43,8 @@ pub(super) fn sweep(
     let form = output.form.form();
     let is_silent = output.form.form_unless(output.quiet).is_none();
     let setup = Setup::of(&arguments.varied, output)?;
-    let plan = setup.plan(&sweep, errors)?;
+    let mut plan = setup.plan(&sweep, errors)?;
+    plan.indifference = arguments.indifference;
     let folder = arguments
         .out
         .clone()

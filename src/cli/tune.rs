@@ -45,6 +45,7 @@ pub(super) fn tune(
             GoalChoice::Makespan => Goal::MAKESPAN,
             GoalChoice::Gain => Goal::GAIN,
         },
+        indifference: arguments.indifference,
         budget: usize::try_from(arguments.budget).expect("at most a million"),
         fresh: arguments.fresh.as_ref(),
         limits: setup.limits,

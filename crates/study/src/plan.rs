@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::config::{Sweep, SweepFile};
 use super::ready::Ready;
 use super::run::Common;
+use super::separate::Indifference;
 use super::setting::{Known, known, load, runs_of};
 use super::settings::{MOST_RUNS, check_count, check_parameters, settings};
 use super::spec::{Spec, label};
@@ -56,6 +57,13 @@ pub struct Plan {
     /// Whether seeds change the runs of each setting; empty in plans that do not tell.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drawn: Vec<bool>,
+    /// The margin of indifference \[%\].
+    #[serde(
+        default,
+        rename = "indifference_percent",
+        skip_serializing_if = "Indifference::is_usual"
+    )]
+    pub indifference: Indifference,
     /// The identity of each run: setting by setting, seed by seed.
     pub runs: Vec<String>,
     /// The combinations that were left out, and why.
@@ -147,6 +155,7 @@ impl Plan {
             seeds,
             is_random,
             drawn: if is_random { drawn } else { Vec::new() },
+            indifference: Indifference::default(),
             runs,
             notes,
         })

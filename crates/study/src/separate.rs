@@ -18,6 +18,8 @@
 
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 use super::stats::{Sample, quantile, tail};
 
 /// The probability of any false statement in a comparison.
@@ -33,7 +35,8 @@ const MOST_SEEDS: usize = 10_000;
 const MOST_FREEDOM: usize = 200;
 
 /// Difference that makes no difference, in percent of the mean makespan of the best policy.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct Indifference(f64);
 
 impl Default for Indifference {
@@ -57,6 +60,12 @@ impl FromStr for Indifference {
 }
 
 impl Indifference {
+    /// Whether it is the margin that holds where none is set.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
+    pub(super) fn is_usual(&self) -> bool {
+        *self == Self::default()
+    }
+
     /// The margin \[%\].
     pub fn percent(self) -> f64 {
         self.0

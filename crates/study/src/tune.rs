@@ -19,6 +19,7 @@ use super::goal::Goal;
 use super::plan::{Plan, seeds};
 use super::row::Row;
 use super::run::{Common, Done, Shard, missing_from, run};
+use super::separate::Indifference;
 use super::setting::{load, policy_of};
 use super::settings::{applied, check_options, check_parameters, counts};
 use super::spec::{Spec, label};
@@ -84,6 +85,8 @@ pub struct Tuning<'a> {
     pub sweep: &'a Sweep,
     /// The goal.
     pub goal: Goal,
+    /// The margin of indifference of the comparison with the defaults.
+    pub indifference: Indifference,
     /// The most runs of the search.
     pub budget: usize,
     /// The seeds on which the best setting and the defaults are compared; none: 20 after the largest of the search.
@@ -344,7 +347,7 @@ impl Tuning<'_> {
             gain_percent: of_pairs(&|(best, defaults)| 100.0 * (defaults - best) / defaults)
                 .filter(|_| !self.goal.is_gain()),
             correction: report::no_correction(),
-            indifference_percent: report::indifference_percent(),
+            indifference: self.indifference,
         }
     }
 }

@@ -112,18 +112,13 @@ pub struct Comparison {
     #[serde(default = "no_correction")]
     pub correction: String,
     /// The margin of indifference, in percent of the defaults' time, or in percentage points of a gain.
-    #[serde(default = "indifference_percent")]
-    pub indifference_percent: f64,
+    #[serde(default, rename = "indifference_percent")]
+    pub indifference: Indifference,
 }
 
 /// The correction of a single comparison.
 pub(super) fn no_correction() -> String {
     "none".to_owned()
-}
-
-/// The margin of every search.
-pub(super) fn indifference_percent() -> f64 {
-    Indifference::default().percent()
 }
 
 impl TuneReport {
@@ -284,7 +279,7 @@ impl TuneReport {
         let basis = Basis {
             seeds: compared.seeds.len(),
             is_random: self.is_random,
-            indifference: Indifference::default(),
+            indifference: compared.indifference,
         };
         let sample = Sample {
             count: compared.seeds.len(),

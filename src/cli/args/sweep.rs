@@ -8,6 +8,7 @@ use super::form::FormArguments;
 use super::plan::{PlanArguments, VariedArguments, parse_shard};
 use super::{OUTPUT, SLURM, SWEEP};
 use crate::sweep::Shard;
+use crate::sweep::separate::Indifference;
 
 #[derive(Debug, Args)]
 #[command(
@@ -50,6 +51,11 @@ pub(in crate::cli) struct SweepArguments {
     /// Seed of `--random` and `--latin` [default: 1]
     #[arg(long, value_name = "SEED", help_heading = SWEEP)]
     pub(in crate::cli) draw_seed: Option<u64>,
+    /// Margin of indifference, in percent
+    ///
+    /// Differences up to this share of the best makespan do not count.
+    #[arg(long, value_name = "PERCENT", default_value = "0.5%", help_heading = SWEEP)]
+    pub(in crate::cli) indifference: Indifference,
     /// Do only the I-th of N parts of the plan, for `migsim sweep merge`
     #[arg(long, value_name = "I/N", value_parser = parse_shard, conflicts_with_all = ["json", "format"], help_heading = SWEEP)]
     pub(in crate::cli) shard: Option<Shard>,

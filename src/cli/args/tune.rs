@@ -8,6 +8,7 @@ use super::plan::{PlanArguments, VariedArguments};
 use super::{OUTPUT, SEARCH};
 use crate::cli::options::parse_counts;
 use crate::sweep::Spec;
+use crate::sweep::separate::Indifference;
 
 #[derive(Debug, Args)]
 #[command(
@@ -29,6 +30,11 @@ pub(in crate::cli) struct TuneArguments {
     /// The measure to optimise
     #[arg(long, value_enum, default_value = "makespan", help_heading = SEARCH)]
     pub(in crate::cli) goal: GoalChoice,
+    /// Margin of indifference, in percent
+    ///
+    /// A gain up to this share of the defaults' time does not count.
+    #[arg(long, value_name = "PERCENT", default_value = "0.5%", help_heading = SEARCH)]
+    pub(in crate::cli) indifference: Indifference,
     /// Number of runs of the search
     ///
     /// The comparison on fresh seeds is not counted.

@@ -20,7 +20,7 @@ use super::effects::{Effect, effect};
 use super::goal::{GAIN, Goal, MEASURES, Measure};
 use super::plan::Plan;
 use super::row::Row;
-use super::separate::{Basis, Indifference, difference};
+use super::separate::{Basis, difference};
 use super::settings::MOST_NAMED;
 use super::spec::{cell, label};
 use super::stats::{Estimate, Sample, mean};
@@ -111,7 +111,7 @@ impl Summary {
         let basis = Basis {
             seeds: plan.seeds.len(),
             is_random: plan.is_random || plan.seeds.len() > 1,
-            indifference: Indifference::default(),
+            indifference: plan.indifference,
         };
         let goals = |setting: usize| -> Option<Vec<f64>> {
             let own = of_setting(setting).into_iter();
