@@ -102,7 +102,7 @@ impl FileKind {
             Self::Clusters => format!("use `--clusters {source}`"),
             Self::Load => format!("use `--load file,file={source}`"),
             Self::Foreign(_) => {
-                "this format is not read: the guide (`docs/guide`) shows those that are".to_owned()
+                "this format is not read: `docs/guide/files.md` says what to do with it".to_owned()
             }
         }
     }
