@@ -1,15 +1,16 @@
 //! `migsim trace export` and `migsim platform export`: writes files for other programs.
 
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
 use super::args::{
-    PlatformCommand, PlatformFormat, TraceCommand, TraceExportArguments, TraceFormat,
+    PlatformCommand, PlatformFormat, TraceCommand, TraceExportArguments, TraceExtrapolateArguments,
+    TraceFormat,
 };
 use super::memory_limit::limits;
-use super::print::{print, say_notes};
+use super::print::{print, say, say_notes};
 use super::run::layers;
 use super::tune::{plain_or_quoted, set};
 use crate::Registry;
@@ -21,6 +22,8 @@ use crate::memory::{Limits, Purpose};
 use crate::output::{LbData, write_named};
 use crate::platform;
 use crate::sweep::keys;
+use crate::words::counted;
+use crate::workload::extrapolate::extrapolate;
 use crate::workload::trace::{Preamble, Trace};
 use crate::workload::vt::rank_names;
 
@@ -30,7 +33,10 @@ pub(super) fn trace(
     out: &mut dyn Write,
     errors: &mut dyn Write,
 ) -> Result<(), Error> {
-    let TraceCommand::Export(arguments) = command;
+    let arguments = match command {
+        TraceCommand::Export(arguments) => arguments,
+        TraceCommand::Extrapolate(arguments) => return extrapolated(arguments, out, errors),
+    };
     let TraceExportArguments {
         settings,
         out: file,
@@ -73,6 +79,43 @@ pub(super) fn trace(
     deliver(&text, file.as_deref(), out)?;
     if let Some(command) = command.filter(|_| file.is_some()) {
         say_notes(&[command], errors);
+    }
+    Ok(())
+}
+
+/// A share in percent with one decimal, and without the sign of a zero.
+fn in_percent(share: f64) -> f64 {
+    (1e3 * share).round() / 10.0 + 0.0
+}
+
+/// Makes a trace of more processes than were recorded, and says how far it can be believed.
+fn extrapolated(
+    arguments: &TraceExtrapolateArguments,
+    out: &mut dyn Write,
+    errors: &mut dyn Write,
+) -> Result<(), Error> {
+    let read = |path: &PathBuf| -> Result<(String, Trace), Error> {
+        Ok((path.display().to_string(), Trace::read(path)?))
+    };
+    let traces: Vec<(String, Trace)> = arguments
+        .traces
+        .iter()
+        .map(read)
+        .collect::<Result<_, Error>>()?;
+    let made = extrapolate(&traces, arguments.procs as usize)?;
+    deliver(made.trace.as_bytes(), arguments.out.as_deref(), out)?;
+    let check = made.check;
+    let held_out = format!(
+        "check, {} processes predicted by the smaller recordings: {} as recorded, bytes {:+.1} %, work {:+.1} %, a process at most {:.1} % of the mean",
+        check.processes,
+        counted(check.messages, "message"),
+        in_percent(check.bytes_off),
+        in_percent(check.work_off),
+        100.0 * check.process_off
+    );
+    say(errors, &held_out);
+    for law in &made.laws {
+        say(errors, law);
     }
     Ok(())
 }

@@ -1,0 +1,330 @@
+//! Families of communication: the messages of an exchange, for any number of processes.
+//!
+//! A family lists the messages of each of its supersteps, each message with the slot of its size: messages of one slot have one size. Trees
+//! and chains are listed by the logical clock of a recording: a process sends a superstep after it has received.
+
+use std::fmt;
+
+/// A message: from, to, and the slot of its size.
+pub(super) type Sent = (usize, usize, usize);
+
+/// An exchange between all processes, or none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Family {
+    /// In round k with the process whose number differs in bit k; for powers of two.
+    Doubling,
+    /// `turns` times round a ring, to the next process in each superstep.
+    Ring { turns: usize },
+    /// In round k to the process k further on.
+    Pairs,
+    /// With the neighbours in a grid.
+    Grid {
+        dimensions: usize,
+        is_periodic: bool,
+        /// Whether the last dimension is the longest one, not the first.
+        is_reversed: bool,
+    },
+    /// To the next process, or to the one before, of a ring.
+    Shift { is_forward: bool },
+    /// To all others at once.
+    AllToAll,
+    /// From process 0 along a binomial tree.
+    Broadcast,
+    /// To process 0 along a binomial tree.
+    Reduction,
+    /// To process 0 at once.
+    Gather,
+    /// From process 0 at once.
+    Scatter,
+    /// From each process to the next one, one after the other.
+    Chain,
+    /// Computation alone.
+    Silent,
+}
+
+/// All families. Where several describe the same messages, the first one is taken, unless another one describes more supersteps.
+pub(super) const ALL: [Family; 23] = [
+    Family::Silent,
+    Family::Doubling,
+    Family::Ring { turns: 2 },
+    Family::Ring { turns: 1 },
+    Family::Pairs,
+    Family::grid(1, false, false),
+    Family::grid(1, true, false),
+    Family::grid(2, false, false),
+    Family::grid(2, false, true),
+    Family::grid(2, true, false),
+    Family::grid(2, true, true),
+    Family::grid(3, false, false),
+    Family::grid(3, false, true),
+    Family::grid(3, true, false),
+    Family::grid(3, true, true),
+    Family::Shift { is_forward: true },
+    Family::Shift { is_forward: false },
+    Family::AllToAll,
+    Family::Broadcast,
+    Family::Reduction,
+    Family::Gather,
+    Family::Scatter,
+    Family::Chain,
+];
+
+impl Family {
+    const fn grid(dimensions: usize, is_periodic: bool, is_reversed: bool) -> Self {
+        Self::Grid {
+            dimensions,
+            is_periodic,
+            is_reversed,
+        }
+    }
+
+    /// The messages of each superstep between `count` processes; none if the family has no such number.
+    pub(super) fn steps(self, count: usize) -> Option<Vec<Vec<Sent>>> {
+        let all = 0..count;
+        let to = |away: usize| -> Vec<Sent> {
+            all.clone()
+                .map(|from| (from, (from + away) % count, 0))
+                .collect()
+        };
+        let round = |bit: usize| -> Vec<Sent> {
+            all.clone()
+                .map(|from| (from, from ^ (1 << bit), 0))
+                .collect()
+        };
+        Some(match self {
+            Self::Doubling if !count.is_power_of_two() => return None,
+            Self::Doubling => (0..count.ilog2() as usize).map(round).collect(),
+            Self::Ring { turns } => (0..turns * (count - 1)).map(|_| to(1)).collect(),
+            Self::Pairs => (1..count).map(to).collect(),
+            Self::Grid {
+                dimensions,
+                is_periodic,
+                is_reversed,
+            } => vec![neighbours(
+                &shape(count, dimensions, is_reversed),
+                is_periodic,
+            )],
+            Self::Shift { is_forward: true } => vec![to(1)],
+            Self::Shift { is_forward: false } => vec![to(count - 1)],
+            Self::AllToAll => vec![(1..count).flat_map(to).collect()],
+            Self::Broadcast => tree(count),
+            Self::Reduction => {
+                let turned = |step: Vec<Sent>| {
+                    step.into_iter()
+                        .map(|(from, to, slot)| (to, from, slot))
+                        .collect()
+                };
+                by_height(tree(count).into_iter().map(turned).collect(), count)
+            }
+            Self::Gather => vec![(1..count).map(|from| (from, 0, 0)).collect()],
+            Self::Scatter => vec![(1..count).map(|to| (0, to, 0)).collect()],
+            Self::Chain => (1..count).map(|to| vec![(to - 1, to, 0)]).collect(),
+            Self::Silent => vec![Vec::new()],
+        })
+    }
+
+    /// The number of slots of sizes.
+    pub(super) fn slots(self) -> usize {
+        match self {
+            Self::Grid { dimensions, .. } => dimensions,
+            Self::Silent => 0,
+            _ => 1,
+        }
+    }
+
+    /// The number of processes across a slot: those of a grid that lie beside each other in the other dimensions.
+    pub(super) fn across(self, slot: usize, count: usize) -> usize {
+        match self {
+            Self::Grid {
+                dimensions,
+                is_reversed,
+                ..
+            } => count / shape(count, dimensions, is_reversed)[slot],
+            _ => 1,
+        }
+    }
+}
+
+impl fmt::Display for Family {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Doubling => out.write_str("recursive doubling"),
+            Self::Ring { turns: 1 } => out.write_str("once round a ring"),
+            Self::Ring { .. } => out.write_str("twice round a ring"),
+            Self::Pairs => out.write_str("all-to-all by pairs"),
+            Self::Grid {
+                dimensions,
+                is_periodic,
+                ..
+            } => {
+                let edges = if *is_periodic { "periodic" } else { "open" };
+                write!(
+                    out,
+                    "neighbours in an {edges} grid of dimension {dimensions}"
+                )
+            }
+            Self::Shift { is_forward: true } => out.write_str("shift to the next process"),
+            Self::Shift { .. } => out.write_str("shift to the process before"),
+            Self::AllToAll => out.write_str("all-to-all at once"),
+            Self::Broadcast => out.write_str("broadcast along a tree"),
+            Self::Reduction => out.write_str("reduction along a tree"),
+            Self::Gather => out.write_str("gather"),
+            Self::Scatter => out.write_str("scatter"),
+            Self::Chain => out.write_str("chain"),
+            Self::Silent => out.write_str("computation"),
+        }
+    }
+}
+
+/// The lengths of a grid of so many processes: as equal as possible, the longest first (as `MPI_Dims_create`) or last.
+fn shape(count: usize, dimensions: usize, is_reversed: bool) -> Vec<usize> {
+    let mut lengths = vec![1; dimensions];
+    let mut left = count;
+    let mut factors = Vec::new();
+    let mut factor = 2;
+    while left > 1 {
+        if left.is_multiple_of(factor) {
+            factors.push(factor);
+            left /= factor;
+        } else {
+            factor += 1;
+        }
+    }
+    // The largest factors first, each to the shortest side.
+    for factor in factors.into_iter().rev() {
+        if let Some(shortest) = lengths.iter_mut().min() {
+            *shortest *= factor;
+        }
+    }
+    lengths.sort_unstable();
+    if !is_reversed {
+        lengths.reverse();
+    }
+    lengths
+}
+
+/// The messages to both neighbours in each dimension of a grid whose last dimension varies fastest; the slot is the dimension.
+fn neighbours(shape: &[usize], is_periodic: bool) -> Vec<Sent> {
+    let count: usize = shape.iter().product();
+    let mut sent = Vec::new();
+    let mut stride = count;
+    for (dimension, &length) in shape.iter().enumerate() {
+        stride /= length;
+        for from in 0..count {
+            let at = from / stride % length;
+            let place = |at: usize, to: usize| from + to * stride - at * stride;
+            let before = if at > 0 {
+                Some(at - 1)
+            } else {
+                is_periodic.then_some(length - 1)
+            };
+            let after = if at + 1 < length {
+                Some(at + 1)
+            } else {
+                is_periodic.then_some(0)
+            };
+            let others = before.into_iter().chain(after).filter(|to| *to != at);
+            sent.extend(others.map(|to| (from, place(at, to), dimension)));
+        }
+    }
+    sent
+}
+
+/// The messages of a broadcast from process 0 along a binomial tree, by the number of hops before them.
+fn tree(count: usize) -> Vec<Vec<Sent>> {
+    let mut steps: Vec<Vec<Sent>> = Vec::new();
+    for to in 1..count {
+        let parent = to & (to - 1);
+        let hops = parent.count_ones() as usize;
+        steps.resize_with(steps.len().max(hops + 1), Vec::new);
+        steps[hops].push((parent, to, 0));
+    }
+    steps
+}
+
+/// The messages of a tree towards its root, each a superstep after the last one that its sender receives.
+fn by_height(steps: Vec<Vec<Sent>>, count: usize) -> Vec<Vec<Sent>> {
+    let mut heights = vec![0; count];
+    let mut found: Vec<Vec<Sent>> = Vec::new();
+    // From the leaves: those with the most hops first, of equal ones the largest number first.
+    for message in steps
+        .into_iter()
+        .rev()
+        .flat_map(|step| step.into_iter().rev())
+    {
+        let (from, to, _) = message;
+        let height = heights[from];
+        heights[to] = heights[to].max(height + 1);
+        found.resize_with(found.len().max(height + 1), Vec::new);
+        found[height].push(message);
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grids_are_as_square_as_mpi_makes_them() {
+        assert_eq!(shape(12, 2, false), [4, 3]);
+        assert_eq!(shape(8, 2, true), [2, 4]);
+        assert_eq!(shape(64, 3, false), [4, 4, 4]);
+        assert_eq!(shape(7, 2, false), [7, 1]);
+    }
+
+    #[test]
+    fn neighbours_are_beside_each_other() {
+        // 2 x 2, the last dimension fastest: 0 1 / 2 3.
+        let mut sent = neighbours(&[2, 2], false);
+        sent.sort_unstable();
+        assert_eq!(
+            sent,
+            [
+                (0, 1, 1),
+                (0, 2, 0),
+                (1, 0, 1),
+                (1, 3, 0),
+                (2, 0, 0),
+                (2, 3, 1),
+                (3, 1, 0),
+                (3, 2, 1)
+            ]
+        );
+        // A periodic side of two has its neighbour on both sides, a side of one has none.
+        assert_eq!(
+            neighbours(&[2, 1], true),
+            [(0, 1, 0), (0, 1, 0), (1, 0, 0), (1, 0, 0)]
+        );
+    }
+
+    #[test]
+    fn trees_follow_the_logical_clock() {
+        let broadcast = Family::Broadcast.steps(4).unwrap();
+        assert_eq!(broadcast, [vec![(0, 1, 0), (0, 2, 0)], vec![(2, 3, 0)]]);
+        let reduction = Family::Reduction.steps(4).unwrap();
+        assert_eq!(reduction, [vec![(3, 2, 0), (1, 0, 0)], vec![(2, 0, 0)]]);
+    }
+
+    #[test]
+    fn every_family_sends_between_known_processes() {
+        for family in ALL {
+            for count in [2, 3, 4, 8, 12] {
+                let steps = family.steps(count).unwrap_or_default();
+                let all: Vec<Sent> = steps.into_iter().flatten().collect();
+                assert!(
+                    all.iter().all(|(from, to, slot)| from != to
+                        && *from < count
+                        && *to < count
+                        && *slot < family.slots()),
+                    "{family} {count}"
+                );
+                assert_eq!(
+                    all.is_empty(),
+                    family == Family::Silent
+                        || family == Family::Doubling && !count.is_power_of_two()
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! More processes than were recorded: a model of work and messages from recordings of one program with several numbers of processes.
+//!
+//! ```text
+//! traces -> exchanges that all have (pattern) -> laws over P, without the largest -> the largest predicted: the check
+//!                                             -> laws over P, with all            -> the trace of the wanted number
+//! ```
+//! A program is regular if each exchange is one of the known families, and sizes follow a law. Others are refused with the superstep.
+//! The hold-out check is a part of the result: it says how far the laws of the smaller recordings miss the largest one.
+
+mod family;
+mod model;
+mod pattern;
+mod sample;
+
+use std::fmt::Write as _;
+
+use crate::trace::Trace;
+use migsim_base::error::{Error, Problem};
+use model::{Made, Model};
+use sample::Sample;
+
+/// The least number of recordings: two for the laws, and one for the check.
+const FEWEST: usize = 3;
+/// The largest deviation of the bytes of the check, relative to the recorded ones.
+const MOST_BYTES_OFF: f64 = 0.05;
+/// The largest deviation of the mean work of the check, relative to the recorded one.
+const MOST_WORK_OFF: f64 = 0.25;
+
+/// A trace of more processes than were recorded.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Extrapolation {
+    /// The text of the trace.
+    pub trace: String,
+    /// The number of supersteps.
+    pub supersteps: usize,
+    /// The number of messages.
+    pub messages: usize,
+    /// The exchanges of the program, a line for each kind: how many, and the laws of work and sizes.
+    pub laws: Vec<String>,
+    /// The prediction of the largest recording by the others.
+    pub check: Check,
+}
+
+/// The largest recording, as the smaller ones predict it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Check {
+    /// Its number of processes.
+    pub processes: usize,
+    /// The number of its messages, which the prediction has, too.
+    pub messages: usize,
+    /// The predicted bytes of all messages over the recorded ones, less 1.
+    pub bytes_off: f64,
+    /// The predicted work of all processes over the recorded one, less 1.
+    pub work_off: f64,
+    /// The largest absolute deviation of the work of a process, relative to the recorded mean.
+    pub process_off: f64,
+}
+
+/// Makes a trace of `processes` from recordings (name and trace) of one program with at least three numbers of processes.
+///
+/// # Errors
+/// There are too few recordings; a pattern is irregular; sizes follow no law; the smaller recordings predict the largest one badly; or the
+/// exchanges of the program do not exist for this number of processes.
+pub fn extrapolate(recorded: &[(String, Trace)], processes: usize) -> Result<Extrapolation, Error> {
+    let mut samples: Vec<(Sample, &Trace)> = (recorded.iter())
+        .map(|(name, trace)| (Sample::of(name, trace), trace))
+        .collect();
+    samples.sort_by_key(|(sample, _)| sample.processes);
+    samples.dedup_by_key(|(sample, _)| sample.processes);
+    let Some((_, largest)) = samples.last().filter(|_| samples.len() >= FEWEST) else {
+        let message = format!(
+            "recordings with {} numbers of processes are too few",
+            samples.len()
+        );
+        let hint = "give three or more: two for the laws, and the largest one for the check";
+        return Err(Problem::new(message)
+            .source("the command line")
+            .hint(hint)
+            .into());
+    };
+    let largest = *largest;
+    let samples: Vec<Sample> = samples.into_iter().map(|(sample, _)| sample).collect();
+    if let Some(alone) = samples.iter().find(|sample| sample.processes < 2) {
+        let problem = Problem::new("one process sends no messages, so that it has no pattern");
+        return Err(problem
+            .source(&alone.name)
+            .hint("record two processes or more")
+            .into());
+    }
+    let phases = pattern::parse(&samples)?;
+    let end = samples.len() - 1;
+    let check = checked(&Model::fit(&samples[..end], &phases)?, &samples[end])?;
+    let model = Model::fit(&samples, &phases)?;
+    let made = model.steps(processes)?;
+    let laws = model.groups.iter().map(|group| {
+        let sizes: Vec<String> = group
+            .sizes
+            .iter()
+            .flatten()
+            .map(ToString::to_string)
+            .collect();
+        let sizes = if sizes.is_empty() {
+            String::new()
+        } else {
+            format!(", {}", sizes.join(" and "))
+        };
+        format!(
+            "{} x {}: work x P^{:.2}{sizes}",
+            group.count, group.family, group.exponent
+        )
+    });
+    Ok(Extrapolation {
+        supersteps: made.len(),
+        messages: made.iter().map(|step| step.messages.len()).sum(),
+        laws: laws.collect(),
+        check,
+        trace: written(&model, &made, processes, largest),
+    })
+}
+
+/// Compares the prediction of a recording with it.
+fn checked(model: &Model<'_>, sample: &Sample) -> Result<Check, Error> {
+    let made = model.steps(sample.processes)?;
+    let mut predicted = vec![0.0; sample.processes];
+    for step in &made {
+        for (sum, work) in predicted.iter_mut().zip(&step.work) {
+            *sum += work;
+        }
+    }
+    let recorded = sample.work(0..sample.steps.len());
+    let all = |work: &[f64]| work.iter().sum::<f64>();
+    let mean = all(&recorded) / sample.processes as f64;
+    let bytes: f64 = made
+        .iter()
+        .flat_map(|step| &step.messages)
+        .map(|message| message.2)
+        .sum();
+    let sizes = sample
+        .steps
+        .iter()
+        .flat_map(|step| step.messages.values().flatten());
+    let off = |predicted: f64, recorded: f64| {
+        if recorded > 0.0 {
+            predicted / recorded - 1.0
+        } else {
+            0.0
+        }
+    };
+    let check = Check {
+        processes: sample.processes,
+        messages: made.iter().map(|step| step.messages.len()).sum(),
+        bytes_off: off(bytes, sizes.sum()),
+        work_off: off(all(&predicted), all(&recorded)),
+        process_off: (predicted.iter().zip(&recorded))
+            .map(|(one, other)| (one - other).abs() / mean.max(1.0))
+            .fold(0.0, f64::max),
+    };
+    for (what, off, most) in [
+        ("bytes", check.bytes_off, MOST_BYTES_OFF),
+        ("work", check.work_off, MOST_WORK_OFF),
+    ] {
+        if off.abs() > most {
+            let message = format!(
+                "the smaller recordings miss its {what} by {:+.0} %, more than the {:.0} % that are believed",
+                100.0 * off,
+                100.0 * most
+            );
+            let hint = "record on an idle machine with `--repeat 5`, and with the same kind of scaling: the whole problem, or the part of a process, of one size";
+            return Err(Problem::new(message).source(&sample.name).hint(hint).into());
+        }
+    }
+    Ok(check)
+}
+
+/// The text of a trace.
+fn written(model: &Model<'_>, made: &[Made], processes: usize, largest: &Trace) -> String {
+    let mut text = format!(
+        "migsim-trace 2\nprocesses {processes}\n{}",
+        largest.recording().lines()
+    );
+    for setting in largest.settings() {
+        if let Some(key) = setting.key.strip_prefix("runtime.") {
+            let _ = writeln!(text, "runtime {key} {}", setting.value);
+        }
+    }
+    for process in 0..processes {
+        if let Some(memory) = model.memory(process, processes) {
+            let _ = writeln!(text, "memory {process} {memory}B");
+        }
+    }
+    for (number, step) in made.iter().enumerate() {
+        let _ = writeln!(text, "step {number}");
+        for (process, work) in step
+            .work
+            .iter()
+            .enumerate()
+            .filter(|(_, work)| work.round() > 0.0)
+        {
+            let _ = writeln!(text, "c {process} {}", work.round());
+        }
+        for (from, to, size) in &step.messages {
+            let _ = writeln!(text, "m {from} {to} {size}");
+        }
+    }
+    text.push_str("end\n");
+    text
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,290 @@
+//! The laws of work and sizes over the number of processes, from some recordings.
+//!
+//! ```text
+//! work of a process in a group   W(P) = W(P_last) (P / P_last)^b          b: least squares of the logarithms
+//! size of the messages of a slot s(P) = a · basis(P)                      basis: 1, 1/(processes across the slot), 1/P, 1/P², or P^c
+//! ```
+//! A group holds the exchanges of one family and of equal sizes, as those of all iterations: one law for all averages their noise. Process p of P
+//! computes as process floor(p P_last / P) of the last recording does.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::family::Family;
+use super::pattern::Phase;
+use super::sample::Sample;
+use migsim_base::error::{Error, Problem};
+
+/// The largest deviation of a size from its law, relative to the size.
+const SIZE_TOLERANCE: f64 = 0.02;
+/// The deviation of a size that rounding to whole bytes explains \[B\].
+const ROUNDING: f64 = 1.0;
+
+/// The law of a quantity over the number of processes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Law {
+    basis: Basis,
+    factor: f64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Basis {
+    Constant,
+    Inverse,
+    InverseSquare,
+    /// The inverse of the number of processes across a slot.
+    Across(Family, usize),
+    Power(f64),
+}
+
+impl Basis {
+    fn at(self, processes: usize) -> f64 {
+        let count = processes as f64;
+        match self {
+            Self::Constant => 1.0,
+            Self::Inverse => 1.0 / count,
+            Self::InverseSquare => 1.0 / (count * count),
+            Self::Across(family, slot) => 1.0 / family.across(slot, processes) as f64,
+            Self::Power(exponent) => count.powf(exponent),
+        }
+    }
+}
+
+impl Law {
+    pub(super) fn at(self, processes: usize) -> f64 {
+        self.factor * self.basis.at(processes)
+    }
+
+    /// The laws of the slots of a family, of one kind: the first one that all points follow (numbers of processes, and sizes \[B\]). A slot without
+    /// points has none.
+    fn of_sizes(slots: &[Vec<(usize, f64)>], family: Family) -> Option<Vec<Option<Self>>> {
+        let kinds: [&dyn Fn(usize) -> Option<Basis>; 5] = [
+            &|_| Some(Basis::Constant),
+            &|slot| Some(Basis::Across(family, slot)),
+            &|_| Some(Basis::Inverse),
+            &|_| Some(Basis::InverseSquare),
+            &|slot| exponent(&slots[slot]).map(Basis::Power),
+        ];
+        let follows = |slot: usize, kind: &dyn Fn(usize) -> Option<Basis>| {
+            let Some(&(last, size)) = slots[slot].last() else {
+                return Some(None);
+            };
+            let basis = kind(slot)?;
+            let factor = size / basis.at(last);
+            let law = Self { basis, factor };
+            let is_near = |&(processes, size): &(usize, f64)| {
+                (law.at(processes) - size).abs() <= SIZE_TOLERANCE * size + ROUNDING
+            };
+            slots[slot].iter().all(is_near).then_some(Some(law))
+        };
+        kinds
+            .into_iter()
+            .find_map(|kind| (0..slots.len()).map(|slot| follows(slot, kind)).collect())
+    }
+}
+
+impl fmt::Display for Law {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let factor = self.factor.round();
+        match self.basis {
+            Basis::Constant => write!(out, "{factor} B"),
+            Basis::Inverse => write!(out, "{factor} B / P"),
+            Basis::InverseSquare => write!(out, "{factor} B / P^2"),
+            Basis::Across(..) => write!(out, "{factor} B / processes across"),
+            Basis::Power(exponent) => write!(out, "{factor} B x P^{exponent:.2}"),
+        }
+    }
+}
+
+/// The slope of a line through the logarithms of points, by least squares; none for fewer than two points, or where one is not positive.
+fn exponent(points: &[(usize, f64)]) -> Option<f64> {
+    if points.len() < 2 || points.iter().any(|(_, value)| *value <= 0.0) {
+        return None;
+    }
+    let logs: Vec<(f64, f64)> = (points.iter())
+        .map(|(count, value)| ((*count as f64).ln(), value.ln()))
+        .collect();
+    let count = logs.len() as f64;
+    let mean = |of: &dyn Fn(&(f64, f64)) -> f64| logs.iter().map(of).sum::<f64>() / count;
+    let (x, y) = (mean(&|one| one.0), mean(&|one| one.1));
+    let (mut up, mut across) = (0.0, 0.0);
+    for (at, value) in &logs {
+        up += (at - x) * (value - y);
+        across += (at - x) * (at - x);
+    }
+    Some(up / across)
+}
+
+/// Exchanges of one family and of equal sizes.
+#[derive(Clone, Debug)]
+pub(super) struct Group {
+    pub(super) family: Family,
+    /// The number of its exchanges.
+    pub(super) count: usize,
+    /// The exponent of its work per process.
+    pub(super) exponent: f64,
+    /// The laws of its slots; none for a slot without messages.
+    pub(super) sizes: Vec<Option<Law>>,
+}
+
+/// The laws of all groups.
+#[derive(Clone, Debug)]
+pub(super) struct Model<'s> {
+    last: &'s Sample,
+    pub(super) groups: Vec<Group>,
+    /// The group and the supersteps in the last recording of each phase.
+    phases: Vec<(usize, std::ops::Range<usize>)>,
+    memory: f64,
+}
+
+impl<'s> Model<'s> {
+    /// Fits the laws to these recordings, of which there are two or more.
+    ///
+    /// # Errors
+    /// Sizes follow no law.
+    pub(super) fn fit(samples: &'s [Sample], phases: &[Phase]) -> Result<Self, Error> {
+        let end = samples.len() - 1;
+        let mut members: BTreeMap<(Family, Vec<u64>), Vec<&Phase>> = BTreeMap::new();
+        let key = |phase: &Phase| {
+            let sizes = phase.sizes[end]
+                .iter()
+                .map(|size| size.unwrap_or(0.0).to_bits());
+            (phase.family, sizes.collect())
+        };
+        for phase in phases {
+            members.entry(key(phase)).or_default().push(phase);
+        }
+        let groups = members.values().map(|phases| group(samples, phases));
+        let groups: Vec<Group> = groups.collect::<Result<_, _>>()?;
+        let number = |phase: &Phase| {
+            members
+                .keys()
+                .position(|one| *one == key(phase))
+                .unwrap_or(0)
+        };
+        let mean = |sample: &Sample| {
+            let known: Vec<f64> = sample.memory.iter().flatten().copied().collect();
+            known.iter().sum::<f64>() / known.len().max(1) as f64
+        };
+        let memory: Vec<(usize, f64)> = samples
+            .iter()
+            .map(|one| (one.processes, mean(one)))
+            .collect();
+        Ok(Self {
+            last: &samples[end],
+            groups,
+            phases: phases
+                .iter()
+                .map(|phase| (number(phase), phase.supersteps[end].clone()))
+                .collect(),
+            memory: exponent(&memory).unwrap_or(0.0),
+        })
+    }
+
+    /// The process of the last recording that stands for process `process` of `count`.
+    fn original(&self, process: usize, count: usize) -> usize {
+        process * self.last.processes / count
+    }
+
+    /// The memory of a process of `count` \[B\].
+    pub(super) fn memory(&self, process: usize, count: usize) -> Option<f64> {
+        let ratio = count as f64 / self.last.processes as f64;
+        Some((self.last.memory[self.original(process, count)]? * ratio.powf(self.memory)).round())
+    }
+
+    /// Makes the supersteps of `count` processes: the work of each process, and the messages with their sizes.
+    ///
+    /// # Errors
+    /// A family has no such number of processes.
+    pub(super) fn steps(&self, count: usize) -> Result<Vec<Made>, Error> {
+        let ratio = count as f64 / self.last.processes as f64;
+        let mut made = Vec::new();
+        for (group, supersteps) in &self.phases {
+            let group = &self.groups[*group];
+            let Some(steps) = group.family.steps(count) else {
+                let message = format!(
+                    "the program has {} between all processes, which {count} is not the right number for",
+                    group.family
+                );
+                return Err(Problem::new(message)
+                    .source("--procs")
+                    .hint("give a power of two")
+                    .into());
+            };
+            let recorded = self.last.work(supersteps.clone());
+            let scale = ratio.powf(group.exponent);
+            let work = (0..count).map(|process| recorded[self.original(process, count)] * scale);
+            let mut work: Vec<f64> = work.collect();
+            for step in steps {
+                let size = |slot: usize| group.sizes[slot].map_or(0.0, |law| law.at(count).round());
+                made.push(Made {
+                    work: std::mem::take(&mut work),
+                    messages: step
+                        .into_iter()
+                        .map(|(from, to, slot)| (from, to, size(slot)))
+                        .collect(),
+                });
+            }
+        }
+        Ok(made)
+    }
+}
+
+/// A superstep of the model.
+#[derive(Clone, Debug)]
+pub(super) struct Made {
+    /// The work of each process \[instructions\]; empty if there is none.
+    pub(super) work: Vec<f64>,
+    /// Sender, receiver, and size \[B\].
+    pub(super) messages: Vec<(usize, usize, f64)>,
+}
+
+/// The laws of a group.
+fn group(samples: &[Sample], phases: &[&Phase]) -> Result<Group, Error> {
+    let family = phases[0].family;
+    let mean_work = |index: usize, sample: &Sample| {
+        let of_phase = |phase: &&Phase| {
+            sample
+                .work(phase.supersteps[index].clone())
+                .iter()
+                .sum::<f64>()
+        };
+        phases.iter().map(of_phase).sum::<f64>() / sample.processes as f64
+    };
+    let points = samples.iter().enumerate();
+    let work: Vec<(usize, f64)> = points
+        .map(|(index, one)| (one.processes, mean_work(index, one)))
+        .collect();
+    let of_slot = |slot: usize| -> Vec<(usize, f64)> {
+        let size = |index: usize| {
+            let known: Vec<f64> = phases
+                .iter()
+                .filter_map(|phase| phase.sizes[index][slot])
+                .collect();
+            (!known.is_empty()).then(|| known.iter().sum::<f64>() / known.len() as f64)
+        };
+        let points = samples.iter().enumerate();
+        points
+            .filter_map(|(index, one)| Some((one.processes, size(index)?)))
+            .collect()
+    };
+    let slots: Vec<Vec<(usize, f64)>> = (0..family.slots()).map(of_slot).collect();
+    let sizes = Law::of_sizes(&slots, family).ok_or_else(|| lawless(family, &slots.concat()))?;
+    Ok(Group {
+        family,
+        count: phases.len(),
+        exponent: exponent(&work).unwrap_or(0.0),
+        sizes,
+    })
+}
+
+/// The refusal of sizes without a law.
+fn lawless(family: Family, points: &[(usize, f64)]) -> Error {
+    let shown: Vec<String> = points
+        .iter()
+        .map(|(count, size)| format!("{size:.0} B with {count} processes"))
+        .collect();
+    let message = format!("the sizes of {family} follow no law: {}", shown.join(", "));
+    let hint = "known are constant sizes, P^-1, P^-2, the sides of grids, and powers of P through all recordings within 2 %";
+    Problem::new(message).hint(hint).into()
+}

@@ -1,0 +1,145 @@
+//! The exchanges of recordings: the same sequence of families in all of them, each with as many supersteps as the number of processes asks for.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use super::family::{ALL, Family, Sent};
+use super::sample::{Sample, Step};
+use migsim_base::error::{Error, Problem};
+use migsim_base::words::counted;
+
+/// The largest difference between the sizes of one slot, relative to their mean.
+const UNEQUAL: f64 = 0.1;
+
+/// An exchange in all recordings.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Phase {
+    pub(super) family: Family,
+    /// Its supersteps, by recording.
+    pub(super) supersteps: Vec<Range<usize>>,
+    /// The mean size of the messages of each slot \[B\], by recording; none if the slot has no message there.
+    pub(super) sizes: Vec<Vec<Option<f64>>>,
+}
+
+/// Finds the exchanges of the recordings.
+///
+/// # Errors
+/// At some superstep no family describes all recordings, or one of them ends before the others.
+pub(super) fn parse(samples: &[Sample]) -> Result<Vec<Phase>, Error> {
+    let families: Vec<(Family, Vec<Vec<Vec<Sent>>>)> = (ALL.into_iter())
+        .filter_map(|family| {
+            let steps = samples.iter().map(|sample| family.steps(sample.processes));
+            Some((family, steps.collect::<Option<Vec<_>>>()?))
+        })
+        .collect();
+    let mut at = vec![0; samples.len()];
+    let mut phases: Vec<Phase> = Vec::new();
+    while samples
+        .iter()
+        .zip(&at)
+        .any(|(sample, at)| *at < sample.steps.len())
+    {
+        let matches = families
+            .iter()
+            .filter_map(|(family, steps)| phase(samples, &at, *family, steps));
+        // The one that describes most supersteps; of equal ones the first.
+        let best = matches.reduce(|best, other| {
+            let length = |phase: &Phase| phase.supersteps.iter().map(Range::len).sum::<usize>();
+            if length(&other) > length(&best) {
+                other
+            } else {
+                best
+            }
+        });
+        let Some(found) = best else {
+            return Err(irregular(samples, &at));
+        };
+        at = found.supersteps.iter().map(|range| range.end).collect();
+        phases.push(found);
+    }
+    Ok(phases)
+}
+
+/// The phase of a family at these supersteps of the recordings, if all have its messages.
+fn phase(
+    samples: &[Sample],
+    at: &[usize],
+    family: Family,
+    steps: &[Vec<Vec<Sent>>],
+) -> Option<Phase> {
+    let mut found = Phase {
+        family,
+        supersteps: Vec::new(),
+        sizes: Vec::new(),
+    };
+    for ((sample, &at), steps) in samples.iter().zip(at).zip(steps) {
+        let end = at + steps.len();
+        let recorded = sample.steps.get(at..end)?;
+        let mut sizes = vec![Vec::new(); family.slots()];
+        for (expected, step) in steps.iter().zip(recorded) {
+            take(expected, step, &mut sizes)?;
+        }
+        found.supersteps.push(at..end);
+        found.sizes.push(
+            sizes
+                .iter()
+                .map(|sizes| mean(sizes))
+                .collect::<Option<_>>()?,
+        );
+    }
+    Some(found)
+}
+
+/// Adds the sizes of a superstep to their slots, if its messages are the expected ones.
+fn take(expected: &[Sent], step: &Step, sizes: &mut [Vec<f64>]) -> Option<()> {
+    let mut left: BTreeMap<(usize, usize), &[f64]> = BTreeMap::new();
+    for (ends, sizes) in &step.messages {
+        left.insert(*ends, sizes);
+    }
+    for &(from, to, slot) in expected {
+        let of_pair = left.get_mut(&(from, to))?;
+        let (first, rest) = of_pair.split_first()?;
+        sizes[slot].push(*first);
+        *of_pair = rest;
+    }
+    left.values().all(|rest| rest.is_empty()).then_some(())
+}
+
+/// The mean of sizes that are nearly equal: of none, `Some(None)`; of unequal ones, none.
+#[expect(clippy::option_option, reason = "an empty slot is no unequal one")]
+fn mean(sizes: &[f64]) -> Option<Option<f64>> {
+    if sizes.is_empty() {
+        return Some(None);
+    }
+    let mean = sizes.iter().sum::<f64>() / sizes.len() as f64;
+    let is_near = sizes
+        .iter()
+        .all(|size| (size - mean).abs() <= UNEQUAL * mean);
+    is_near.then_some(Some(mean))
+}
+
+/// The refusal of recordings at these supersteps.
+fn irregular(samples: &[Sample], at: &[usize]) -> Error {
+    let ended = samples
+        .iter()
+        .zip(at)
+        .find(|(sample, at)| **at >= sample.steps.len());
+    if let Some((sample, _)) = ended {
+        let message = format!(
+            "it ends where the other recordings go on, after {}",
+            counted(sample.steps.len(), "superstep")
+        );
+        let hint = "record runs of as many iterations with each number of processes";
+        return Problem::new(message).source(&sample.name).hint(hint).into();
+    }
+    let last = samples.len() - 1;
+    let (sample, at) = (&samples[last], at[last]);
+    let count: usize = sample.steps[at].messages.values().map(Vec::len).sum();
+    let message = format!(
+        "the {} of superstep {at} (from 0) follow no pattern that the smaller recordings have, too",
+        counted(count, "message")
+    );
+    let hint = "rings, open and periodic grids, trees, all-to-all and recursive doubling are known, with sizes that differ by at most 10 %; \
+                record with `--repeat 5`, so that noise opens no superstep";
+    Problem::new(message).source(&sample.name).hint(hint).into()
+}

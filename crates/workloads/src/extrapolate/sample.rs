@@ -1,0 +1,74 @@
+//! A recording as lists: the work and the messages of each superstep.
+
+use std::collections::BTreeMap;
+
+use crate::trace::Trace;
+use crate::{Plan, Workload};
+use migsim_base::units::ProcessId;
+
+/// A recording.
+#[derive(Clone, Debug)]
+pub(super) struct Sample {
+    /// Its file.
+    pub(super) name: String,
+    pub(super) processes: usize,
+    pub(super) steps: Vec<Step>,
+    /// The memory of each process \[B\], where it is known.
+    pub(super) memory: Vec<Option<f64>>,
+}
+
+/// A superstep.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Step {
+    /// The work of each process \[instructions\].
+    pub(super) work: Vec<f64>,
+    /// The sizes \[B\] of the messages from one process to another, by sender and receiver.
+    pub(super) messages: BTreeMap<(usize, usize), Vec<f64>>,
+}
+
+impl Sample {
+    pub(super) fn of(name: &str, trace: &Trace) -> Self {
+        let processes = trace.processes();
+        let mut plan = Plan::default();
+        let mut steps = Vec::new();
+        for superstep in 0..trace.supersteps() {
+            plan.clear(processes);
+            trace.fill(superstep, &mut plan);
+            let mut step = Step {
+                work: plan.work.iter().map(|work| work.get()).collect(),
+                messages: BTreeMap::new(),
+            };
+            for message in &plan.messages {
+                let ends = (message.from.index(), message.to.index());
+                step.messages
+                    .entry(ends)
+                    .or_default()
+                    .push(message.size.get());
+            }
+            steps.push(step);
+        }
+        let memory = (0..processes).map(ProcessId::from_index);
+        let memory = memory.map(|process| {
+            trace
+                .is_memory_known(process)
+                .then(|| trace.memory(process).get())
+        });
+        Self {
+            name: name.to_owned(),
+            processes,
+            steps,
+            memory: memory.collect(),
+        }
+    }
+
+    /// The work of each process in some supersteps \[instructions\].
+    pub(super) fn work(&self, supersteps: std::ops::Range<usize>) -> Vec<f64> {
+        let mut work = vec![0.0; self.processes];
+        for step in &self.steps[supersteps] {
+            for (sum, one) in work.iter_mut().zip(&step.work) {
+                *sum += one;
+            }
+        }
+        work
+    }
+}

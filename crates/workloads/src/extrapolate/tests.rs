@@ -1,0 +1,157 @@
+//! Programs that are written for any number of processes, so that their traces of more processes are known.
+
+use super::*;
+use crate::Workload;
+use family::Family;
+
+/// Iterations of work and neighbours in a grid, an allreduce by recursive doubling, and a ring at the end. Strong scaling: `cells` in all.
+fn program(processes: usize, cells: f64) -> Trace {
+    let mut text = format!(
+        "migsim-trace 2\nprocesses {processes}\nrecorded library open-mpi\nmemory 1MB\nruntime barrier.kind none\n"
+    );
+    let mut step = 0;
+    let mut add = |work: Option<f64>, messages: &[(usize, usize, f64)]| {
+        let _ = writeln!(text, "step {step}");
+        for process in 0..if work.is_some() { processes } else { 0 } {
+            // The last process has a tenth more.
+            let more = if process + 1 == processes { 1.1 } else { 1.0 };
+            let _ = writeln!(text, "c {process} {}", work.unwrap_or(0.0) * more);
+        }
+        for (from, to, size) in messages {
+            let _ = writeln!(text, "m {from} {to} {size}");
+        }
+        step += 1;
+    };
+    let grid = Family::Grid {
+        dimensions: 2,
+        is_periodic: false,
+        is_reversed: false,
+    };
+    let sized = |family: Family, size: &dyn Fn(usize) -> f64| -> Vec<Vec<(usize, usize, f64)>> {
+        let steps = family.steps(processes).unwrap().into_iter();
+        steps
+            .map(|step| {
+                step.into_iter()
+                    .map(|(from, to, slot)| (from, to, size(slot)))
+                    .collect()
+            })
+            .collect()
+    };
+    let side = |slot: usize| (8.0 * cells.sqrt() / grid.across(slot, processes) as f64).round();
+    for _ in 0..5 {
+        add(
+            Some(100.0 * cells / processes as f64),
+            &sized(grid, &side)[0],
+        );
+        for (round, messages) in sized(Family::Doubling, &|_| 8.0).iter().enumerate() {
+            add((round == 0).then_some(cells / processes as f64), messages);
+        }
+    }
+    for messages in sized(Family::Ring { turns: 2 }, &|_| {
+        (1e6 / processes as f64).round()
+    }) {
+        add(None, &messages);
+    }
+    text.push_str("end\n");
+    Trace::parse("made", &text).unwrap()
+}
+
+fn recorded(counts: &[usize]) -> Vec<(String, Trace)> {
+    counts
+        .iter()
+        .map(|count| (format!("p{count}.trace"), program(*count, 1_048_576.0)))
+        .collect()
+}
+
+#[test]
+fn a_regular_program_is_the_same_with_more_processes() {
+    let found = extrapolate(&recorded(&[8, 2, 4]), 64).unwrap();
+    assert_eq!(
+        (found.check.processes, found.check.bytes_off.abs() < 1e-4),
+        (8, true),
+        "{:?}",
+        found.check
+    );
+    assert!(found.check.work_off.abs() < 0.05, "{:?}", found.check);
+    let (made, expected) = (
+        Trace::parse("made", &found.trace).unwrap(),
+        program(64, 1_048_576.0),
+    );
+    assert_eq!(
+        (made.processes(), made.supersteps()),
+        (64, expected.supersteps())
+    );
+    let (made, expected) = (Sample::of("", &made), Sample::of("", &expected));
+    for (step, (one, other)) in made.steps.iter().zip(&expected.steps).enumerate() {
+        assert_eq!(one.messages, other.messages, "superstep {step}");
+    }
+    let sum = |sample: &Sample| sample.work(0..sample.steps.len()).iter().sum::<f64>();
+    assert!((sum(&made) / sum(&expected) - 1.0).abs() < 0.05);
+    assert_eq!(found.laws.len(), 3);
+    assert!(
+        found
+            .laws
+            .iter()
+            .any(|law| law.contains("5 x recursive doubling: work x P^-")),
+        "{:?}",
+        found.laws
+    );
+    assert!(
+        found
+            .trace
+            .contains("recorded library open-mpi\nruntime barrier.kind none\n")
+    );
+}
+
+#[test]
+fn what_is_irregular_is_refused_with_its_place() {
+    let error = |traces: &[(String, Trace)], processes| {
+        extrapolate(traces, processes).unwrap_err().to_string()
+    };
+    let few = error(&recorded(&[2, 4]), 64);
+    assert!(few.contains("2 numbers of processes are too few"), "{few}");
+    let odd = error(&recorded(&[2, 4, 8]), 48);
+    assert!(
+        odd.contains("recursive doubling") && odd.contains("power of two"),
+        "{odd}"
+    );
+    // One message more than the pattern has.
+    let mut strange = recorded(&[2, 4]);
+    let text = "migsim-trace 2\nprocesses 8\nstep 0\nm 0 5 8\nm 3 1 8\nend\n";
+    strange.push(("p8.trace".into(), Trace::parse("p8.trace", text).unwrap()));
+    let strange = error(&strange, 64);
+    assert!(
+        strange.contains("the 2 messages of superstep 0 (from 0) follow no pattern")
+            && strange.contains("p8.trace"),
+        "{strange}"
+    );
+    // Weak scaling at the end of strong scaling.
+    let mut mixed = recorded(&[2, 4]);
+    mixed.push(("p8.trace".into(), program(8, 8_388_608.0)));
+    let mixed = error(&mixed, 64);
+    assert!(
+        mixed.contains("p8.trace") && mixed.contains("are believed"),
+        "{mixed}"
+    );
+}
+
+#[test]
+fn recordings_of_different_lengths_are_refused() {
+    let trace = |processes: usize, iterations: usize| {
+        let steps: String = (0..iterations)
+            .map(|step| format!("step {step}\nc 0 1e9\n"))
+            .collect();
+        let text = format!("migsim-trace 2\nprocesses {processes}\n{steps}end\n");
+        (
+            format!("p{processes}.trace"),
+            Trace::parse("made", &text).unwrap(),
+        )
+    };
+    let traces = [trace(2, 3), trace(4, 3), trace(8, 4)];
+    let error = extrapolate(&traces, 16).unwrap_err().to_string();
+    assert!(
+        error.contains("it ends where the other recordings go on, after 3 supersteps")
+            && error.contains("p2.trace"),
+        "{error}"
+    );
+}
