@@ -83,6 +83,8 @@ pub struct Comparison {
     pub hindsight: Option<Sample>,
     /// The best static start, if static starts were simulated.
     pub static_start: Option<StaticStanding>,
+    /// Whether the application is a recorded program, whose length is that of the recorded run.
+    pub is_recorded: bool,
 }
 
 /// What is known of the seeds beside the runs.
@@ -98,6 +100,8 @@ pub struct Known {
     pub static_starts: Vec<Vec<StaticStart>>,
     /// The reason why no static starts were simulated, for the user.
     pub note: Option<String>,
+    /// Whether the application is a recorded program.
+    pub is_recorded: bool,
 }
 
 impl Known {
@@ -198,6 +202,7 @@ impl Comparison {
         standings.sort_by_key(|one| one.rank);
         Self {
             seeds_needed: seeds_needed(basis, &standings),
+            is_recorded: known.is_recorded,
             standings,
             failed,
             basis,
@@ -302,6 +307,7 @@ pub fn known(
         };
         let mut known = OfSeed {
             bound: first.lower_bound().get(),
+            is_recorded: first.is_recorded,
             ..OfSeed::default()
         };
         if wanted.static_starts {
@@ -343,6 +349,7 @@ pub fn known(
         hindsight: all.iter().filter_map(|one| one.hindsight).collect(),
         best_calls: Vec::new(),
         note: all.iter().find_map(|one| one.note.clone()),
+        is_recorded: all.iter().any(|one| one.is_recorded),
         static_starts: all.into_iter().map(|one| one.static_starts).collect(),
     })
 }
@@ -356,6 +363,7 @@ struct OfSeed {
     hindsight: Option<f64>,
     static_starts: Vec<StaticStart>,
     note: Option<String>,
+    is_recorded: bool,
 }
 
 /// The makespans with the best calls that [`best_calls`](migsim_experiment::Experiment::best_calls) finds, by setting and by seed \[s\]; none where a run fails.

@@ -92,6 +92,7 @@ impl Comparison {
             self.next(),
             self.gain(best),
             start.map(|start| start.sentence(&best.policy, self.basis, self.standings.len())),
+            self.length(),
         ];
         Sentence::joined(sentences.into_iter().flatten(), " ")
     }

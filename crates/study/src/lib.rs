@@ -25,6 +25,7 @@ pub mod bench;
 pub mod bottlenecks;
 mod change;
 pub mod compare;
+mod compare_length;
 pub mod compare_page;
 pub mod compare_runs;
 mod compare_verdict;

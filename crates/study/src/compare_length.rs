@@ -1,0 +1,116 @@
+//! The length that a recorded run must have for moves to pay: a recording is mostly a short run, and a move is paid once.
+//!
+//! ```text
+//! saved = T_i - T_iii + calls + moves          in the recorded run [s]
+//! pays from  k = moves / (saved - calls)       runs of that length
+//! ```
+//! `T_i` is the makespan without rescheduling and `T_iii` that with it. A run k times as long repeats the recorded one with as many calls
+//! for its length, and with the moves of the recorded run alone.
+
+use super::compare::{Comparison, Standing};
+use super::stats::short;
+use migsim_policies::explain::{Meaning, Sentence, Unit, say};
+
+/// The cost of the moves.
+const MOVES: Meaning = Meaning::new(
+    "moves_cost_s",
+    Unit::Seconds,
+    "the mean cost of the migrations of a policy over the seeds",
+);
+
+/// The length from which moves pay.
+const LENGTH: Meaning = Meaning::new(
+    "pays_from_s",
+    Unit::Seconds,
+    "the length of a run, without rescheduling, from which the moves of the policy cost less than they save, if it repeats the recorded run",
+);
+
+impl Comparison {
+    /// Describes how long the recorded run would have to be for moves to pay; none for an application that was not recorded.
+    pub(super) fn length(&self) -> Option<Sentence> {
+        let alone = self.alone.filter(|_| self.is_recorded)?.mean;
+        let moving = self.standings.iter().filter(|one| one.moves > 0.0);
+        let moving: Vec<&Standing> = moving.collect();
+        if moving.is_empty() {
+            let text = "No policy moves a process in the recorded run, so that it does not show how long a run must be for moves to pay: record more supersteps.";
+            return Some(text.into());
+        }
+        let found = moving.into_iter().filter_map(|one| {
+            let [calls, moves] = one.costs;
+            let saved = alone - one.makespan.mean + calls + moves;
+            let runs = moves / (saved - calls);
+            (saved > calls).then_some((one, runs * alone))
+        });
+        let Some((first, least)) = found.min_by(|one, other| one.1.total_cmp(&other.1)) else {
+            let text = "No move saves time even without its cost, so that a longer run of the same kind gains nothing, either.";
+            return Some(text.into());
+        };
+        let cost = MOVES
+            .of(first.costs[1])
+            .shown_as(format!("{} s", short(first.costs[1])));
+        let least_shown = LENGTH.of(least).shown_as(format!("{} s", short(least)));
+        Some(say!(
+            "The moves of `{}` cost {} once: they pay in a run of the same kind of about {} or longer.",
+            &first.policy,
+            cost,
+            least_shown
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::stats::Sample;
+    use super::super::{row::Row, separate::Indifference};
+    use super::*;
+    use crate::compare::Known;
+    use serde_json::json;
+    use std::collections::BTreeMap;
+
+    /// A comparison of `never`, which takes 10 s, with a policy of this makespan and these costs of calls and moves \[s\].
+    fn comparison(makespan: f64, costs: [f64; 2], moves: u64) -> Comparison {
+        let plan = serde_json::from_value(json!({
+            "schema": "migsim-plan-1", "version": "0", "sweep": { "schema": "migsim-sweep-1" },
+            "names": ["policy"], "settings": [["never"], ["greedy"]], "seeds": [1], "runs": ["a", "b"],
+        }));
+        let row = |time| Row {
+            makespan_s: [Some(10.0), None, Some(time)],
+            ..Row::default()
+        };
+        let rows = BTreeMap::from([("a".to_owned(), row(10.0)), ("b".to_owned(), row(makespan))]);
+        let known = Known {
+            is_recorded: true,
+            ..Known::default()
+        };
+        let mut found = Comparison::of(&plan.unwrap(), &rows, &known, Indifference::default());
+        for one in found
+            .standings
+            .iter_mut()
+            .filter(|one| one.policy == "greedy")
+        {
+            one.costs = costs;
+            one.moves = moves as f64;
+        }
+        found.alone = Sample::of(&[10.0]);
+        found
+    }
+
+    #[test]
+    fn moves_pay_in_a_run_in_which_they_save_their_cost() {
+        // 12 s with 3 s of moves and 0.2 s of calls: 1.2 s are saved, 1 s of it beyond the calls, so that three runs pay 3 s.
+        let verdict = comparison(12.0, [0.2, 3.0], 2).verdict();
+        let expected = "The moves of `greedy` cost 3.00 s once: they pay in a run of the same kind of about 30.00 s or longer.";
+        assert!(verdict.ends_with(expected), "{verdict}");
+        let verdict = comparison(13.5, [0.2, 3.0], 2).verdict();
+        assert!(verdict.ends_with("No move saves time even without its cost, so that a longer run of the same kind gains nothing, either."), "{verdict}");
+        let verdict = comparison(10.0, [0.0, 0.0], 0).verdict();
+        assert!(verdict.ends_with("record more supersteps."), "{verdict}");
+    }
+
+    #[test]
+    fn an_application_of_any_length_has_no_such_sentence() {
+        let mut other = comparison(12.0, [0.2, 3.0], 2);
+        other.is_recorded = false;
+        assert!(!other.verdict().contains("longer"), "{}", other.verdict());
+    }
+}
