@@ -221,7 +221,7 @@ fn dispatch(
         args::Command::Report(report) => report::report(registry, report, out, errors),
         args::Command::Calibrate(arguments) => calibrate::run(arguments, out, errors),
         #[cfg(unix)]
-        args::Command::Record(arguments) => record::run(arguments, out),
+        args::Command::Record(arguments) => record::run(arguments, out, errors),
         #[cfg(not(unix))]
         args::Command::Record(_) => {
             let problem = Problem::new("`migsim record` needs Linux");

@@ -15,7 +15,7 @@ use super::lu::{Lu, LuConfig};
 use super::sw::{Sw, SwConfig};
 use super::synthetic::{Synthetic, SyntheticConfig};
 use super::table::{Table as Tables, TableConfig};
-use super::trace::Trace;
+use super::trace::{Recording, Trace};
 use super::vt::{RankFile, Vt, VtConfig, rank_files};
 use super::{Setting, Workload};
 use migsim_base::document::{read_bytes, sha256};
@@ -262,6 +262,8 @@ pub struct Built {
     pub notes: Vec<String>,
     /// The files it was read from, for the manifest: path as given, and SHA-256 in hexadecimal digits.
     pub inputs: Vec<(String, String)>,
+    /// Facts about the recording that it comes from; empty if it was not recorded.
+    pub recording: Recording,
 }
 
 impl Built {
@@ -272,6 +274,7 @@ impl Built {
             settings: Vec::new(),
             notes: Vec::new(),
             inputs: Vec::new(),
+            recording: Recording::default(),
         }
     }
 }
@@ -376,6 +379,7 @@ impl WorkloadOptions for TraceConfig {
         }
         Ok(Built {
             settings: trace.settings().to_vec(),
+            recording: trace.recording().clone(),
             inputs: vec![(self.trace, sha256(&bytes))],
             ..Built::new(trace)
         })

@@ -11,15 +11,18 @@ pub(in crate::cli) struct RecordArguments {
     /// Write the trace into this file
     #[arg(long, value_name = "FILE", default_value = "app.trace")]
     pub(in crate::cli) out: PathBuf,
-    /// The speed of the hosts that recorded: the work of the trace is time x speed
-    #[arg(long, value_name = "SPEED", default_value = "1 GHz")]
-    pub(in crate::cli) speed: InstructionsPerSecond,
+    /// The speed of the hosts that recorded: the work of the trace is time x speed [default: the measured clock of the core]
+    #[arg(long, value_name = "SPEED")]
+    pub(in crate::cli) speed: Option<InstructionsPerSecond>,
+    /// Run the program N times, and take the least work of each piece; runs whose messages differ are refused
+    #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..), conflicts_with = "from")]
+    pub(in crate::cli) repeat: u16,
     /// The time that is computation: all between two calls, or that of the processor alone
     #[arg(long, value_enum, default_value = "wall")]
     pub(in crate::cli) clock: RecordClock,
-    /// Make the trace from the records kept in this folder by an earlier recording; start no program
+    /// Make the trace from the records kept in this folder by an earlier recording; start no program. Repeatable: a folder for each repetition
     #[arg(long, value_name = "DIR", conflicts_with = "program")]
-    pub(in crate::cli) from: Option<PathBuf>,
+    pub(in crate::cli) from: Vec<PathBuf>,
     /// The command that starts the program, behind `--`
     #[arg(value_name = "COMMAND", required_unless_present = "from", last = true)]
     pub(in crate::cli) program: Vec<String>,

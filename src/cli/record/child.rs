@@ -10,8 +10,7 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::SIGTERM;
 
-use super::folder::Records;
-use crate::cli::args::RecordArguments;
+use crate::cli::args::RecordClock;
 use crate::cli::interrupt::Signals;
 use crate::document::read_text;
 use crate::error::{Error, Problem};
@@ -25,17 +24,24 @@ const OWN_TIME: Duration = Duration::from_secs(1);
 /// The time that it has after the signal was passed on; then it is killed.
 const LAST_TIME: Duration = Duration::from_secs(5);
 
-/// Runs the program with the recorder before its library, until it ends or a signal has ended it.
-pub(super) fn run(
-    arguments: &RecordArguments,
-    library: &Path,
-    records: &Records,
-    signals: &Signals,
-) -> Result<(), Error> {
+/// A program to be run.
+#[derive(Debug)]
+pub(super) struct Job<'a> {
+    /// The command and its arguments.
+    pub(super) program: &'a [String],
+    /// The library of the recorder; none runs the program without it.
+    pub(super) recorder: Option<&'a Path>,
+    /// The folder of the records.
+    pub(super) folder: &'a Path,
+    pub(super) clock: RecordClock,
+}
+
+/// Runs the program, with the recorder before its library, until it ends or a signal has ended it.
+pub(super) fn run(job: &Job<'_>, signals: &Signals) -> Result<(), Error> {
     if signals.are_caught() {
         adopt();
     }
-    let mut child = start(arguments, library, records.path())?;
+    let mut child = start(job)?;
     let status = loop {
         if let Some(signal) = signals.came() {
             end(&mut child, signal);
@@ -47,9 +53,9 @@ pub(super) fn run(
         thread::sleep(PAUSE);
     };
     if status.success() {
-        return check_called(arguments, records.path());
+        return check_called(job);
     }
-    Err(failed(status, records.path()))
+    Err(failed(status, job.folder))
 }
 
 /// What is returned after a signal, and not printed.
@@ -57,24 +63,27 @@ pub(super) fn interrupted() -> Error {
     Error::Run(Problem::new("interrupted"))
 }
 
-fn start(arguments: &RecordArguments, library: &Path, folder: &Path) -> Result<Child, Error> {
-    let [program, rest @ ..] = arguments.program.as_slice() else {
+fn start(job: &Job<'_>) -> Result<Child, Error> {
+    let [program, rest @ ..] = job.program else {
         return Err(Problem::new("no program")
             .hint("write it behind `--`")
             .into());
     };
-    let mut preload = library.as_os_str().to_owned();
-    if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
-        preload.push(":");
-        preload.push(others);
+    let mut command = Command::new(program);
+    command.args(rest);
+    if let Some(library) = job.recorder {
+        let mut preload = library.as_os_str().to_owned();
+        if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
+            preload.push(":");
+            preload.push(others);
+        }
+        command
+            .env("LD_PRELOAD", preload)
+            .env("MIGSIM_RECORD_DIR", job.folder)
+            .env("MIGSIM_RECORD_CLOCK", job.clock.name())
+            .env("MIGSIM_RECORD_PID", std::process::id().to_string());
     }
-    let child = Command::new(program)
-        .args(rest)
-        .env("LD_PRELOAD", preload)
-        .env("MIGSIM_RECORD_DIR", folder)
-        .env("MIGSIM_RECORD_CLOCK", arguments.clock.name())
-        .env("MIGSIM_RECORD_PID", std::process::id().to_string())
-        .spawn();
+    let child = command.spawn();
     child.map_err(|error| {
         let problem = Problem::new(format!("cannot start `{program}`: {error}"));
         let hint = "write the whole command behind `--`: migsim record -- mpirun -np 8 ./program";
@@ -83,11 +92,11 @@ fn start(arguments: &RecordArguments, library: &Path, folder: &Path) -> Result<C
 }
 
 /// A program that has left no record is no MPI program.
-fn check_called(arguments: &RecordArguments, folder: &Path) -> Result<(), Error> {
-    if names(folder).next().is_some() {
+fn check_called(job: &Job<'_>) -> Result<(), Error> {
+    if job.recorder.is_none() || names(job.folder).next().is_some() {
         return Ok(());
     }
-    let message = format!("`{}` called no MPI function", arguments.program.join(" "));
+    let message = format!("`{}` called no MPI function", job.program.join(" "));
     let hint = "the program must be linked dynamically with the MPI library of `mpicc`, and run on this host: \
                 static linking escapes the recorder";
     Err(Error::Run(Problem::new(message).hint(hint)))

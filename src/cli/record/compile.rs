@@ -1,4 +1,4 @@
-//! The recorder, compiled once for its source and the `mpicc` of the user, in a folder that nobody else can write.
+//! The recorder and the ping-pong, compiled once for their source and the `mpicc` of the user, in a folder that nobody else can write.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,6 +10,16 @@ use crate::workload::record::RECORDER;
 
 /// The library of the recorder, compiled on first use for this source and this `mpicc`.
 pub(super) fn recorder() -> Result<PathBuf, Error> {
+    let flags = ["-O2", "-shared", "-fPIC", "-Wl,--no-as-needed"];
+    compiled("recorder", "so", RECORDER, &flags)
+}
+
+/// A program of MPI, compiled on first use for its source and this `mpicc`.
+pub(super) fn program(name: &str, source: &str) -> Result<PathBuf, Error> {
+    compiled(name, "bin", source, &["-O2"])
+}
+
+fn compiled(name: &str, suffix: &str, source: &str, flags: &[&str]) -> Result<PathBuf, Error> {
     let version = Command::new("mpicc").arg("-v").output();
     let version = version.map_err(|error| {
         let problem = Problem::new(format!("cannot start `mpicc`: {error}"));
@@ -18,12 +28,12 @@ pub(super) fn recorder() -> Result<PathBuf, Error> {
     })?;
     let folder = cache()?;
     private::create(&folder)?;
-    let text = [RECORDER.as_bytes(), &version.stdout, &version.stderr].concat();
-    let library = folder.join(format!("recorder-{:016x}.so", hash(&text)));
-    if !private::is_private_file(&library) {
-        compile(&folder, &library)?;
+    let text = [source.as_bytes(), &version.stdout, &version.stderr].concat();
+    let made = folder.join(format!("{name}-{:016x}.{suffix}", hash(&text)));
+    if !private::is_private_file(&made) {
+        compile(&folder, &made, source, flags)?;
     }
-    Ok(library)
+    Ok(made)
 }
 
 /// The folder of the recorder.
@@ -47,18 +57,19 @@ fn cache() -> Result<PathBuf, Error> {
     Ok(folder.join("migsim"))
 }
 
-fn compile(folder: &Path, library: &Path) -> Result<(), Error> {
+fn compile(folder: &Path, made: &Path, text: &str, flags: &[&str]) -> Result<(), Error> {
     let unwritable = |error: std::io::Error| {
         let problem = Problem::new(format!("cannot write: {error}"));
         let hint = "set XDG_CACHE_HOME or HOME to a folder with space that you can write";
         Error::Output(problem.source(folder.display().to_string()).hint(hint))
     };
     // Renamed when it is whole: another command may compile at the same time.
-    let source = folder.join(format!("recorder-{}.c", std::process::id()));
-    let object = source.with_extension("so");
-    fs::write(&source, RECORDER).map_err(unwritable)?;
+    let source = folder.join(format!("source-{}.c", std::process::id()));
+    let object = source.with_extension("made");
+    fs::write(&source, text).map_err(unwritable)?;
     let compiled = Command::new("mpicc")
-        .args(["-O2", "-shared", "-fPIC", "-Wl,--no-as-needed", "-o"])
+        .args(flags)
+        .arg("-o")
         .args([&object, &source])
         .arg("-ldl")
         .output();
@@ -67,14 +78,14 @@ fn compile(folder: &Path, library: &Path) -> Result<(), Error> {
     if !compiled.status.success() {
         let said = String::from_utf8_lossy(&compiled.stderr);
         let problem = Problem::new(format!(
-            "`mpicc` cannot compile the recorder: {}",
+            "`mpicc` cannot compile a program of migsim: {}",
             said.trim()
         ));
         let hint = "it needs an MPI library of version 3 and a C compiler for Linux";
         return Err(Error::Run(problem.hint(hint)));
     }
     private::protect(&object).map_err(unwritable)?;
-    fs::rename(&object, library).map_err(unwritable)
+    fs::rename(&object, made).map_err(unwritable)
 }
 
 /// FNV-1a: the same on every machine and in every version.

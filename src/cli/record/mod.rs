@@ -1,7 +1,7 @@
 //! `migsim record`: runs an MPI program under the recorder, and writes what it computes and sends as a trace.
 //!
 //! ```text
-//! trace locked -> recorder compiled -> private folder -> program runs -> records cut -> trace written -> folder removed
+//! trace locked -> recorder compiled -> for each repetition: private folder -> program runs -> records cut -> trace written -> folder removed
 //! ```
 //! The program runs with the rights of the user, who may be root: the recorder is loaded only from a folder that nobody else can write
 //! ([`private`]), and records are read only from a folder that this recording has made ([`folder`]).
@@ -9,61 +9,89 @@
 mod child;
 mod compile;
 mod folder;
+pub(super) mod measure;
 mod private;
+mod summary;
 mod trace;
 
 use std::fs;
 use std::io::Write;
-use std::path::Path;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::thread;
 
 use super::args::{RecordArguments, RecordClock};
 use super::interrupt::{self, Signals};
-use super::print::print;
+use super::print::{self, print};
 use crate::document::read_text;
 use crate::error::{Error, Problem};
-use crate::units::InstructionsPerSecond;
-use crate::words::counted;
-use crate::workload::record::{Conversion, convert};
-use child::{PAUSE, interrupted};
+use crate::workload::record::{Conversion, Measure, convert};
+use child::{Job, PAUSE, interrupted};
 use folder::Records;
 use trace::Trace;
 
-pub(super) fn run(arguments: &RecordArguments, out: &mut dyn Write) -> Result<(), Error> {
+pub(super) fn run(
+    arguments: &RecordArguments,
+    out: &mut dyn Write,
+    errors: &mut dyn Write,
+) -> Result<(), Error> {
     let trace = Trace::open(&arguments.out)?;
-    if let Some(kept) = &arguments.from {
-        let made = convert(&records_in(kept)?, arguments.speed)?;
+    if !arguments.from.is_empty() {
+        let runs = arguments.from.iter().map(|folder| records_in(folder));
+        let made = convert(&runs.collect::<Result<Vec<_>, _>>()?, arguments.measure())?;
         trace.write(made.trace.as_bytes())?;
-        return print(out, &summary(arguments, &made));
+        return report(arguments, &made, out, errors);
     }
     let library = compile::recorder()?;
     folder::remove_stale(&std::env::temp_dir());
     let signals = Signals::catch();
-    let records = Records::create(&std::env::temp_dir())?;
-    let done = child::run(arguments, &library, &records, &signals)
-        .and_then(|()| converted(&records, arguments.speed, &signals));
+    let mut runs = Vec::new();
+    let done = recorded(arguments, &library, &signals, &mut runs)
+        .and_then(|()| converted(&runs, arguments.measure(), &signals));
     if let Some(signal) = signals.came() {
-        drop((trace, records)); // an exit drops nothing
+        drop((trace, runs)); // an exit drops nothing
         interrupt::leave_after(signal, Some("interrupted: nothing was written"));
     }
     let made = done?;
     if let Err(error) = trace.write(made.trace.as_bytes()) {
-        return Err(kept(error, records));
+        return Err(kept(error, runs));
     }
-    print(out, &summary(arguments, &made))
+    report(arguments, &made, out, errors)
+}
+
+/// Runs the program as often as asked, each time into a new folder.
+fn recorded(
+    arguments: &RecordArguments,
+    library: &Path,
+    signals: &Signals,
+    runs: &mut Vec<Records>,
+) -> Result<(), Error> {
+    for _ in 0..arguments.repeat {
+        let records = Records::create(&std::env::temp_dir())?;
+        let job = Job {
+            program: &arguments.program,
+            recorder: Some(library),
+            folder: records.path(),
+            clock: arguments.clock,
+        };
+        child::run(&job, signals)?;
+        runs.push(records);
+    }
+    Ok(())
 }
 
 /// Reads and converts the records; ends early if a signal comes.
 fn converted(
-    records: &Records,
-    speed: InstructionsPerSecond,
+    runs: &[Records],
+    measure: Measure<'static>,
     signals: &Signals,
 ) -> Result<Conversion, Error> {
     let (send, receive) = mpsc::channel();
-    let folder = records.path().to_owned();
+    let folders: Vec<PathBuf> = runs.iter().map(|run| run.path().to_owned()).collect();
     let work = thread::spawn(move || {
-        let made = records_in(&folder).and_then(|records| convert(&records, speed));
+        let runs: Result<Vec<_>, Error> = folders.iter().map(|folder| records_in(folder)).collect();
+        let made = runs.and_then(|runs| convert(&runs, measure));
         // Nobody receives it after a signal.
         let _ = send.send(made);
     });
@@ -105,10 +133,13 @@ fn records_in(folder: &Path) -> Result<Vec<(String, String)>, Error> {
 }
 
 /// The same error, and where the records of a program that need not run again are.
-fn kept(error: Error, records: Records) -> Error {
-    let folder = records.keep().display().to_string();
+fn kept(error: Error, runs: Vec<Records>) -> Error {
+    let folders = runs.into_iter().map(|run| run.keep().display().to_string());
+    let folders: Vec<String> = folders.collect();
     let hint = format!(
-        "the records are in `{folder}`: make the trace of them with `migsim record --from {folder} --out FILE`, and remove them"
+        "the records are in `{}`: make the trace of them with `migsim record --from {} --out FILE`, and remove them",
+        folders.join("`, `"),
+        folders.join(" --from ")
     );
     match error {
         Error::Output(problem) => Error::Output(problem.hint(hint)),
@@ -116,17 +147,28 @@ fn kept(error: Error, records: Records) -> Error {
     }
 }
 
-fn summary(arguments: &RecordArguments, made: &Conversion) -> String {
-    format!(
-        "{}: {}, {}, {}\nwork: {} time x {}\nrecorder: {} ns a call\n",
-        arguments.out.display(),
-        counted(made.processes, "process"),
-        counted(made.supersteps, "superstep"),
-        counted(made.messages, "message"),
-        arguments.clock.name(),
-        arguments.speed,
-        made.overhead
-    )
+/// Prints what was recorded, and notes about how to record it better.
+fn report(
+    arguments: &RecordArguments,
+    made: &Conversion,
+    out: &mut dyn Write,
+    errors: &mut dyn Write,
+) -> Result<(), Error> {
+    let cores = thread::available_parallelism().map_or(usize::MAX, NonZeroUsize::get);
+    print(out, &summary::text(arguments, made))?;
+    print::say_notes(&summary::notes(arguments, made, cores), errors);
+    Ok(())
+}
+
+impl RecordArguments {
+    /// The way in which work is made of time. Kept records do not say which clock measured them.
+    fn measure(&self) -> Measure<'static> {
+        let is_kept = !self.from.is_empty();
+        Measure {
+            speed: self.speed,
+            clock: if is_kept { "" } else { self.clock.name() },
+        }
+    }
 }
 
 impl RecordClock {

@@ -8,19 +8,41 @@
 
 mod clock;
 mod collective;
+mod facts;
 mod read;
+mod repeat;
+#[cfg(test)]
+mod tests;
 
 use std::fmt::Write as _;
 
+use crate::trace::Recording;
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::InstructionsPerSecond;
 use read::Record;
+pub use repeat::Spread;
 
 /// The source of the recorder, in C.
 pub const RECORDER: &str = include_str!("recorder.c");
 
+/// The name and the text of the record of each process of a run.
+pub type Records = Vec<(String, String)>;
+
+/// The speed of a core whose records do not say it \[Hz\].
+const UNKNOWN_SPEED: f64 = 1e9;
+
+/// The way in which work is made of the measured time.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Measure<'a> {
+    /// The speed of the recording hosts; none takes the one that the recorder measured.
+    pub speed: Option<InstructionsPerSecond>,
+    /// The name of the clock that measured, for the `recorded` lines of the trace; empty if it is not known.
+    pub clock: &'a str,
+}
+
 /// A trace made of records.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Conversion {
     /// The text of the trace.
     pub trace: String,
@@ -32,6 +54,14 @@ pub struct Conversion {
     pub messages: usize,
     /// The time that the recorder takes for a call \[ns\], the largest of all processes.
     pub overhead: u64,
+    /// The speed by which time became work.
+    pub speed: InstructionsPerSecond,
+    /// Whether the recorder measured a speed.
+    pub is_speed_measured: bool,
+    /// The work of each process in the repetitions.
+    pub spreads: Vec<Spread>,
+    /// The library, the host and the way in which it was recorded.
+    pub recording: Recording,
 }
 
 /// Why the recorder could not write a record, if its text says so.
@@ -40,14 +70,66 @@ pub fn failure(text: &str) -> Option<&str> {
         .map(str::trim_end)
 }
 
-/// Cuts the records (name and text, one for each process) into supersteps. Work is measured time x `speed`.
+/// Cuts the records of one run, or of several repetitions of it, into supersteps. Work is the least measured time of each piece x speed.
 ///
 /// # Errors
-/// A record is incomplete or wrong, holds a call that cannot be cut, or receives a message that nobody sent.
-pub fn convert(
-    records: &[(String, String)],
-    speed: InstructionsPerSecond,
-) -> Result<Conversion, Error> {
+/// A record is incomplete or wrong, holds a call that cannot be cut, or receives a message that nobody sent; or two runs differ.
+pub fn convert(runs: &[Records], measure: Measure<'_>) -> Result<Conversion, Error> {
+    let read: Vec<Vec<Record>> = runs
+        .iter()
+        .map(|run| read_run(run))
+        .collect::<Result<_, _>>()?;
+    let operations = |run: &Vec<Record>| run.iter().map(Record::operations).collect();
+    let all: Vec<Vec<_>> = read.iter().map(operations).collect();
+    let (operations, spreads) = repeat::least(&all)?;
+    let cut = clock::cut(&operations)?;
+    let first = read.first().map_or(&[][..], Vec::as_slice);
+    let every = || read.iter().flatten();
+    let measured = median(
+        every()
+            .map(|record| record.cycles)
+            .filter(|cycles| *cycles > 0)
+            .collect(),
+    );
+    let speed = (measure.speed.or(measured))
+        .or(InstructionsPerSecond::new(UNKNOWN_SPEED))
+        .expect("a constant is a speed");
+    let overhead = every().map(|record| record.overhead).max().unwrap_or(0);
+    let mut recording = facts::describe(first);
+    recording.set("speed", &format!("{}GHz", speed.get() / 1e9));
+    recording.set("clock", measure.clock);
+    recording.set("cost", &format!("{overhead}ns"));
+    recording.set("repetitions", &runs.len().to_string());
+    let mut trace = format!("migsim-trace 2\nprocesses {}\n", first.len());
+    trace.push_str(&recording.lines());
+    for record in first.iter().filter(|record| record.memory > 0) {
+        let _ = writeln!(trace, "memory {} {}B", record.rank, record.memory);
+    }
+    trace.push_str("runtime barrier.kind none\n");
+    cut.write(speed, &mut trace);
+    Ok(Conversion {
+        trace,
+        processes: first.len(),
+        supersteps: cut.supersteps,
+        messages: cut.messages.len(),
+        overhead,
+        speed,
+        is_speed_measured: measured.is_some(),
+        spreads,
+        recording,
+    })
+}
+
+/// The median of measured cycles a second, in three digits; none without measurements.
+fn median(mut cycles: Vec<u64>) -> Option<InstructionsPerSecond> {
+    cycles.sort_unstable();
+    let median = *cycles.get(cycles.len() / 2)?;
+    let step = 10_u64.pow(median.checked_ilog10()?.saturating_sub(2));
+    InstructionsPerSecond::new(((median + step / 2) / step * step) as f64)
+}
+
+/// Reads the records of a run, in the order of their ranks.
+fn read_run(records: &Records) -> Result<Vec<Record>, Error> {
     let (mut read, mut problems) = (Vec::new(), Vec::new());
     let (started, records): (Vec<_>, Vec<_>) = (records.iter())
         .partition(|(_, text)| Record::headed(text).is_ok_and(|head| head.is_started));
@@ -85,157 +167,5 @@ pub fn convert(
             .hint("the program writes one record for each process: record it again")
             .into());
     }
-    let operations: Vec<_> = read.iter().map(Record::operations).collect();
-    let cut = clock::cut(&operations)?;
-    let mut trace = format!("migsim-trace 2\nprocesses {expected}\n");
-    for record in read.iter().filter(|record| record.memory > 0) {
-        let _ = writeln!(trace, "memory {} {}B", record.rank, record.memory);
-    }
-    trace.push_str("runtime barrier.kind none\n");
-    cut.write(speed, &mut trace);
-    Ok(Conversion {
-        trace,
-        processes: expected,
-        supersteps: cut.supersteps,
-        messages: cut.messages.len(),
-        overhead: read.iter().map(|record| record.overhead).max().unwrap_or(0),
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::Workload;
-    use crate::trace::Trace;
-
-    const SENDER: &str =
-        "migsim-record 1 0 2\ng 0 2 0 1\nw 1000000\ns 0 1 5 800\nw 2000000\nm 4096\no 90\nend\n";
-    const RECEIVER: &str = "migsim-record 1 1 2\ng 0 2 0 1\nr 0 0 0 5\nw 3000000\nend\n";
-
-    fn converted(texts: &[&str]) -> Result<Conversion, Error> {
-        let names = texts.iter().enumerate();
-        let records: Vec<_> = names
-            .map(|(at, text)| (format!("{at}.record"), (*text).to_owned()))
-            .collect();
-        convert(&records, InstructionsPerSecond::new(1e9).unwrap())
-    }
-
-    #[test]
-    fn a_message_arrives_a_superstep_later() {
-        let made = converted(&[SENDER, RECEIVER]).unwrap();
-        assert_eq!(
-            made.trace,
-            "migsim-trace 2\nprocesses 2\nmemory 0 4096B\nruntime barrier.kind none\n\
-             step 0\nc 0 1000000\nm 0 1 800\nstep 1\nc 0 2000000\nc 1 3000000\nend\n"
-        );
-        let trace = Trace::parse("made", &made.trace).unwrap();
-        assert_eq!(
-            (trace.supersteps(), made.messages, made.overhead),
-            (2, 1, 90)
-        );
-    }
-
-    #[test]
-    fn receives_match_in_the_order_of_posting() {
-        // The receive that was posted second completes first: it still takes the second message.
-        let sender = "migsim-record 1 0 2\ng 0 2 0 1\ns 0 1 5 1\nw 900000\ns 0 1 5 2\nend\n";
-        let receiver = "migsim-record 1 1 2\ng 0 2 0 1\nr 1 0 0 5\nw 500000\nr 0 0 0 5\nend\n";
-        let made = converted(&[sender, receiver]).unwrap();
-        assert!(
-            made.trace.contains("step 2\nc 1 500000\n"),
-            "{}",
-            made.trace
-        );
-    }
-
-    #[test]
-    fn neighbours_exchange_at_once_and_their_messages_match_by_collective() {
-        // A ring of two: each is both neighbours of the other. The second collective is complete first.
-        let two = |rank: usize, first: usize, then: usize| {
-            let other = 1 - rank;
-            format!(
-                "migsim-record 1 {rank} 2\ng 0 2 0 1\nn 0 0 2 {other} 8 {other} 8 {other} {other}\n\
-                 n 0 1 1 {other} 9 {other}\ne {first}\nw 1000000\ne {then}\nend\n"
-            )
-        };
-        let made = converted(&[&two(0, 0, 1), &two(1, 0, 1)]).unwrap();
-        assert_eq!((made.supersteps, made.messages), (3, 6));
-        assert!(made.trace.contains("m 0 1 8\nm 0 1 8\nm 1 0 8\nm 1 0 8\n"));
-        let made = converted(&[&two(0, 1, 0), &two(1, 1, 0)]).unwrap();
-        assert!(made.trace.contains("step 0\nm 0 1 9\n"), "{}", made.trace);
-        let wrong = "migsim-record 1 1 2\ng 0 2 0 1\nn 0 0 1 2 8\nend\n";
-        let error = converted(&[SENDER, wrong]).unwrap_err().to_string();
-        assert!(error.contains("there is no member 2"), "{error}");
-    }
-
-    #[test]
-    fn what_cannot_be_cut_is_told_with_rank_and_call() {
-        let error = |other: &str| converted(&[SENDER, other]).unwrap_err().to_string();
-        let one_sided = error("migsim-record 1 1 2\ng 0 2 0 1\nx MPI_Win_create\nend\n");
-        assert!(
-            one_sided.contains("rank 1 calls `MPI_Win_create`"),
-            "{one_sided}"
-        );
-        assert!(
-            one_sided.ends_with(
-                "--> rank 1\n  hint: use messages or collectives instead of one-sided communication"
-            ),
-            "{one_sided}"
-        );
-        let thread =
-            error("migsim-record 1 1 2\ng 0 2 0 1\nx MPI_Send from a second thread\nend\n");
-        assert!(
-            thread.contains("rank 1 calls `MPI_Send` from a second thread, which cannot")
-                && thread.contains("hint: let one thread"),
-            "{thread}"
-        );
-        let damaged = error("migsim-record 1 1 2\nz 0 2 0 1\nend\n");
-        assert!(
-            damaged.ends_with("--> 1.record:2:1\n  hint: the recorder wrote it otherwise: record the program again"),
-            "{damaged}"
-        );
-        let spawn = error("migsim-record 1 1 2\ng 0 2 0 1\nx MPI_Comm_spawn\nend\n");
-        assert!(
-            spawn.contains("rank 1 calls `MPI_Comm_spawn`, which starts processes"),
-            "{spawn}"
-        );
-        let unsent = error("migsim-record 1 1 2\ng 0 2 0 1\nr 0 0 0 6\nend\n");
-        assert!(unsent.contains("rank 1 waits"), "{unsent}");
-    }
-
-    #[test]
-    fn records_of_processes_that_the_program_starts_replace_none_of_its_own() {
-        let child = "migsim-record 1 0 1 started\ng 0 1 0\nx MPI_Bcast\nend\n";
-        let error = converted(&[SENDER, RECEIVER, child]).unwrap_err();
-        let error = error.to_string();
-        assert!(error.contains("the program starts processes"), "{error}");
-        let parent = "migsim-record 1 1 2\ng 0 2 0 1\nx MPI_Comm_spawn\nend\n";
-        let error = converted(&[SENDER, parent, child]).unwrap_err();
-        let error = error.to_string();
-        assert!(error.contains("rank 1 calls `MPI_Comm_spawn`"), "{error}");
-        assert_eq!(error.matches("error: ").count(), 1, "{error}");
-    }
-
-    #[test]
-    fn several_programs_are_refused() {
-        let other = "migsim-record 1 0 1\ng 0 1 0\n";
-        let error = converted(&[SENDER, RECEIVER, other]).unwrap_err();
-        let error = error.to_string();
-        assert!(error.contains("2 MPI programs ran"), "{error}");
-    }
-
-    #[test]
-    fn every_cut_and_every_wrong_byte_is_refused_or_read_without_a_panic() {
-        let collective = "migsim-record 1 1 2\ng 0 2 0 1\nc alltoall 0 0 0 0 2 3 4\ne 0\nn 0 1 1 0 8\nr 0 0 0 5\nend\n";
-        for text in [RECEIVER, collective] {
-            for at in 0..text.len() {
-                let whole = at + 1 == text.len();
-                assert!(converted(&[SENDER, &text[..at]]).is_err() || whole, "{at}");
-                for byte in ["9", "-", "x", " ", "\n"] {
-                    let _ =
-                        converted(&[SENDER, &format!("{}{byte}{}", &text[..at], &text[at + 1..])]);
-                }
-            }
-        }
-    }
+    Ok(read)
 }

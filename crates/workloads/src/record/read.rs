@@ -11,7 +11,8 @@
 //! e NUMBER                     it is complete
 //! migsim-record failed REASON  instead of all that: the record could not be written
 //! x CALL [from a second thread]            a call that cannot be cut
-//! m BYTES, o NS, end           memory, the price of a call, the last line
+//! i KEY VALUE                  a fact about library or host
+//! m BYTES, o NS, h HZ, end     memory, the price of a call, cycles of the core in a second, the last line
 //! ```
 
 use std::collections::BTreeMap;
@@ -41,6 +42,17 @@ pub(super) enum Operation {
     Send(Lane, u64),
     /// Receives the message of this number of a lane.
     Receive(Lane, usize),
+}
+
+impl Operation {
+    /// Describes an operation as what its process does.
+    pub(super) fn shown(&self) -> String {
+        match self {
+            Self::Work(time) => format!("computes {time} ns"),
+            Self::Send(lane, bytes) => format!("sends {bytes} B to rank {}", lane.to),
+            Self::Receive(lane, _) => format!("receives from rank {}", lane.from),
+        }
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -90,6 +102,10 @@ pub(super) struct Record {
     pub(super) is_started: bool,
     pub(super) memory: u64,
     pub(super) overhead: u64,
+    /// The cycles of its core \[1/s\]; 0 if the recorder did not measure them.
+    pub(super) cycles: u64,
+    /// Facts about its library and its host, by their keys.
+    pub(super) facts: BTreeMap<String, String>,
     groups: BTreeMap<u64, Vec<usize>>,
     events: Vec<Event>,
 }
@@ -171,6 +187,8 @@ impl Record {
             is_started: words.left.next() == Some("started"),
             memory: 0,
             overhead: 0,
+            cycles: 0,
+            facts: BTreeMap::new(),
             groups: BTreeMap::new(),
             events: Vec::new(),
         })
@@ -184,6 +202,12 @@ impl Record {
             "w" => self.events.push(Event::Work(words.count()?)),
             "m" => self.memory = words.count()?,
             "o" => self.overhead = words.count()?,
+            "h" => self.cycles = words.count()?,
+            "i" => {
+                let key = words.text()?.to_owned();
+                let value: Vec<&str> = words.left.collect();
+                self.facts.insert(key, value.join(" "));
+            }
             "s" => {
                 let lane = self.lane(words.number()?, words.number()?, true, words.number()?)?;
                 self.events.push(Event::Send(lane, words.count()?));

@@ -235,6 +235,52 @@ static void track(Group *g, long long id, MPI_Request r) {
     insert((Pending){.key = request_key(r), .kind = COLLECTIVE, .active = 1, .seq = id, .group = g});
 }
 
+/* --- the library, its transport, and the host --- */
+
+/* `i KEY VALUE`: what does not print, such as the lines of a version, becomes a space. */
+static void fact(const char *key, const char *value) {
+    word("i "); word(key); word(" ");
+    for (int i = 0; value[i] && i < 200; i++) {
+        char letter[2] = {value[i] > ' ' && value[i] <= '~' ? value[i] : ' ', 0};
+        word(letter);
+    }
+    newline();
+}
+/* A control variable of the library (MPI 3.1), which counts whatever file, flag or variable of the environment set it. */
+static void control(const char *key, const char *name) {
+    static char value[65536];
+    __typeof__(&MPI_T_cvar_get_index) index_of = (__typeof__(index_of))dlsym(RTLD_DEFAULT, "MPI_T_cvar_get_index");
+    __typeof__(&MPI_T_cvar_get_info) describe = (__typeof__(describe))dlsym(RTLD_DEFAULT, "MPI_T_cvar_get_info");
+    __typeof__(&MPI_T_cvar_handle_alloc) open = (__typeof__(open))dlsym(RTLD_DEFAULT, "MPI_T_cvar_handle_alloc");
+    __typeof__(&MPI_T_cvar_read) get = (__typeof__(get))dlsym(RTLD_DEFAULT, "MPI_T_cvar_read");
+    __typeof__(&MPI_T_cvar_handle_free) shut = (__typeof__(shut))dlsym(RTLD_DEFAULT, "MPI_T_cvar_handle_free");
+    MPI_Datatype type;
+    MPI_T_cvar_handle handle;
+    MPI_T_enum names;
+    int index, count, detail, bound, scope, none = 0;
+    if (!index_of || !describe || !open || !get || !shut || index_of(name, &index)) return;
+    if (describe(index, NULL, &none, &detail, &type, &names, NULL, &none, &bound, &scope) || open(index, NULL, &handle, &count)) return;
+    if (count < (int)sizeof value / 8 && !get(handle, value)) {
+        value[sizeof value - 1] = 0;
+        if (type != MPI_CHAR) snprintf(value, sizeof value, "%d", value[0] != 0);
+        fact(key, value);
+    }
+    shut(&handle);
+}
+static void describe(void) {
+    static char text[MPI_MAX_LIBRARY_VERSION_STRING + MPI_MAX_PROCESSOR_NAME];
+    __typeof__(&MPI_T_init_thread) tools = (__typeof__(tools))dlsym(RTLD_DEFAULT, "MPI_T_init_thread");
+    int length, provided;
+    REAL(Get_library_version)(text, &length);
+    fact("version", text);
+    REAL(Get_processor_name)(text, &length);
+    fact("host", text);
+    if (!tools || tools(MPI_THREAD_SINGLE, &provided)) return;
+    control("btl", "btl");
+    control("pml", "pml");
+    control("yield", "mpi_yield_when_idle");
+}
+
 /* --- beginning and end --- */
 
 /* The command that `migsim record` has started ends with it, even if that is killed. */
@@ -269,6 +315,7 @@ static void begin(void) {
     REAL(Comm_create_keyval)(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &keyval, NULL);
     add_group(MPI_COMM_WORLD, 0);
     add_group(MPI_COMM_SELF, 1);
+    describe();
     REAL(Barrier)(MPI_COMM_WORLD);
 }
 int MPI_Init(int *argc, char ***argv) { inside = 1; int e = REAL(Init)(argc, argv); begin(); return leave(e); }
@@ -312,6 +359,23 @@ static long long price(void) {
     inside = 1;
     return took[BATCHES / 2] / TIMES;
 }
+/* The cycles of the core in a second: one addition that waits for the one before takes one cycle. The median of batches in processor time. */
+static long long cycles(void) {
+    enum { BATCHES = 41, ROUNDS = 12500, ADDITIONS = 8 };
+    long long took[BATCHES];
+    struct timespec a, b;
+    uint64_t sum = 1, one = 1;
+    for (int batch = 0; batch < BATCHES; batch++) {
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &a);
+        for (int i = 0; i < ROUNDS; i++)
+            for (int k = 0; k < ADDITIONS; k++) { sum += one; __asm__ volatile("" : "+r"(sum), "+r"(one)); }
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &b);
+        took[batch] = (b.tv_sec - a.tv_sec) * 1000000000LL + b.tv_nsec - a.tv_nsec;
+    }
+    qsort(took, BATCHES, sizeof *took, longer);
+    long long median = took[BATCHES / 2] > 0 ? took[BATCHES / 2] : 1;
+    return 1000000000LL * ROUNDS * ADDITIONS / median;
+}
 int MPI_Finalize(void) {
     enter();
     long pages = 0, resident = 0;
@@ -321,6 +385,7 @@ int MPI_Finalize(void) {
         fclose(statm);
     }
     word("o"); number(price()); newline();
+    word("h"); number(cycles()); newline();
     word("end\n");
     flush();
     close(file);

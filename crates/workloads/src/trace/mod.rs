@@ -6,6 +6,7 @@
 //! memory p SIZE          memory of process p; without p, of all processes that have no line of their own
 //! host p NAME            process p starts on this host; for all processes, or for none
 //! runtime KEY VALUE      a setting of the runtime: `sends sequential`, `barrier.kind central`
+//! recorded KEY VALUE     a fact about the recording that the trace comes from: `library open-mpi`
 //! cycles X               clock cycles per instruction
 //! step k                 opens superstep k; the following lines belong to it
 //! c p WORK               process p computes (at most one line per process; none = 0)
@@ -25,11 +26,13 @@
 mod header;
 mod line;
 mod parse;
+mod recording;
 mod steps;
 mod write;
 
 use std::ops::Range;
 
+pub use recording::{KEYS as RECORDING_KEYS, Recording};
 pub use write::Preamble;
 
 use super::recorded::{Recorded, recorded_methods};
@@ -56,6 +59,7 @@ pub const DESCRIPTION: &str = include_str!("../../../../docs/trace-format.md");
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trace {
     settings: Vec<Setting>,
+    recording: Recording,
     cycles_per_instruction: f64,
     /// The names of the hosts, one after the other, and where that of each process stands; empty if the trace names none.
     host_names: String,
@@ -73,6 +77,11 @@ impl Trace {
     /// The settings that the trace brings along: those of the runtime for which it was made.
     pub fn settings(&self) -> &[Setting] {
         &self.settings
+    }
+
+    /// Facts about the recording that the trace comes from.
+    pub fn recording(&self) -> &Recording {
+        &self.recording
     }
 
     /// Gives `memory` to the processes about whose memory the trace says nothing.

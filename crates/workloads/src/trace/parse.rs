@@ -5,8 +5,8 @@
 
 use std::path::Path;
 
-use super::Trace;
 use super::line::{Complaint, Line, complaint, whole};
+use super::{Recording, Trace};
 use crate::recorded::Recorded;
 use migsim_base::document::{FileKind, read_bytes};
 use migsim_base::error::{Error, Problem};
@@ -38,7 +38,7 @@ enum Place {
 }
 
 /// The records: those first of which a trace has most.
-const RECORDS: [Record; 13] = [
+const RECORDS: [Record; 14] = [
     record(
         "m",
         &["source", "destination", "bytes"],
@@ -95,6 +95,12 @@ const RECORDS: [Record; 13] = [
         "runtime",
         &["key", "value"],
         ["", "runtime key value"],
+        Place::AboveSteps,
+    ),
+    record(
+        "recorded",
+        &["key", "value"],
+        ["", "recorded key value"],
         Place::AboveSteps,
     ),
     record("cycles", &["number"], ["", "cycles x"], Place::AboveSteps),
@@ -215,6 +221,7 @@ impl<'a> Reader<'a> {
             problems: Vec::new(),
             trace: Trace {
                 settings: Vec::new(),
+                recording: Recording::default(),
                 cycles_per_instruction: 1.0,
                 host_names: String::new(),
                 hosts: Vec::new(),
@@ -318,6 +325,7 @@ impl<'a> Reader<'a> {
             "barrier" => self.barrier(line),
             "recv" => self.recv(line),
             "runtime" => self.runtime(line),
+            "recorded" => self.recorded(line),
             "cycles" => self.cycles(line),
             "processes" => self.processes(line),
             "bsp" => complaint(0, "a second `bsp` line", "a file holds one trace"),

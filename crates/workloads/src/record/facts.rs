@@ -1,0 +1,155 @@
+//! What a recording says of itself: library, transport and host from the facts in its records, and how it was made.
+
+use std::collections::BTreeMap;
+
+use super::read::Record;
+use crate::trace::Recording;
+
+/// The names of MPI libraries, each behind the text with which the version of the library begins.
+const LIBRARIES: [(&str, &str); 5] = [
+    ("Open MPI", "open-mpi"),
+    ("MPICH", "mpich"),
+    ("Intel(R) MPI", "intel-mpi"),
+    ("MVAPICH", "mvapich"),
+    ("CRAY MPICH", "cray-mpich"),
+];
+
+/// Describes the library and the host of a recording, as rank 0 has them, and the number of processes on a host.
+pub(super) fn describe(records: &[Record]) -> Recording {
+    let mut recording = Recording::default();
+    let Some(first) = records.first() else {
+        return recording;
+    };
+    let fact = |key: &str| first.facts.get(key).map_or("", String::as_str);
+    let text = fact("version");
+    if !text.is_empty() {
+        recording.set("library", &library(text));
+        recording.set("version", version(text));
+    }
+    recording.set("host", fact("host"));
+    let mut hosts: BTreeMap<&str, usize> = BTreeMap::new();
+    for record in records {
+        let host = record.facts.get("host").map_or("", String::as_str);
+        *hosts.entry(host).or_default() += 1;
+    }
+    let ranks = hosts.values().copied().max().unwrap_or(1);
+    recording.set("ranks", &ranks.to_string());
+    if records.len() > 1 && !text.is_empty() {
+        recording.set("transport", transport(first, ranks > 1));
+    }
+    match fact("yield") {
+        "0" => recording.set("waiting", "spin"),
+        "1" => recording.set("waiting", "yield"),
+        _ => {}
+    }
+    recording
+}
+
+/// The name of a library: a known one, or the first word of its version in small letters.
+fn library(text: &str) -> String {
+    let known = LIBRARIES.iter().find(|(start, _)| text.starts_with(start));
+    let first = || {
+        text.split_whitespace()
+            .next()
+            .unwrap_or("unknown")
+            .to_lowercase()
+    };
+    known.map_or_else(first, |(_, name)| (*name).to_owned())
+}
+
+/// The first word of a text that is a version: digits, perhaps behind a `v`, with a point between them.
+fn version(text: &str) -> &str {
+    let words = text.split(|letter: char| letter.is_whitespace() || letter == ',');
+    let is_version = |word: &&str| {
+        word.starts_with(|letter: char| letter.is_ascii_digit()) && word.contains('.')
+    };
+    let mut words = words.map(|word| word.strip_prefix('v').unwrap_or(word));
+    words.find(is_version).unwrap_or("unknown")
+}
+
+/// What carries the messages between processes of a host, or between hosts.
+///
+/// Open MPI names it in the control variables `pml` and `btl`: names separated by commas that are the allowed ones, or behind a `^` those that
+/// are left out. Other libraries use shared memory inside a host.
+fn transport(record: &Record, is_shared: bool) -> &'static str {
+    let allows = |key: &str, name: &str| {
+        let list = record.facts.get(key).map_or("", String::as_str);
+        let names = |list: &str| list.split(',').any(|one| one.trim() == name);
+        match list.strip_prefix('^') {
+            Some(left_out) => !names(left_out),
+            None => list.is_empty() || names(list),
+        }
+    };
+    let is_chosen = |name: &str| record.facts.get("pml").is_some_and(|list| list == name);
+    match () {
+        () if is_chosen("ucx") => "ucx",
+        () if is_chosen("cm") => "matching-network",
+        () if is_shared && (allows("btl", "vader") || allows("btl", "sm")) => "shared-memory",
+        () if record.facts.contains_key("btl") && allows("btl", "tcp") => "tcp",
+        () => "unknown",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(facts: &str) -> Record {
+        let facts: String = facts.lines().map(|fact| format!("i {fact}\n")).collect();
+        Record::parse("0", &format!("migsim-record 1 0 2\n{facts}end\n")).unwrap()
+    }
+
+    fn described(facts: &str) -> String {
+        describe(&[record(facts), record(facts)]).lines()
+    }
+
+    #[test]
+    fn open_mpi_names_its_transport_and_its_way_to_wait() {
+        let text =
+            "version Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4\nhost vm\nyield 0\n";
+        assert_eq!(
+            described(&format!("{text}btl tcp,self")),
+            "recorded library open-mpi\nrecorded version 4.1.4\nrecorded transport tcp\nrecorded waiting spin\n\
+             recorded host vm\nrecorded ranks 2\n"
+        );
+        for (btl, expected) in [
+            ("btl ^uct,openib,ofi", "shared-memory"),
+            ("btl ^vader,sm", "tcp"),
+            ("btl vader,self", "shared-memory"),
+            ("pml ucx\nbtl ", "ucx"),
+            ("btl self", "unknown"),
+        ] {
+            let found = described(&format!("{text}{btl}"));
+            assert!(
+                found.contains(&format!("transport {expected}\n")),
+                "{btl}: {found}"
+            );
+        }
+    }
+
+    #[test]
+    fn other_libraries_have_their_names_and_versions() {
+        let text = |version: &str| described(&format!("version {version}"));
+        let mpich = text("MPICH Version: 4.0.2 MPICH Release date: Thu Apr 7");
+        assert!(
+            mpich.starts_with("recorded library mpich\nrecorded version 4.0.2\n"),
+            "{mpich}"
+        );
+        let intel = text("Intel(R) MPI Library 2021.10 for Linux* OS");
+        assert!(
+            intel.starts_with("recorded library intel-mpi\nrecorded version 2021.10\n"),
+            "{intel}"
+        );
+        let other = text("Fantasy messages");
+        assert!(
+            other.starts_with("recorded library fantasy\nrecorded version unknown\n"),
+            "{other}"
+        );
+    }
+
+    #[test]
+    fn old_records_say_nothing_of_their_library() {
+        let old = Record::parse("0", "migsim-record 1 0 1\nend\n").unwrap();
+        assert_eq!(describe(&[old]).lines(), "recorded ranks 1\n");
+    }
+}

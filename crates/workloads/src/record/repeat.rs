@@ -1,0 +1,147 @@
+//! Repetitions of a recording: the least work of each piece, over runs whose messages agree.
+//!
+//! A piece is the work of a process between two events (a send, a receive). Noise of the machine only adds to it, so that the least of
+//! several runs is nearest to what the program needs. Runs whose events differ are no repetitions, and are refused.
+
+use super::read::Operation;
+use migsim_base::error::{Error, Problem};
+use migsim_base::words::counted;
+
+/// The work of a process in the repetitions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Spread {
+    /// The sum of the least pieces \[ns\].
+    pub taken: u64,
+    /// The least sum of a run \[ns\].
+    pub least: u64,
+    /// The largest sum of a run \[ns\].
+    pub most: u64,
+}
+
+/// The operations of the processes of a run, pieces of work joined: one before each event, and one behind the last.
+#[derive(Clone, Debug)]
+pub(super) struct Pieces(Vec<Process>);
+
+#[derive(Clone, Debug, Default)]
+struct Process {
+    work: Vec<u64>,
+    events: Vec<Operation>,
+}
+
+impl Pieces {
+    /// Joins the work between events.
+    pub(super) fn of(operations: &[Vec<Operation>]) -> Self {
+        Self(operations.iter().map(|all| Process::of(all)).collect())
+    }
+
+    /// The operations again, without pieces of no work.
+    pub(super) fn operations(self) -> Vec<Vec<Operation>> {
+        self.0.into_iter().map(Process::operations).collect()
+    }
+}
+
+impl Process {
+    fn of(operations: &[Operation]) -> Self {
+        let mut process = Self {
+            work: vec![0],
+            events: Vec::new(),
+        };
+        for operation in operations {
+            match (operation, process.work.last_mut()) {
+                (Operation::Work(time), Some(piece)) => *piece = piece.saturating_add(*time),
+                (event, _) => {
+                    process.events.push(*event);
+                    process.work.push(0);
+                }
+            }
+        }
+        process
+    }
+
+    fn operations(self) -> Vec<Operation> {
+        let mut events = self.events.into_iter();
+        let mut operations = Vec::new();
+        for time in self.work {
+            operations.extend((time > 0).then_some(Operation::Work(time)));
+            operations.extend(events.next());
+        }
+        operations
+    }
+
+    fn sum(&self) -> u64 {
+        self.work
+            .iter()
+            .fold(0, |sum, piece| sum.saturating_add(*piece))
+    }
+}
+
+/// Takes the least work of each piece of the runs, and returns the spread of each process.
+///
+/// # Errors
+/// The messages of two runs differ.
+pub(super) fn least(
+    runs: &[Vec<Vec<Operation>>],
+) -> Result<(Vec<Vec<Operation>>, Vec<Spread>), Error> {
+    let runs: Vec<Pieces> = runs.iter().map(|run| Pieces::of(run)).collect();
+    let Some((first, others)) = runs.split_first() else {
+        return Ok((Vec::new(), Vec::new()));
+    };
+    let mut taken = first.clone();
+    for (number, run) in others.iter().enumerate() {
+        agree(first, run, number + 2)?;
+        for (process, other) in taken.0.iter_mut().zip(&run.0) {
+            for (piece, other) in process.work.iter_mut().zip(&other.work) {
+                *piece = (*piece).min(*other);
+            }
+        }
+    }
+    let spread = |(rank, process): (usize, &Process)| {
+        let sums = runs.iter().map(|run| run.0[rank].sum());
+        Spread {
+            taken: process.sum(),
+            least: sums.clone().min().unwrap_or(0),
+            most: sums.max().unwrap_or(0),
+        }
+    };
+    let spreads = taken.0.iter().enumerate().map(spread).collect();
+    Ok((taken.operations(), spreads))
+}
+
+/// Refuses a run whose events are not those of the first one.
+fn agree(first: &Pieces, run: &Pieces, number: usize) -> Result<(), Error> {
+    let refused = |message: String| {
+        let hint = "record runs of the same input that send the same messages in the same order, or record once without `--repeat`";
+        Err(Problem::new(message)
+            .source(format!("repetition {number}"))
+            .hint(hint)
+            .into())
+    };
+    let (processes, expected) = (run.0.len(), first.0.len());
+    if processes != expected {
+        return refused(format!(
+            "it has {}, and the first run has {expected}",
+            counted(processes, "process")
+        ));
+    }
+    for (rank, (one, other)) in first.0.iter().zip(&run.0).enumerate() {
+        let pairs = one.events.iter().zip(&other.events);
+        let differing = pairs.clone().position(|(one, other)| one != other);
+        let (before, after) = (one.events.len(), other.events.len());
+        let Some(at) = differing.or_else(|| (before != after).then(|| before.min(after))) else {
+            continue;
+        };
+        let shown = |events: &[Operation]| {
+            events
+                .get(at)
+                .map_or_else(|| "ends".into(), Operation::shown)
+        };
+        return refused(format!(
+            "rank {rank} {} as its event {}, and in the first run it {}",
+            shown(&other.events),
+            at + 1,
+            shown(&one.events)
+        ));
+    }
+    Ok(())
+}

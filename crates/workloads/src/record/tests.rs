@@ -1,0 +1,222 @@
+use super::*;
+use crate::Workload;
+use crate::trace::Trace;
+
+const SENDER: &str =
+    "migsim-record 1 0 2\ng 0 2 0 1\nw 1000000\ns 0 1 5 800\nw 2000000\nm 4096\no 90\nend\n";
+const RECEIVER: &str = "migsim-record 1 1 2\ng 0 2 0 1\nr 0 0 0 5\nw 3000000\nend\n";
+
+/// Times in nanoseconds as instructions.
+fn in_ghz() -> Measure<'static> {
+    Measure {
+        speed: InstructionsPerSecond::new(1e9),
+        clock: "wall",
+    }
+}
+
+fn converted(texts: &[&str]) -> Result<Conversion, Error> {
+    let names = texts.iter().enumerate();
+    let records: Vec<_> = names
+        .map(|(at, text)| (format!("{at}.record"), (*text).to_owned()))
+        .collect();
+    convert(&[records], in_ghz())
+}
+
+#[test]
+fn a_message_arrives_a_superstep_later() {
+    let made = converted(&[SENDER, RECEIVER]).unwrap();
+    assert_eq!(
+        made.trace,
+        "migsim-trace 2\nprocesses 2\nrecorded ranks 2\nrecorded speed 1GHz\nrecorded clock wall\n\
+         recorded cost 90ns\nrecorded repetitions 1\nmemory 0 4096B\nruntime barrier.kind none\n\
+         step 0\nc 0 1000000\nm 0 1 800\nstep 1\nc 0 2000000\nc 1 3000000\nend\n"
+    );
+    let trace = Trace::parse("made", &made.trace).unwrap();
+    assert_eq!(
+        (trace.supersteps(), made.messages, made.overhead),
+        (2, 1, 90)
+    );
+}
+
+#[test]
+fn receives_match_in_the_order_of_posting() {
+    // The receive that was posted second completes first: it still takes the second message.
+    let sender = "migsim-record 1 0 2\ng 0 2 0 1\ns 0 1 5 1\nw 900000\ns 0 1 5 2\nend\n";
+    let receiver = "migsim-record 1 1 2\ng 0 2 0 1\nr 1 0 0 5\nw 500000\nr 0 0 0 5\nend\n";
+    let made = converted(&[sender, receiver]).unwrap();
+    assert!(
+        made.trace.contains("step 2\nc 1 500000\n"),
+        "{}",
+        made.trace
+    );
+}
+
+#[test]
+fn neighbours_exchange_at_once_and_their_messages_match_by_collective() {
+    // A ring of two: each is both neighbours of the other. The second collective is complete first.
+    let two = |rank: usize, first: usize, then: usize| {
+        let other = 1 - rank;
+        format!(
+            "migsim-record 1 {rank} 2\ng 0 2 0 1\nn 0 0 2 {other} 8 {other} 8 {other} {other}\n\
+             n 0 1 1 {other} 9 {other}\ne {first}\nw 1000000\ne {then}\nend\n"
+        )
+    };
+    let made = converted(&[&two(0, 0, 1), &two(1, 0, 1)]).unwrap();
+    assert_eq!((made.supersteps, made.messages), (3, 6));
+    assert!(made.trace.contains("m 0 1 8\nm 0 1 8\nm 1 0 8\nm 1 0 8\n"));
+    let made = converted(&[&two(0, 1, 0), &two(1, 1, 0)]).unwrap();
+    assert!(made.trace.contains("step 0\nm 0 1 9\n"), "{}", made.trace);
+    let wrong = "migsim-record 1 1 2\ng 0 2 0 1\nn 0 0 1 2 8\nend\n";
+    let error = converted(&[SENDER, wrong]).unwrap_err().to_string();
+    assert!(error.contains("there is no member 2"), "{error}");
+}
+
+#[test]
+fn what_cannot_be_cut_is_told_with_rank_and_call() {
+    let error = |other: &str| converted(&[SENDER, other]).unwrap_err().to_string();
+    let one_sided = error("migsim-record 1 1 2\ng 0 2 0 1\nx MPI_Win_create\nend\n");
+    assert!(
+        one_sided.contains("rank 1 calls `MPI_Win_create`"),
+        "{one_sided}"
+    );
+    assert!(
+        one_sided.ends_with(
+            "--> rank 1\n  hint: use messages or collectives instead of one-sided communication"
+        ),
+        "{one_sided}"
+    );
+    let thread = error("migsim-record 1 1 2\ng 0 2 0 1\nx MPI_Send from a second thread\nend\n");
+    assert!(
+        thread.contains("rank 1 calls `MPI_Send` from a second thread, which cannot")
+            && thread.contains("hint: let one thread"),
+        "{thread}"
+    );
+    let damaged = error("migsim-record 1 1 2\nz 0 2 0 1\nend\n");
+    assert!(
+        damaged.ends_with(
+            "--> 1.record:2:1\n  hint: the recorder wrote it otherwise: record the program again"
+        ),
+        "{damaged}"
+    );
+    let spawn = error("migsim-record 1 1 2\ng 0 2 0 1\nx MPI_Comm_spawn\nend\n");
+    assert!(
+        spawn.contains("rank 1 calls `MPI_Comm_spawn`, which starts processes"),
+        "{spawn}"
+    );
+    let unsent = error("migsim-record 1 1 2\ng 0 2 0 1\nr 0 0 0 6\nend\n");
+    assert!(unsent.contains("rank 1 waits"), "{unsent}");
+}
+
+#[test]
+fn records_of_processes_that_the_program_starts_replace_none_of_its_own() {
+    let child = "migsim-record 1 0 1 started\ng 0 1 0\nx MPI_Bcast\nend\n";
+    let error = converted(&[SENDER, RECEIVER, child]).unwrap_err();
+    let error = error.to_string();
+    assert!(error.contains("the program starts processes"), "{error}");
+    let parent = "migsim-record 1 1 2\ng 0 2 0 1\nx MPI_Comm_spawn\nend\n";
+    let error = converted(&[SENDER, parent, child]).unwrap_err();
+    let error = error.to_string();
+    assert!(error.contains("rank 1 calls `MPI_Comm_spawn`"), "{error}");
+    assert_eq!(error.matches("error: ").count(), 1, "{error}");
+}
+
+#[test]
+fn several_programs_are_refused() {
+    let other = "migsim-record 1 0 1\ng 0 1 0\n";
+    let error = converted(&[SENDER, RECEIVER, other]).unwrap_err();
+    let error = error.to_string();
+    assert!(error.contains("2 MPI programs ran"), "{error}");
+}
+
+#[test]
+fn every_cut_and_every_wrong_byte_is_refused_or_read_without_a_panic() {
+    let collective = "migsim-record 1 1 2\ng 0 2 0 1\nc alltoall 0 0 0 0 2 3 4\ne 0\nn 0 1 1 0 8\nr 0 0 0 5\nend\n";
+    for text in [RECEIVER, collective] {
+        for at in 0..text.len() {
+            let whole = at + 1 == text.len();
+            assert!(converted(&[SENDER, &text[..at]]).is_err() || whole, "{at}");
+            for byte in ["9", "-", "x", " ", "\n"] {
+                let _ = converted(&[SENDER, &format!("{}{byte}{}", &text[..at], &text[at + 1..])]);
+            }
+        }
+    }
+}
+
+fn run(texts: [&str; 2]) -> Records {
+    let names = texts.iter().enumerate();
+    names
+        .map(|(at, text)| (format!("{at}.record"), (*text).to_owned()))
+        .collect()
+}
+
+#[test]
+fn the_least_work_of_each_piece_is_taken() {
+    // Pieces of rank 0: 1 and 2 ms, then 3 and 1 ms: 1 and 1 ms are the least. Rank 1: 3 ms, then 1 + 3 ms in two parts.
+    let again = SENDER
+        .replace("w 1000000", "w 3000000")
+        .replace("w 2000000", "w 1000000");
+    let late = RECEIVER.replace("w 3000000", "w 1000000\nw 3000000");
+    let made = convert(&[run([SENDER, RECEIVER]), run([&again, &late])], in_ghz()).unwrap();
+    assert!(made.trace.contains("recorded repetitions 2\n"));
+    assert!(
+        made.trace
+            .ends_with("step 0\nc 0 1000000\nm 0 1 800\nstep 1\nc 0 1000000\nc 1 3000000\nend\n"),
+        "{}",
+        made.trace
+    );
+    let spread = made.spreads[0];
+    assert_eq!(
+        (spread.taken, spread.least, spread.most),
+        (2_000_000, 3_000_000, 4_000_000)
+    );
+    let spread = made.spreads[1];
+    assert_eq!(
+        (spread.taken, spread.least, spread.most),
+        (3_000_000, 3_000_000, 4_000_000)
+    );
+}
+
+#[test]
+fn runs_that_differ_are_refused_with_rank_and_event() {
+    let error = |sender: &str, receiver: &str| {
+        let runs = [run([SENDER, RECEIVER]), run([sender, receiver])];
+        convert(&runs, in_ghz()).unwrap_err().to_string()
+    };
+    let other = error(&SENDER.replace(" 800", " 801"), RECEIVER);
+    let expected = "rank 0 sends 801 B to rank 1 as its event 1, and in the first run it sends 800 B to rank 1";
+    assert!(
+        other.contains(expected) && other.contains("--> repetition 2"),
+        "{other}"
+    );
+    let more = error(&SENDER.replace("m 4096", "s 0 1 6 8\nm 4096"), RECEIVER);
+    assert!(
+        more.contains("rank 0 sends 8 B to rank 1 as its event 2, and in the first run it ends"),
+        "{more}"
+    );
+    let runs = [
+        run([SENDER, RECEIVER]),
+        vec![("0".into(), "migsim-record 1 0 1\nend\n".into())],
+    ];
+    let fewer = convert(&runs, in_ghz()).unwrap_err().to_string();
+    assert!(
+        fewer.contains("it has 1 process, and the first run has 2"),
+        "{fewer}"
+    );
+}
+
+#[test]
+fn the_measured_speed_counts_unless_another_one_is_given() {
+    let with_speed = SENDER.replace("end", "h 3624370265\nend");
+    let runs = [run([&with_speed, RECEIVER])];
+    let made = convert(&runs, Measure::default()).unwrap();
+    assert!(made.is_speed_measured);
+    assert!(
+        made.trace.contains("recorded speed 3.62GHz\n") && made.trace.contains("\nc 0 3620000\n"),
+        "{}",
+        made.trace
+    );
+    let made = convert(&runs, in_ghz()).unwrap();
+    assert!(made.trace.contains("recorded speed 1GHz\n"));
+    let made = convert(&[run([SENDER, RECEIVER])], Measure::default()).unwrap();
+    assert_eq!((made.is_speed_measured, made.speed.get()), (false, 1e9));
+}

@@ -1,0 +1,131 @@
+//! The `recorded` lines of a trace: with what, where and how a program was recorded. They change no result by themselves; the library that
+//! belongs to the recording is chosen by them.
+
+use std::collections::BTreeMap;
+
+use super::line::{Complaint, Line, complaint};
+use super::parse::Reader;
+use migsim_base::error::Problem;
+
+/// The keys of `recorded` lines, each with its meaning.
+pub const KEYS: [(&str, &str); 10] = [
+    (
+        "library",
+        "the MPI library: open-mpi, mpich, intel-mpi, mvapich or another name",
+    ),
+    ("version", "its version"),
+    (
+        "transport",
+        "what carried the messages: tcp, shared-memory or another name",
+    ),
+    (
+        "waiting",
+        "what a waiting process does: spin, yield or sleep",
+    ),
+    ("host", "the host of process 0"),
+    ("ranks", "the largest number of processes on one host"),
+    ("speed", "the speed by which measured time became work"),
+    ("clock", "the clock of computation: wall or cpu"),
+    ("cost", "the time that the recorder takes for a call"),
+    (
+        "repetitions",
+        "the number of runs, of which each piece of work is the least",
+    ),
+];
+
+/// Facts about a recording, by their keys ([`KEYS`]); empty for a trace that was not recorded.
+///
+/// ```
+/// use migsim_workloads::trace::Trace;
+/// let text = "migsim-trace 2\nprocesses 1\nrecorded library open-mpi\nend\n";
+/// assert_eq!(Trace::parse("a.trace", text)?.recording().get("library"), Some("open-mpi"));
+/// # Ok::<(), migsim_base::error::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Recording {
+    facts: BTreeMap<&'static str, String>,
+}
+
+impl Recording {
+    /// Whether nothing is known: the trace was not recorded.
+    pub fn is_empty(&self) -> bool {
+        self.facts.is_empty()
+    }
+
+    /// Returns a fact.
+    pub fn get(&self, key: &str) -> Option<&str> {
+        self.facts.get(key).map(String::as_str)
+    }
+
+    /// Adds a fact, in which blanks and signs of comments become `_`; ignores an unknown key and a value without letters.
+    pub(crate) fn set(&mut self, key: &str, value: &str) {
+        let key = KEYS.iter().find(|(known, _)| *known == key);
+        let value = value
+            .trim()
+            .replace(|letter: char| letter == '#' || letter.is_whitespace(), "_");
+        if let Some((key, _)) = key.filter(|_| !value.is_empty()) {
+            self.facts.insert(key, value);
+        }
+    }
+
+    /// Writes its lines, in the order of [`KEYS`].
+    pub(crate) fn lines(&self) -> String {
+        let line = |(key, _): &(&str, &str)| Some(format!("recorded {key} {}\n", self.get(key)?));
+        KEYS.iter().filter_map(line).collect()
+    }
+}
+
+impl Reader<'_> {
+    /// `recorded KEY VALUE`.
+    pub(super) fn recorded(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
+        let key = line.words[1];
+        if !KEYS.iter().any(|(known, _)| *known == key) {
+            let known = Problem::unknown("key", key).known("keys", KEYS.map(|(known, _)| known));
+            let hint = known.hint.map_or_else(String::new, String::from);
+            return complaint(1, format!("unknown key `{key}` of a recording"), hint);
+        }
+        if self.trace.recording.get(key).is_some() {
+            return complaint(
+                1,
+                format!("a second `recorded {key}` line"),
+                "keep one of the lines",
+            );
+        }
+        self.trace.recording.set(key, line.words[2]);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Trace;
+
+    #[test]
+    fn facts_are_read_once_and_only_known_ones() {
+        let read =
+            |lines: &str| Trace::parse("t", &format!("migsim-trace 2\nprocesses 1\n{lines}end\n"));
+        let lines = "recorded library open-mpi\nrecorded repetitions 5\n";
+        let recording = read(lines).unwrap().recording().clone();
+        assert_eq!(recording.lines(), lines);
+        assert_eq!(
+            (recording.get("repetitions"), recording.get("host")),
+            (Some("5"), None)
+        );
+        let error = |lines: &str| read(lines).unwrap_err().to_string();
+        let twice = error("recorded host a\nrecorded host b\n");
+        assert!(
+            twice.contains("t:4:10") && twice.contains("a second `recorded host` line"),
+            "{twice}"
+        );
+        let unknown = error("recorded libary a\n");
+        assert!(unknown.contains("did you mean `library`?"), "{unknown}");
+    }
+
+    #[test]
+    fn a_fact_is_one_word() {
+        let mut recording = super::Recording::default();
+        recording.set("host", " node #3 ");
+        recording.set("version", " ");
+        assert_eq!(recording.lines(), "recorded host node__3\n");
+    }
+}

@@ -1,0 +1,109 @@
+//! The times of single messages between two processes, measured by a ping-pong of ours, and the MPI library that carried them.
+
+use std::num::ParseFloatError;
+use std::path::Path;
+
+use super::child::{self, Job};
+use super::folder::{self, Records};
+use super::{compile, records_in};
+use crate::cli::args::RecordClock;
+use crate::cli::interrupt::{self, Signals};
+use crate::document::read_text;
+use crate::error::{Error, Problem};
+use crate::workload::record::{Measure, convert};
+use crate::workload::trace::Recording;
+
+/// The source of the ping-pong, in C.
+const PINGPONG: &str = include_str!("../calibrate/pingpong.c");
+
+/// A message that was measured.
+#[derive(Debug)]
+pub(in crate::cli) struct Row {
+    /// The host of the sender, and that of the receiver.
+    pub(in crate::cli) from: String,
+    /// Likewise.
+    pub(in crate::cli) to: String,
+    /// Its size \[B\].
+    pub(in crate::cli) bytes: f64,
+    /// Its time, one way \[s\].
+    pub(in crate::cli) time: f64,
+}
+
+/// Measures the messages between the first two processes that `program` starts: once to measure, and once under the recorder, which describes the
+/// library.
+pub(in crate::cli) fn measure(program: &[String]) -> Result<(Vec<Row>, Recording), Error> {
+    let (recorder, pingpong) = (
+        compile::recorder()?,
+        compile::program("pingpong", PINGPONG)?,
+    );
+    folder::remove_stale(&std::env::temp_dir());
+    let signals = Signals::catch();
+    let records = Records::create(&std::env::temp_dir())?;
+    let done = run_both(program, (&recorder, &pingpong), &records, &signals);
+    if let Some(signal) = signals.came() {
+        drop(records); // an exit drops nothing
+        interrupt::leave_after(signal, Some("interrupted: nothing was written"));
+    }
+    done
+}
+
+fn run_both(
+    program: &[String],
+    (recorder, pingpong): (&Path, &Path),
+    records: &Records,
+    signals: &Signals,
+) -> Result<(Vec<Row>, Recording), Error> {
+    let table = records.path().join("pingpong.csv");
+    let own = [pingpong, &table].map(|path| path.display().to_string());
+    let program = [program, &own].concat();
+    let job = |recorder| Job {
+        program: &program,
+        recorder,
+        folder: records.path(),
+        clock: RecordClock::Wall,
+    };
+    child::run(&job(None), signals)?;
+    let text = read_text(&table)?;
+    child::run(&job(Some(recorder)), signals)?;
+    let made = convert(&[records_in(records.path())?], Measure::default())?;
+    Ok((rows(&text)?, made.recording))
+}
+
+/// Reads the table of the ping-pong.
+fn rows(text: &str) -> Result<Vec<Row>, Error> {
+    let row = |line: &str| {
+        let mut fields = line.rsplitn(4, ',');
+        let mut field = || fields.next().unwrap_or_default().to_owned();
+        let [time, bytes, to, from] = [field(), field(), field(), field()];
+        let (bytes, time) = (bytes.parse()?, time.parse()?);
+        Ok::<Row, ParseFloatError>(Row {
+            from,
+            to,
+            bytes,
+            time,
+        })
+    };
+    let rows: Result<Vec<Row>, ParseFloatError> = text.lines().skip(1).map(row).collect();
+    rows.map_err(|_| {
+        let problem = Problem::new("the ping-pong wrote a table that cannot be read");
+        Error::Run(problem.hint("measure again: the disk may be full"))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_have_hosts_size_and_time() {
+        let found = rows("from,to,bytes,time_s\na,b,8,1.5e-06\n").unwrap();
+        let [row] = &found[..] else {
+            unreachable!("one row")
+        };
+        assert_eq!(
+            (&*row.from, &*row.to, row.bytes, row.time),
+            ("a", "b", 8.0, 1.5e-6)
+        );
+        assert!(rows("from,to,bytes,time_s\na,b,8\n").is_err());
+    }
+}

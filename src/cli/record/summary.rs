@@ -1,0 +1,172 @@
+//! What `migsim record` prints: what was recorded, how time became work, the spread of repetitions, and how to record it better.
+
+use std::fmt::Write as _;
+
+use super::super::args::{RecordArguments, RecordClock};
+use crate::words::counted;
+use crate::workload::record::{Conversion, Spread};
+
+/// Maximum number of processes whose spread is printed: those of the widest.
+const SHOWN: usize = 8;
+/// Spread of repetitions above which more of them are proposed, relative to the least run.
+const WIDE: f64 = 0.1;
+
+/// The text about a recording, a line for each fact.
+pub(super) fn text(arguments: &RecordArguments, made: &Conversion) -> String {
+    let mut text = format!(
+        "{}: {}, {}, {}\n",
+        arguments.out.display(),
+        counted(made.processes, "process"),
+        counted(made.supersteps, "superstep"),
+        counted(made.messages, "message"),
+    );
+    let fact = |key| made.recording.get(key);
+    if let (Some(library), Some(version)) = (fact("library"), fact("version")) {
+        let over =
+            fact("transport").map_or_else(String::new, |transport| format!(" over {transport}"));
+        let waiting =
+            fact("waiting").map_or_else(String::new, |way| format!(", waiting processes {way}"));
+        let _ = writeln!(text, "library: {library} {version}{over}{waiting}");
+    }
+    let origin = match (arguments.speed, made.is_speed_measured) {
+        (Some(_), _) => "given by `--speed`",
+        (None, true) => "the measured clock of the core; `--speed` gives another one",
+        (None, false) => "not measured; give it with `--speed`",
+    };
+    let clock = fact("clock").map_or_else(String::new, |clock| format!("{clock} "));
+    let _ = writeln!(
+        text,
+        "work: {clock}time x {} GHz ({origin})",
+        made.speed.get() / 1e9
+    );
+    let _ = writeln!(text, "recorder: {} ns a call", made.overhead);
+    let runs = fact("repetitions").unwrap_or("1");
+    if runs != "1" {
+        let _ = writeln!(
+            text,
+            "repetitions: {runs}; work of each process, the least of each piece and the whole runs:"
+        );
+        for (rank, spread) in widest(&made.spreads) {
+            let [taken, least, most] =
+                [spread.taken, spread.least, spread.most].map(|time| time as f64 * 1e-9);
+            let _ = writeln!(
+                text,
+                "  rank {rank}: {taken:.4} s taken, runs from {least:.4} to {most:.4} s"
+            );
+        }
+    }
+    text
+}
+
+/// The processes of the widest spread, at most [`SHOWN`], in the order of their ranks.
+fn widest(spreads: &[Spread]) -> Vec<(usize, Spread)> {
+    let mut all: Vec<(usize, Spread)> = spreads.iter().copied().enumerate().collect();
+    all.sort_by(|(_, one), (_, other)| width(other).total_cmp(&width(one)));
+    all.truncate(SHOWN);
+    all.sort_by_key(|(rank, _)| *rank);
+    all
+}
+
+/// The difference between the longest and the shortest run, relative to the shortest.
+fn width(spread: &Spread) -> f64 {
+    (spread.most - spread.least) as f64 / spread.least.max(1) as f64
+}
+
+/// Notes about a recording on a machine with `cores`, a sentence each.
+pub(super) fn notes(arguments: &RecordArguments, made: &Conversion, cores: usize) -> Vec<String> {
+    let mut notes = Vec::new();
+    let is_wall = matches!(arguments.clock, RecordClock::Wall) && arguments.from.is_empty();
+    if is_wall && made.processes > cores {
+        notes.push(format!(
+            "{} shared {}: the wall clock counts the time in which other processes computed; record with `--clock cpu`",
+            counted(made.processes, "process"),
+            counted(cores, "core")
+        ));
+    }
+    let is_once = arguments.repeat == 1 && arguments.from.len() < 2;
+    if is_once {
+        let note = "one run: what else the machine did is part of the work; `--repeat 5` takes the least of five runs";
+        notes.push(note.to_owned());
+    } else if made.spreads.iter().any(|spread| width(spread) > WIDE) {
+        let most = made.spreads.iter().map(width).fold(0.0, f64::max);
+        notes.push(format!(
+            "the work of a process differs by {:.0} % between runs: leave the machine idle, or repeat more often",
+            100.0 * most
+        ));
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::record::{Measure, convert};
+    use clap::Parser as _;
+
+    /// The arguments of `migsim record` with these flags.
+    fn arguments(flags: &[&str]) -> RecordArguments {
+        let words = [&["migsim", "record"][..], flags, &["--", "mpirun"]].concat();
+        match crate::cli::Arguments::parse_from(words).command {
+            crate::cli::args::Command::Record(arguments) => arguments,
+            _ => unreachable!("the command is `record`"),
+        }
+    }
+
+    /// A recording whose only process computes so long in each run \[ns\].
+    fn made(runs: &[u64], arguments: &RecordArguments) -> Conversion {
+        let record = |work: &u64| {
+            format!("migsim-record 1 0 1\nw {work}\ni version Open MPI v4.1.4\nh 2500000000\nend\n")
+        };
+        let runs: Vec<_> = runs
+            .iter()
+            .map(|work| vec![("0".to_owned(), record(work))])
+            .collect();
+        let measure = Measure {
+            speed: arguments.speed,
+            clock: "wall",
+        };
+        convert(&runs, measure).unwrap()
+    }
+
+    #[test]
+    fn speed_and_its_origin_are_printed() {
+        let plain = arguments(&[]);
+        let said = text(&plain, &made(&[1_000_000], &plain));
+        assert_eq!(
+            said,
+            "app.trace: 1 process, 1 superstep, 0 messages\nlibrary: open-mpi 4.1.4\n\
+             work: wall time x 2.5 GHz (the measured clock of the core; `--speed` gives another one)\nrecorder: 0 ns a call\n"
+        );
+        let given = arguments(&["--speed", "2 GHz"]);
+        let said = text(&given, &made(&[1_000_000], &given));
+        assert!(said.contains("time x 2 GHz (given by `--speed`)"), "{said}");
+    }
+
+    #[test]
+    fn the_spread_of_repetitions_is_printed_and_noted_if_it_is_wide() {
+        let five = arguments(&["--repeat", "3"]);
+        let wide = made(&[1_000_000, 1_300_000, 1_100_000], &five);
+        let said = text(&five, &wide);
+        assert!(
+            said.ends_with("  rank 0: 0.0010 s taken, runs from 0.0010 to 0.0013 s\n"),
+            "{said}"
+        );
+        let notes = |made: &Conversion| super::notes(&five, made, 1);
+        assert!(notes(&wide)[0].contains("differs by 30 % between runs"));
+        assert_eq!(notes(&made(&[1_000_000, 1_050_000], &five)), [""; 0]);
+    }
+
+    #[test]
+    fn the_clock_of_the_processor_is_proposed_if_processes_share_cores() {
+        let plain = arguments(&[]);
+        let notes = |flags: &[&str], cores| {
+            super::notes(&arguments(flags), &made(&[5], &plain), cores).join("\n")
+        };
+        assert!(
+            notes(&[], 0).contains("1 process shared 0 cores")
+                && notes(&[], 0).contains("`--clock cpu`")
+        );
+        assert!(!notes(&[], 1).contains("--clock"));
+        assert!(!notes(&["--clock", "cpu"], 0).contains("--clock"));
+    }
+}
