@@ -39,6 +39,7 @@ mod platform_oracle; // the platforms of the oracle read the same from XML and J
 mod plausibility; // notes about values that can hardly be meant: none of a paper's, one of each rule
 mod plugin_pages; // the pages of policies and triggers in the book
 mod reality; // programs measured on MPI: the committed page is current, errors within what was promised
+mod recorded; // recorded traces: the library that belongs to one, and what is said about it
 mod reference; // a second simulator, from documents alone: drawn replays; no time depends on an order
 mod report; // the page: whole, the same bytes, nothing fetched, damaged folders refused
 mod reproduce; // the papers: committed results are current, facts are complete

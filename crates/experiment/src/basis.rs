@@ -20,7 +20,7 @@ use super::built_in::{self, ONE_READING};
 use super::config::{Basis, ExperimentConfig, NONE, platform_text};
 use super::former;
 use super::library::{self, LoadedLibrary};
-use super::settings::{Flag, Layers, is_within};
+use super::settings::{Flag, LIBRARY, Layers, is_within};
 use super::shared::Shared;
 use super::starts;
 use crate::registry::Registry;
@@ -133,7 +133,7 @@ impl Whole {
             left_out,
         };
         // A name that is no text is reported later.
-        if let Some(Value::String(name)) = whole.layers.get("library") {
+        if let Some(Value::String(name)) = whole.layers.get(LIBRARY) {
             whole.library = Some(library::open(&name).map_err(located)?);
             whole.layers = whole.joined();
         }
@@ -161,6 +161,11 @@ impl Whole {
         mut settings: Vec<Setting>,
     ) -> Result<ExperimentConfig, Error> {
         let [barrier, kind] = BARRIER;
+        if self.library.is_none()
+            && let Some(name) = settings.iter().find(|one| one.key == LIBRARY)
+        {
+            self.library = Some(library::open(&name.value)?);
+        }
         // A barrier that was given replaces that of a program.
         let has_barrier = self.gives(kind);
         settings.retain(|one| !(has_barrier && is_within(&one.key, barrier)));
@@ -238,7 +243,7 @@ impl Whole {
         // The hosts that the paper's mapping names are no hosts here.
         let is_replaced = own.value["mapping"].is_array() && self.layers.get("mapping").is_none();
         let (mapping, placed) = if is_replaced {
-            let rule = starts::usual(platform).name();
+            let rule = starts::usual(platform, false).name();
             (
                 format!(" and the mapping `{rule}`"),
                 " --mapping contiguous",

@@ -134,6 +134,14 @@ pub fn calibrate(
     let overhead = has_small.then_some(found.0);
     let bandwidth_factor = has_large.then_some(rounded(1.0 / found.1, 1e5));
     write(&mut file, overhead, bandwidth_factor, source);
+    if overhead.is_some() {
+        // The table does not say what carried its messages, nor how processes waited for them.
+        let library = file["machine"]["library"].take();
+        file["machine"] = json!({ "library": library });
+        if file["machine"]["library"].is_null() {
+            file.as_object_mut().map(|keys| keys.remove("machine"));
+        }
+    }
     let doubts = doubts(overhead, bandwidth_factor, median_residual);
     file["name"] = json!(name);
     let mut description = format!("The library {base}, calibrated on {source}.");

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::settings::Flag;
 use migsim_base::document::{self, Document};
@@ -62,6 +62,8 @@ pub(crate) struct LoadedLibrary {
     pub settings: Vec<Flag>,
     /// Where they come from.
     pub origins: BTreeMap<String, String>,
+    /// The machine on which its overhead was measured: `library`, `transport` and `waiting` as in the `recorded` lines of a trace.
+    pub machine: BTreeMap<String, String>,
 }
 
 impl LoadedLibrary {
@@ -150,6 +152,7 @@ fn read(document: &Document) -> Result<LoadedLibrary, Error> {
         file: None,
         settings: Vec::new(),
         origins: BTreeMap::new(),
+        machine: BTreeMap::new(),
     };
     for (key, value) in keys {
         match (key.as_str(), value) {
@@ -158,13 +161,9 @@ fn read(document: &Document) -> Result<LoadedLibrary, Error> {
             ("network" | "runtime", Value::Object(_)) => {
                 push_settings(document, key, value, &mut library.settings);
             }
-            ("origins", Value::Object(origins)) => {
-                for (key, origin) in origins {
-                    let origin = origin.as_str().unwrap_or_default().to_owned();
-                    library.origins.insert(key.clone(), origin);
-                }
-            }
-            ("name" | "network" | "runtime" | "origins", _) => {
+            ("origins", Value::Object(origins)) => library.origins = texts(origins),
+            ("machine", Value::Object(machine)) => library.machine = texts(machine),
+            ("name" | "network" | "runtime" | "origins" | "machine", _) => {
                 let kind = if key == "name" { "a text" } else { "an object" };
                 let message = format!("`{key}` of a library is {kind}");
                 problems.push(document.problem(key, message));
@@ -182,9 +181,19 @@ fn read(document: &Document) -> Result<LoadedLibrary, Error> {
     }
 }
 
+/// The texts of an object, by their keys.
+fn texts(object: &Map<String, Value>) -> BTreeMap<String, String> {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let pairs = object.iter();
+    pairs
+        .map(|(key, value)| (key.clone(), text(value)))
+        .collect()
+}
+
 /// The keys of a library.
-const KEYS: [&str; 7] = [
+const KEYS: [&str; 8] = [
     "description",
+    "machine",
     "measured",
     "name",
     "network",

@@ -14,8 +14,10 @@ use super::origins;
 use super::placement::place;
 use super::plausibility::{self, Finding};
 use super::policy_choice::PolicyChoice;
+use super::recorded_library;
+use super::recorded_start;
 use super::seed::{self, Draws};
-use super::settings::Layers;
+use super::settings::{LIBRARY, Layers};
 use super::shared::Shared;
 use super::size;
 use super::starts;
@@ -72,6 +74,8 @@ pub struct Experiment {
     pub registry: Registry,
     /// Notes for the user about the application, its load and its mapping, a sentence each.
     pub said: Vec<String>,
+    /// Whether the application is a recorded program.
+    pub is_recorded: bool,
     /// The note about a seed that was chosen and changes nothing.
     vain_seed: Option<String>,
     draws: Draws,
@@ -139,14 +143,11 @@ impl Experiment {
         if !parts.loads.is_empty() {
             parts.platform = shared.under_load(&parts.platform, &parts.loads, parts.config.seed)?;
         }
-        let built = &parts.built;
-        if !built.settings.is_empty() {
-            let name = built.inputs.first().map_or("workload", |file| &file.0);
-            parts.config = whole.insert(name, built.settings.clone())?;
-        }
-        starts::fill_in(&mut parts.config, &parts.platform);
+        let of_library = parts.insert_settings(whole)?;
+        let is_recorded = !parts.built.recording.is_empty();
+        starts::fill_in(&mut parts.config, &parts.platform, is_recorded);
         let draws = parts.check_size(limits)?;
-        let workload = built.workload.as_ref();
+        let workload = parts.built.workload.as_ref();
         let is_mapped = whole.gives("mapping") || workload.initial_host(ProcessId(0)).is_none();
         let placement = place(
             (&parts.config, &basis),
@@ -158,11 +159,10 @@ impl Experiment {
         let experiment = Self {
             vain_seed: draws.note(whole, parts.config.seed),
             inputs: parts.inputs(is_mapped, whole)?,
-            said: [
-                former::notes(&whole.layers),
-                parts.notes(&resolved, is_mapped, &placement, findings),
-            ]
-            .concat(),
+            said: (former::notes(&whole.layers).into_iter())
+                .chain(of_library)
+                .chain(parts.notes(&resolved, is_mapped, &placement, findings))
+                .collect(),
             platform: parts.platform,
             workload: parts.built.workload,
             placement,
@@ -172,6 +172,7 @@ impl Experiment {
             basis,
             remark,
             registry: registry.clone(),
+            is_recorded,
             draws,
             loads: parts.loads,
             policy: parts.policy,
@@ -345,6 +346,29 @@ impl<'r> Parts<'r> {
         none(problems).map(|()| parts)
     }
 
+    /// Inserts the settings that the application brings along, and the library of its recording; returns a note about that library.
+    fn insert_settings(&mut self, whole: &mut Whole) -> Result<Option<String>, Error> {
+        let built = &self.built;
+        let name = built.inputs.first().map_or("workload", |file| &file.0);
+        let mut settings = built.settings.clone();
+        let named = whole.layers.get(LIBRARY).is_some();
+        if !named && let Some(library) = recorded_library::choose(&built.recording, name) {
+            settings.push(Setting {
+                key: LIBRARY.to_owned(),
+                value: library,
+                source: format!("the recording {name}"),
+            });
+        }
+        if !settings.is_empty() {
+            self.config = whole.insert(name, settings)?;
+            self.network = network(&self.config.network)?;
+        }
+        Ok(recorded_library::note(
+            &built.recording,
+            whole.library.as_ref(),
+        ))
+    }
+
     /// Refuses what needs too much memory; returns the random choices of the run.
     fn check_size(&self, limits: Limits) -> Result<Draws, Error> {
         let (policy, workload) = (self.policy.build()?, self.built.workload.as_ref());
@@ -430,6 +454,13 @@ impl<'r> Parts<'r> {
         // Tasks share the cores of their rank, as the recorded ones did.
         if is_mapped && workload.labels().is_none() {
             notes.extend(idle_cores::note(platform, placement, &config.mapping()));
+        }
+        if !self.built.recording.is_empty() && policy.name != policy::NEVER {
+            notes.extend(recorded_start::note(
+                platform,
+                placement,
+                self.loads.is_empty(),
+            ));
         }
         findings.extend(plausibility::of_settings(plausibility::Given {
             policy,

@@ -44,7 +44,7 @@ enum Setting {
 }
 
 /// The key `library`.
-const LIBRARY: &str = "library";
+pub(super) const LIBRARY: &str = "library";
 /// The key of the application.
 const APP: &str = "workload.app";
 /// The keys of names, each with the object whose other keys belong to the name.

@@ -9,9 +9,9 @@ pub(super) fn is_of_a_paper(platform: &LoadedPlatform) -> bool {
     platform.built_in.is_some_and(built_in::is_of_a_paper)
 }
 
-/// The rule of the start on a platform where no mapping is given.
-pub(super) fn usual(platform: &LoadedPlatform) -> Rule {
-    if is_of_a_paper(platform) {
+/// The rule of the start on a platform where no mapping is given. A recorded program has no start of a paper.
+pub(super) fn usual(platform: &LoadedPlatform, is_recorded: bool) -> Rule {
+    if is_of_a_paper(platform) && !is_recorded {
         Rule::Contiguous
     } else {
         Rule::USUAL
@@ -19,8 +19,8 @@ pub(super) fn usual(platform: &LoadedPlatform) -> Rule {
 }
 
 /// Fills in the mapping where none is given.
-pub(super) fn fill_in(config: &mut ExperimentConfig, platform: &LoadedPlatform) {
-    let usual = || MappingKey::Text(usual(platform).name().to_owned());
+pub(super) fn fill_in(config: &mut ExperimentConfig, platform: &LoadedPlatform, is_recorded: bool) {
+    let usual = || MappingKey::Text(usual(platform, is_recorded).name().to_owned());
     config.mapping.get_or_insert_with(usual);
 }
 

@@ -1,0 +1,96 @@
+//! The library that belongs to a recorded trace, where the settings name none.
+//!
+//! | looked for | taken if |
+//! |---|---|
+//! | `app.library.json`, then `library.json`, in the folder of `app.trace` | it is there |
+//! | the library that `migsim calibrate --default` has written ([`default_file`]) | it is there, and is of the MPI library of the recording |
+//! | the built-in library of that name | there is one |
+//!
+//! The overhead of a library belongs to a machine: [`note`] says whether it was measured on one like that of the recording.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::library::{self, LIBRARIES, LoadedLibrary};
+use migsim_workloads::trace::Recording;
+
+/// The facts that decide about the overhead of a message.
+const DECISIVE: [&str; 3] = ["library", "transport", "waiting"];
+
+/// The file of the library that `migsim calibrate --default` writes: `migsim/library.json` in `$XDG_CONFIG_HOME` or `~/.config`.
+pub fn default_file() -> Option<PathBuf> {
+    let given = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+    let home = || given("HOME").map(|home| Path::new(&home).join(".config"));
+    let folder = given("XDG_CONFIG_HOME").map(PathBuf::from).or_else(home)?;
+    Some(folder.join("migsim").join("library.json"))
+}
+
+/// Chooses the library of the recording in the file `trace`: its name, or its file.
+pub(super) fn choose(recording: &Recording, trace: &str) -> Option<String> {
+    let own = recording.get("library")?;
+    let trace = Path::new(trace);
+    let beside = [
+        trace.with_extension("library.json"),
+        trace.with_file_name("library.json"),
+    ];
+    let is_of = |file: &Path| {
+        let name = file.display().to_string();
+        // One that cannot be read is reported where it is used.
+        let found = library::open(&name).ok();
+        found.is_none_or(|found| found.machine.get("library").is_none_or(|name| name == own))
+    };
+    let default = default_file().filter(|file| file.is_file() && is_of(file));
+    let mut files = beside
+        .into_iter()
+        .filter(|file| file.is_file())
+        .chain(default);
+    let built_in = || LIBRARIES.iter().find(|library| library.name == own);
+    let file = files.next().map(|file| file.display().to_string());
+    file.or_else(|| Some(built_in()?.name.to_owned()))
+}
+
+/// The note about the library in use: whether its overhead was measured on a machine like that of the recording; none for a trace that names
+/// no library.
+pub(super) fn note(recording: &Recording, library: Option<&LoadedLibrary>) -> Option<String> {
+    let fact = |key: &str| recording.get(key);
+    let version = fact("version").map_or_else(String::new, |version| format!(" {version}"));
+    let recorded = format!("{}{version}{}", fact("library")?, conditions(fact));
+    let measure = "`migsim calibrate --help` shows how to measure yours, and `--default` keeps it";
+    let Some(library) = library else {
+        return Some(format!(
+            "the trace was recorded with {recorded}, for which there is no library: messages have no overhead; {measure}"
+        ));
+    };
+    let name = &library.name;
+    let machine = &library.machine;
+    let of_machine = |key: &str| machine.get(key).map(String::as_str);
+    let start = format!("the trace was recorded with {recorded}; the library `{name}` is in use");
+    let differs = |key: &str| matches!((fact(key), of_machine(key)), (Some(one), Some(other)) if one != other);
+    Some(if DECISIVE.iter().any(|key| differs(key)) {
+        let measured = shown(machine);
+        format!(
+            "{start}, whose overhead was not measured on this kind of machine but with {measured}; {measure}"
+        )
+    } else if DECISIVE.iter().all(|key| of_machine(key).is_some()) {
+        format!("{start}, whose overhead was measured on this kind of machine")
+    } else if machine.is_empty() && library.file.is_none() {
+        format!("{start}, which was not measured; {measure}")
+    } else {
+        format!("{start}, which does not say on what kind of machine it was measured")
+    })
+}
+
+/// The machine of a library in words.
+fn shown(machine: &BTreeMap<String, String>) -> String {
+    let fact = |key: &str| machine.get(key).map(String::as_str);
+    let library = fact("library").unwrap_or("an unknown library");
+    format!("{library}{}", conditions(fact))
+}
+
+/// The transport and the way to wait in words.
+fn conditions<'t>(fact: impl Fn(&str) -> Option<&'t str>) -> String {
+    let over = fact("transport").map_or_else(String::new, |transport| format!(" over {transport}"));
+    let waiting =
+        fact("waiting").map_or_else(String::new, |way| format!(" where waiting processes {way}"));
+    over + &waiting
+}

@@ -1,0 +1,54 @@
+//! A note if a recorded program starts where no move can pay, since every host is as good as any other.
+
+use migsim_base::units::HostId;
+use migsim_platform::Platform;
+
+/// A note about a start on hosts of one cluster, all of one speed and without background load.
+pub(super) fn note(platform: &Platform, placement: &[HostId], is_unloaded: bool) -> Option<String> {
+    let host = |id: &HostId| &platform.hosts[id.index()];
+    let cluster = host(placement.first()?).cluster;
+    let first = &platform.hosts[0];
+    let is_equal = platform.hosts.iter().all(|host| host.speed == first.speed);
+    if is_unloaded && platform.clusters.len() == 1 && is_equal {
+        let text = "the platform has one cluster of equal hosts without load, where moves can only correct an imbalance of the program itself: \
+                    name a platform of several clusters, or give `--load`";
+        return Some(text.to_owned());
+    }
+    let is_together =
+        platform.clusters.len() > 1 && placement.iter().all(|one| host(one).cluster == cluster);
+    (is_together && is_unloaded).then(|| {
+        format!(
+            "all processes start in the cluster `{}` and no host has a load: `--mapping round-robin` starts them in all clusters, `--load` disturbs hosts",
+            platform.clusters[cluster.index()].name
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use migsim_engine::testing::line;
+
+    #[test]
+    fn a_start_where_nothing_differs_is_noted() {
+        let equal = line(&[1e9; 3], 1e6, 1e-3);
+        let placement = [HostId(0), HostId(1)];
+        let found = note(&equal, &placement, true).unwrap();
+        assert!(
+            found.starts_with("the platform has one cluster of equal hosts"),
+            "{found}"
+        );
+        assert_eq!(note(&equal, &placement, false), None);
+        let unequal = line(&[1e9, 2e9, 1e9], 1e6, 1e-3);
+        assert_eq!(note(&unequal, &placement, true), None);
+        let loaded = migsim_platform::open("ufrgs").unwrap();
+        let ufrgs = &loaded.platform;
+        let found = note(ufrgs, &placement, true).unwrap();
+        assert!(
+            found.starts_with("all processes start in the cluster `"),
+            "{found}"
+        );
+        let last = HostId::from_index(ufrgs.hosts.len() - 1);
+        assert_eq!(note(ufrgs, &[HostId(0), last], true), None);
+    }
+}

@@ -1,0 +1,244 @@
+//! Recorded traces: which library they take, and what is said about it.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
+
+use std::fs;
+use std::process::Command;
+
+use migsim::experiment::{Experiment, Layers, Limits};
+use serde_json::json;
+
+const PATH: &str = env!("CARGO_BIN_EXE_migsim");
+
+const RECORDED: &str = "recorded library open-mpi\nrecorded version 4.1.4\nrecorded transport tcp\nrecorded waiting spin\n";
+
+/// An experiment with a trace that has these lines in its header, in a folder with these libraries beside it.
+fn loaded(lines: &str, beside: &[(&str, &str)], chosen: Option<&str>) -> Experiment {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("app.trace");
+    let steps = "runtime barrier.kind none\nstep 0\nm 0 1 8\nend\n";
+    fs::write(
+        &trace,
+        format!("migsim-trace 2\nprocesses 2\n{lines}{steps}"),
+    )
+    .unwrap();
+    for (name, text) in beside {
+        fs::write(folder.path().join(name), text).unwrap();
+    }
+    let trace = trace.to_str().unwrap();
+    let mut settings = vec![
+        ("workload.app", json!("trace")),
+        ("workload.trace", json!(trace)),
+        ("platform", json!("ufrgs")),
+    ];
+    settings.extend(chosen.map(|name| ("library", json!(name))));
+    Experiment::load(&Layers::of(settings), Limits::default()).unwrap()
+}
+
+fn library(name: &str, machine: &str) -> String {
+    format!(
+        r#"{{ "schema": "migsim-library-1", "name": "{name}", "machine": {machine}, "network": {{ "overhead": "5 us" }}, "runtime": {{ "barrier": {{ "kind": "central" }} }} }}"#
+    )
+}
+
+#[test]
+fn a_recording_takes_the_library_of_its_name_unless_another_one_is_chosen() {
+    let plain = loaded("", &[], None);
+    assert_eq!(
+        (plain.config.library, plain.network.overhead.get()),
+        (None, 0.0)
+    );
+    assert_eq!(
+        plain
+            .said
+            .iter()
+            .filter(|note| note.contains("recorded"))
+            .count(),
+        0
+    );
+    let recorded = loaded(RECORDED, &[], None);
+    assert_eq!(recorded.config.library.as_deref(), Some("open-mpi"));
+    assert_eq!(
+        (
+            recorded.network.overhead.get(),
+            recorded.resolved["network"]["overhead"].as_str()
+        ),
+        (147e-6, Some("0.000147 s"))
+    );
+    assert_eq!(recorded.resolved["runtime"]["barrier"]["kind"], "none");
+    let note = &recorded.said[0];
+    assert!(note.contains("open-mpi 4.1.4 over tcp where waiting processes spin; the library `open-mpi` is in use, whose overhead was not measured on this kind of machine but with open-mpi over tcp where waiting processes sleep"), "{note}");
+    let ideal = loaded(RECORDED, &[], Some("ideal"));
+    assert_eq!(ideal.network.overhead.get(), 0.0);
+    let unknown = loaded("recorded library fantasy\n", &[], None);
+    assert!(unknown.config.library.is_none() && unknown.said[0].contains("there is no library"));
+}
+
+#[test]
+fn a_library_beside_the_trace_is_taken_first() {
+    let own = library(
+        "own",
+        r#"{ "library": "open-mpi", "transport": "tcp", "waiting": "spin" }"#,
+    );
+    let other = library("other", "{}");
+    let files = [
+        ("library.json", other.as_str()),
+        ("app.library.json", own.as_str()),
+    ];
+    let found = loaded(RECORDED, &files, None);
+    assert_eq!(found.network.overhead.get(), 5e-6);
+    assert!(
+        found.said[0]
+            .ends_with("`own` is in use, whose overhead was measured on this kind of machine"),
+        "{}",
+        found.said[0]
+    );
+    assert!(
+        found
+            .inputs
+            .iter()
+            .any(|input| input.role == "library" && input.source.ends_with("app.library.json"))
+    );
+    assert_eq!(found.resolved["runtime"]["barrier"]["kind"], "none");
+    let found = loaded(RECORDED, &files[..1], None);
+    assert!(found.said[0].ends_with(
+        "`other` is in use, which does not say on what kind of machine it was measured"
+    ));
+}
+
+#[test]
+fn the_default_library_is_taken_by_recordings_of_its_mpi_library() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    fs::create_dir_all(path("config/migsim")).unwrap();
+    fs::create_dir(path("work")).unwrap();
+    let steps = "runtime barrier.kind none\nstep 0\nm 0 1 8\nend\n";
+    let text =
+        |library: &str| format!("migsim-trace 2\nprocesses 2\nrecorded library {library}\n{steps}");
+    fs::write(path("work/mine.trace"), text("open-mpi")).unwrap();
+    fs::write(path("work/other.trace"), text("mpich")).unwrap();
+    let own = library(
+        "measured",
+        r#"{ "library": "open-mpi", "transport": "tcp", "waiting": "spin" }"#,
+    );
+    fs::write(path("config/migsim/library.json"), own).unwrap();
+    let said = |trace: &str| {
+        let arguments = [
+            "run",
+            "--platform",
+            "ufrgs",
+            "--app",
+            "trace",
+            "--trace",
+            trace,
+        ];
+        let run = Command::new(PATH)
+            .args(arguments)
+            .env("XDG_CONFIG_HOME", path("config"))
+            .output()
+            .unwrap();
+        String::from_utf8(run.stderr).unwrap()
+    };
+    let mine = said(&path("work/mine.trace"));
+    assert!(
+        mine.starts_with(
+            "note: the trace was recorded with open-mpi; the library `measured` is in use"
+        ),
+        "{mine}"
+    );
+    let other = said(&path("work/other.trace"));
+    assert!(other.contains("the library `mpich` is in use"), "{other}");
+}
+
+/// A ring of so many processes: two supersteps of work and messages, of sizes that fall with their number.
+fn ring(processes: usize) -> String {
+    let mut text = format!("migsim-trace 2\nprocesses {processes}\nrecorded library open-mpi\n");
+    for step in 0..2 {
+        text += &format!("step {step}\n");
+        for process in 0..processes {
+            let (next, work, size) = ((process + 1) % processes, 8e9, 64_000);
+            let [work, size] = [work / processes as f64, f64::from(size) / processes as f64];
+            text += &format!("c {process} {work}\nm {process} {next} {size}\n");
+        }
+    }
+    text + "end\n"
+}
+
+#[test]
+fn recordings_become_a_trace_of_more_processes_with_a_check() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let names = [2, 4, 8].map(|count| (count, path(&format!("p{count}.trace"))));
+    for (count, name) in &names {
+        fs::write(name, ring(*count)).unwrap();
+    }
+    let made = path("p32.trace");
+    let [(_, two), (_, four), (_, eight)] = &names;
+    let arguments = [
+        "trace",
+        "extrapolate",
+        "--procs",
+        "32",
+        "--out",
+        &made,
+        two,
+        four,
+        eight,
+    ];
+    let run = Command::new(PATH).args(arguments).output().unwrap();
+    let said = String::from_utf8(run.stderr).unwrap();
+    assert!(run.status.success(), "{said}");
+    assert!(said.starts_with("check, 8 processes predicted by the smaller recordings: 16 messages as recorded, bytes +0.0 %, work +0.0 %"), "{said}");
+    assert!(
+        said.contains("2 x shift to the next process: work x P^-1.00, 64000 B / P"),
+        "{said}"
+    );
+    let text = fs::read_to_string(&made).unwrap();
+    assert!(
+        text.contains("c 31 250000000\n") && text.contains("m 31 0 2000\n"),
+        "{text}"
+    );
+    let few = ["trace", "extrapolate", "--procs", "32", two, four];
+    let run = Command::new(PATH).args(few).output().unwrap();
+    assert_eq!(run.status.code(), Some(2));
+    assert!(
+        String::from_utf8(run.stderr)
+            .unwrap()
+            .contains("2 numbers of processes are too few")
+    );
+}
+
+#[test]
+fn a_comparison_of_a_recording_ends_with_the_length_from_which_moves_pay() {
+    let folder = tempfile::tempdir().unwrap();
+    let trace = folder.path().join("ring.trace");
+    fs::write(&trace, ring(4)).unwrap();
+    let trace = trace.to_str().unwrap();
+    let arguments = [
+        "compare",
+        "--platform",
+        "ufrgs",
+        "--app",
+        "trace",
+        "--trace",
+        trace,
+    ];
+    let run = Command::new(PATH)
+        .args(arguments)
+        .args(["--policies", "never,greedy"])
+        .output()
+        .unwrap();
+    let (said, notes) = (
+        String::from_utf8(run.stdout).unwrap(),
+        String::from_utf8(run.stderr).unwrap(),
+    );
+    assert!(
+        said.contains("no rescheduling at all.")
+            && (said.contains("longer") || said.contains("record more supersteps")),
+        "{said}"
+    );
+    assert!(
+        notes.contains("the library `open-mpi` is in use"),
+        "{notes}"
+    );
+}
