@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
 use std::fs;
+use std::process::Command;
 
 use migsim::bsp::{
     BarrierConfig, BarrierKind, CallCost, CallModel, CallWaiting, Costs, Notices, Receives,
@@ -519,6 +520,18 @@ fn a_calibrated_library_is_written_and_run() {
         "{errors}"
     );
     assert!(fs::read_to_string(&doubted).unwrap().contains("doubtful"));
+    let mut default = Command::new(env!("CARGO_BIN_EXE_migsim"));
+    default.args([&start[..], &[&osu], &rest[..2], &["--default"]].concat());
+    let said = default.env("XDG_CONFIG_HOME", path("config")).output();
+    let said = String::from_utf8(said.unwrap().stderr).unwrap();
+    assert!(
+        said.starts_with("note: recorded traces without a library"),
+        "{said}"
+    );
+    let kept = fs::read_to_string(path("config/migsim/library.json")).unwrap();
+    // What carried the messages of the table is not known.
+    let kept: Value = serde_json::from_str(&kept).unwrap();
+    assert_eq!(kept["machine"], json!({ "library": "open-mpi" }));
     let output = migsim(&[&start[..], &[&in_ms, "--out", &in_ms]].concat());
     let errors = String::from_utf8(output.stderr).unwrap();
     assert!(errors.contains("would overwrite the table"), "{errors}");

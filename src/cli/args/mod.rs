@@ -41,7 +41,9 @@ pub(super) use reproduce::ReproduceArguments;
 pub(super) use run::{RunArguments, Viewer};
 pub(super) use settings::{MemoryArguments, ScenarioChoice, SettingsArguments};
 pub(super) use sweep::{MergeArguments, SweepArguments, SweepCommand};
-pub(super) use trace::{TraceCommand, TraceExportArguments, TraceFormat};
+pub(super) use trace::{
+    TraceCommand, TraceExportArguments, TraceExtrapolateArguments, TraceFormat,
+};
 pub(super) use tune::{GoalChoice, TuneArguments};
 pub(super) use workload::WorkloadCommand;
 
@@ -126,8 +128,11 @@ pub(super) enum Command {
     #[command(after_help = "Examples:\n  \
             migsim calibrate --platform mine.json --table pingpong.csv --out library.json\n  \
             migsim run --platform mine.json --app lu --n 1000 --procs 25 --library library.json\n  \
-            migsim calibrate --platform mine.json --table osu.txt --between a-0,a-1 --out library.json\n\n\
-            The table is CSV with the columns from,to,bytes,time_s (one way), or the output of osu_latency or of IMB PingPong.")]
+            migsim calibrate --platform mine.json --table osu.txt --between a-0,a-1 --out library.json\n  \
+            migsim calibrate --default -- mpirun -np 2 --mca btl tcp,self\n  \
+            migsim calibrate --platform mine.json --between a-0,a-1 --out library.json -- mpirun -np 2 --host a-0,a-1\n\n\
+            The table is CSV with the columns from,to,bytes,time_s (one way), or the output of osu_latency or of IMB PingPong. With a command behind `--`, \
+            a ping-pong that `mpicc` compiles measures it.")]
     Calibrate(CalibrateArguments),
     /// Record an MPI program as a trace: the computation and messages of its processes
     #[command(after_help = "Examples:\n  \

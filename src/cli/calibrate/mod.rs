@@ -1,0 +1,302 @@
+//! `migsim calibrate`: fits a library to a table of single messages, read or measured, and writes it.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use super::args::CalibrateArguments;
+use super::memory_limit::limits;
+use super::print::{print, say};
+use crate::document::read_text;
+use crate::error::{Error, Problem};
+use crate::experiment::{
+    Calibration, Pings, calibrate, default_library_file, library_text, read_pings,
+};
+use crate::memory::Purpose;
+use crate::output::{Cell, Sheet, Table, numbers, words, write_named};
+use crate::platform::{self, Platform};
+
+pub(super) fn run(
+    arguments: &CalibrateArguments,
+    out: &mut dyn Write,
+    errors: &mut dyn Write,
+) -> Result<(), Error> {
+    refuse_table_as_output(arguments)?;
+    let source = Source::of(arguments)?;
+    let platform = &source.platform;
+    let pings = read_pings(&source.name, &source.text, platform, source.between())?;
+    let stem = arguments.out.as_deref().and_then(|path| path.file_stem());
+    let name = stem.map_or_else(|| "calibrated".into(), |stem| stem.to_string_lossy());
+    let base = source.base.as_str();
+    let mut found = calibrate(platform, &pings, base, (&name, &source.name))?;
+    if let Some(machine) = &source.machine {
+        found.library["machine"] = machine.clone();
+    }
+    let is_taken = arguments.accept || found.doubts.is_empty();
+    if let Some(path) = arguments.out.as_ref().filter(|_| is_taken) {
+        write_named(path, library_text(&found).as_bytes())?;
+    }
+    let kept = if arguments.default && is_taken {
+        Some(write_default(&library_text(&found))?)
+    } else {
+        None
+    };
+    let mut sheet = sheet(platform, &pings, (base, &found));
+    if let Some(machine) = source.machine.as_ref().and_then(Value::as_object) {
+        let facts: Vec<String> = machine
+            .iter()
+            .map(|(key, value)| format!("{key} {}", value.as_str().unwrap_or_default()))
+            .collect();
+        sheet.line(format!("machine: {}", facts.join(", ")));
+    }
+    print(out, &sheet.render(arguments.form.form()))?;
+    for doubt in &found.doubts {
+        say(errors, &format!("warning: {doubt}"));
+    }
+    if let Some(kept) = kept {
+        let file = kept.display();
+        say(
+            errors,
+            &format!(
+                "note: recorded traces without a library of their own take `{file}`; remove it to end that"
+            ),
+        );
+    }
+    if is_taken { Ok(()) } else { Err(doubted()) }
+}
+
+/// Writes the library of recorded traces that have none of their own, and returns its file.
+fn write_default(text: &str) -> Result<PathBuf, Error> {
+    let Some(file) = default_library_file() else {
+        let problem =
+            Problem::new("no folder for the library: neither XDG_CONFIG_HOME nor HOME is set");
+        return Err(problem
+            .source("--default")
+            .hint("set one of them, or name a file with `--out`")
+            .into());
+    };
+    if let Some(folder) = file.parent() {
+        fs::create_dir_all(folder).map_err(|error| {
+            let problem = Problem::new(format!(
+                "cannot make the folder `{}`: {error}",
+                folder.display()
+            ));
+            Error::Output(
+                problem
+                    .source("--default")
+                    .hint("set XDG_CONFIG_HOME to a folder that you can write"),
+            )
+        })?;
+    }
+    write_named(&file, text.as_bytes())?;
+    Ok(file)
+}
+
+/// The failure of a fit that is doubted: a script must not take its library for a good one.
+fn doubted() -> Error {
+    let problem = Problem::new("the fit is doubted, and no library was written");
+    let hint = "correct the table or the platform; `--accept` writes the library all the same";
+    Error::Run(problem.hint(hint))
+}
+
+/// The times of messages, and what they were measured on.
+struct Source {
+    /// The name of the table.
+    name: String,
+    text: String,
+    platform: Platform,
+    /// The hosts of a table that does not name them.
+    hosts: Option<(String, String)>,
+    /// The library to start from.
+    base: String,
+    /// The machine that was measured, for the library; none of a table.
+    machine: Option<Value>,
+}
+
+impl Source {
+    /// Reads the table, or measures it.
+    fn of(arguments: &CalibrateArguments) -> Result<Self, Error> {
+        let hosts = (arguments.between.as_deref()).map(|hosts| {
+            let hosts = hosts
+                .split_once(',')
+                .map(|(from, to)| (from.to_owned(), to.to_owned()));
+            hosts.ok_or_else(|| {
+                let problem = Problem::new("two hosts are named with a comma between them");
+                Error::from(
+                    problem
+                        .source("--between")
+                        .hint("write `--between a-0,a-1`"),
+                )
+            })
+        });
+        let hosts = hosts.transpose()?;
+        let opened = |name: &str| {
+            let limits = limits(&arguments.memory, None, Purpose::Look);
+            let opened = platform::open_within(name, limits);
+            Ok::<_, Error>(opened.map_err(|error| error.placed("--platform"))?.platform)
+        };
+        let platform = arguments.platform.as_deref().map(opened).transpose()?;
+        let base = arguments.library.clone();
+        if let (Some(table), Some(platform)) = (&arguments.table, platform.as_ref()) {
+            return Ok(Self {
+                name: table.display().to_string(),
+                text: read_text(table)?,
+                platform: platform.clone(),
+                hosts,
+                base: base.unwrap_or_else(|| BASE.to_owned()),
+                machine: None,
+            });
+        }
+        measured(&arguments.program, platform, hosts, base)
+    }
+
+    fn between(&self) -> Option<(&str, &str)> {
+        self.hosts
+            .as_ref()
+            .map(|(from, to)| (from.as_str(), to.as_str()))
+    }
+}
+
+/// The library to start from where none is named and none was measured.
+const BASE: &str = "open-mpi";
+/// A platform without a network, on which processes of one host are measured: each of their messages is overhead.
+const ONE_HOST: &str = r#"{ "schema": "migsim-platform-1", "name": "one host", "clusters": [
+    { "name": "p", "hosts": 2, "speed": "1 GHz", "link": { "bandwidth": "1 Tbps", "latency": "0 s" }, "router": "R" } ] }"#;
+/// The largest message that is fitted on it \[B\]: larger ones are copies, whose bandwidth is not that of a network.
+const LARGEST_OVERHEAD: f64 = 1024.0;
+
+/// Measures the messages of two processes that the command starts.
+#[cfg(unix)]
+fn measured(
+    program: &[String],
+    platform: Option<Platform>,
+    hosts: Option<(String, String)>,
+    base: Option<String>,
+) -> Result<Source, Error> {
+    let (rows, recording) = super::record::measure::measure(program)?;
+    let is_one_host = rows.iter().all(|row| row.from == row.to);
+    if !is_one_host && (platform.is_none() || hosts.is_none()) {
+        let (from, to) = rows
+            .first()
+            .map_or(("?", "?"), |row| (row.from.as_str(), row.to.as_str()));
+        let message = format!(
+            "the processes ran on two hosts, `{from}` and `{to}`, and their network is not known"
+        );
+        let hint = "name the platform and its hosts: --platform mine.json --between a-0,a-1";
+        return Err(Problem::new(message)
+            .source("the command line")
+            .hint(hint)
+            .into());
+    }
+    let is_alone = platform.is_none();
+    let platform = match platform {
+        Some(platform) => platform,
+        None => platform::from_json("one host", ONE_HOST)?.platform,
+    };
+    let hosts = hosts.unwrap_or_else(|| ("p-0".into(), "p-1".into()));
+    let mut text = "from,to,bytes,time_s\n".to_owned();
+    for row in rows
+        .iter()
+        .filter(|row| !is_alone || row.bytes <= LARGEST_OVERHEAD)
+    {
+        text += &format!("{},{},{},{}\n", hosts.0, hosts.1, row.bytes, row.time);
+    }
+    let fact = |key: &str| {
+        recording
+            .get(key)
+            .map(|value| (key.to_owned(), Value::from(value)))
+    };
+    let own = recording.get("library").unwrap_or(BASE);
+    let is_known = crate::experiment::LIBRARIES
+        .iter()
+        .any(|library| library.name == own);
+    Ok(Source {
+        name: format!(
+            "a ping-pong on {}",
+            recording.get("host").unwrap_or("this host")
+        ),
+        text,
+        platform,
+        hosts: None,
+        base: base.unwrap_or_else(|| if is_known { own } else { BASE }.to_owned()),
+        machine: Some(Value::Object(
+            ["library", "version", "transport", "waiting", "host"]
+                .into_iter()
+                .filter_map(fact)
+                .collect(),
+        )),
+    })
+}
+
+#[cfg(not(unix))]
+fn measured(
+    _: &[String],
+    _: Option<Platform>,
+    _: Option<(String, String)>,
+    _: Option<String>,
+) -> Result<Source, Error> {
+    let problem = Problem::new("`migsim calibrate -- COMMAND` needs Linux");
+    Err(problem
+        .hint("measure there, and give the table with `--table`")
+        .into())
+}
+
+/// Refuses to write the library over its table.
+fn refuse_table_as_output(arguments: &CalibrateArguments) -> Result<(), Error> {
+    let place = |path: &Path| path.canonicalize().ok().filter(|path| path.is_file());
+    let out = arguments.out.as_deref().and_then(place);
+    let table = arguments.table.as_deref().and_then(place);
+    if out.is_none() || out != table {
+        return Ok(());
+    }
+    let problem = Problem::new("the library would overwrite the table that it is fitted to");
+    let hint = "name another file, for example `--out library.json`";
+    Err(problem.source("--out").hint(hint).into())
+}
+
+/// The residuals, what was found, and what was not.
+fn sheet(platform: &Platform, pings: &[Pings], (library, found): (&str, &Calibration)) -> Sheet {
+    let columns = [
+        words("from", "from"),
+        words("to", "to"),
+        numbers("bytes", "bytes"),
+        numbers("messages", "messages"),
+        numbers("measured [ms]", "measured_s"),
+        numbers("predicted [ms]", "predicted_s"),
+        numbers("off [%]", "off_percent"),
+    ];
+    let mut table = Table::new("residuals", "", &columns);
+    let name = |host: crate::units::HostId| platform.hosts[host.index()].name.clone();
+    let in_ms = |seconds: f64| Cell::value(seconds, format!("{:.4}", seconds * 1e3));
+    for (ping, &predicted) in pings.iter().zip(&found.predicted) {
+        let off = 100.0 * (predicted / ping.time - 1.0);
+        table.push([
+            Cell::text(name(ping.from)),
+            Cell::text(name(ping.to)),
+            Cell::value(ping.bytes, format!("{}", ping.bytes)),
+            Cell::count(ping.count),
+            in_ms(ping.time),
+            in_ms(predicted),
+            Cell::value(off, format!("{off:+.1}")),
+        ]);
+    }
+    let mut sheet = Sheet::default();
+    sheet.table(table);
+    let (overhead, factor) = found.in_use;
+    let origin = |is_found: bool| {
+        let kept = format!(" (not determined; as `{library}` has it)");
+        if is_found { String::new() } else { kept }
+    };
+    let overhead = format!("overhead per message: {:.1} us", overhead * 1e6);
+    sheet.line(overhead + &origin(found.overhead.is_some()));
+    let factor = format!("bandwidth factor: {factor}");
+    sheet.line(factor + &origin(found.bandwidth_factor.is_some()));
+    let residual = 100.0 * found.median_residual;
+    sheet.line(format!("median residual: {residual:.1} %"));
+    for open in &found.open {
+        sheet.line(format!("not determined: {open}"));
+    }
+    sheet
+}
