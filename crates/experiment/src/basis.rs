@@ -271,10 +271,9 @@ fn app_of(
     if let (None, Some(_)) = (&app, extends) {
         // That of the experiment that is extended.
         let chain = shared.chain(extends, "")?;
-        let named = chain.iter().rev();
+        let mut named = chain.iter().rev();
         app = named
-            .filter_map(|one| one.value.get("workload")?.get("app"))
-            .next()
+            .find_map(|one| one.value.get("workload")?.get("app"))
             .cloned();
     }
     let Some(Value::String(app)) = app else {

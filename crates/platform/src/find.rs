@@ -78,9 +78,10 @@ pub fn shown_name(name: &str) -> String {
         let value: Value = serde_json::from_str(name).ok()?;
         Some(value["name"].as_str()?.to_owned())
     };
-    match is_text(name) {
-        true => text().unwrap_or_else(|| INSIDE.to_owned()),
-        false => name.to_owned(),
+    if is_text(name) {
+        text().unwrap_or_else(|| INSIDE.to_owned())
+    } else {
+        name.to_owned()
     }
 }
 

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::draw::{rounded, stream};
 use super::file::{Drawn, LinkDraw, PlatformDraw, Unit};
 use migsim_base::random::Stream;
+use migsim_base::units::{BytesPerSecond, InstructionsPerSecond};
 
 /// A drawn platform.
 #[derive(Debug)]
@@ -56,7 +57,7 @@ fn quantity(drawn: &Drawn, random: &mut Stream) -> (f64, String) {
 fn link(draw: &LinkDraw, random: &mut Stream) -> (f64, Value) {
     let (_, bandwidth) = quantity(&draw.bandwidth, random);
     let (_, latency) = quantity(&draw.latency, random);
-    let speed = migsim_base::units::BytesPerSecond::parse(&bandwidth).map_or(0.0, |one| one.get());
+    let speed = BytesPerSecond::parse(&bandwidth).map_or(0.0, BytesPerSecond::get);
     (speed, json!({ "bandwidth": bandwidth, "latency": latency }))
 }
 
@@ -119,9 +120,9 @@ impl Machine {
         let (_, speed) = quantity(&draw.speed, random);
         let cores = whole(&draw.cores, random).max(1);
         let all = (hosts * cores) as f64;
-        let each = migsim_base::units::InstructionsPerSecond::parse(&speed);
+        let each = InstructionsPerSecond::parse(&speed);
         self.cores += all;
-        self.speed += all * each.map_or(0.0, |one| one.get());
+        self.speed += all * each.map_or(0.0, InstructionsPerSecond::get);
         json!({ "hosts": hosts, "speed": speed, "cores": cores })
     }
 }
