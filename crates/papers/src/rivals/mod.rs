@@ -153,8 +153,8 @@ pub fn study(registry: &Registry, limits: Limits, done: &Done) -> Result<Outcome
         .map(of_draw)
         .collect::<Result<_, _>>()?;
     Ok(Outcome {
+        study,
         public,
         fresh,
-        study,
     })
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use super::{Claim, Outcome, Verdict};
+use migsim_policies::trigger::USUAL;
 use migsim_study::bench::{BEST_START, Bench, Standing, csv_of_policies};
 
 /// What the study does not show, a line each.
@@ -235,6 +236,14 @@ fn paid_back(outcome: &Outcome) -> String {
     text
 }
 
+/// Whether a row takes part in the ranks of classes: not the start, not a reading, and not a second name of a policy.
+fn is_ranked(policy: &str) -> bool {
+    let is_second = policy
+        .strip_suffix(USUAL)
+        .is_some_and(|rest| rest.ends_with('/'));
+    policy != BEST_START && !policy.contains(", ") && !is_second
+}
+
 /// The policies with the least mean ratio in each class of the public draw.
 fn classes(bench: &Bench) -> String {
     let mut text = String::from(
@@ -243,7 +252,7 @@ fn classes(bench: &Bench) -> String {
     for (class, count) in bench.classes() {
         let own = bench.standings_among(|case| case.classes.iter().any(|one| one == class));
         let _ = write!(text, "| {class} | {count} |");
-        for one in own.iter().filter(|one| one.policy != BEST_START).take(3) {
+        for one in own.iter().filter(|one| is_ranked(&one.policy)).take(3) {
             let _ = write!(text, " `{}` {:.3} |", one.policy, one.mean);
         }
         let never = own.iter().find(|one| one.policy == "never");
