@@ -39,7 +39,7 @@ pub use zhai::ZhaiOptions;
 use migsim_base::error::Error;
 use migsim_base::units::Seconds;
 
-/// The trigger of a strategy that names none: in the study of rivals (`results/rivals.md`) it has the least mean regret.
+/// The trigger of a strategy that names none: over all strategies it has the least mean ratio on the public draw (`results/rivals.md`).
 pub const USUAL: &str = "boulmier";
 
 /// Says when to balance.
