@@ -60,6 +60,8 @@ pub fn markdown(outcome: &Outcome) -> String {
         study.public_draw,
         fresh.join(", ")
     );
+    text += "The best known of a case is the least of the default set and, on the public draw, of the stored best of the cross. Ratios of different draws \
+             therefore do not compare.\n\n";
     text += "## The default set\n\n";
     text += &rows(&outcome.public, &|one| {
         one.is_default || one.policy == BEST_START
