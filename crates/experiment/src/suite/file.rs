@@ -106,7 +106,7 @@ pub struct Choice {
     /// The class of cases to which it belongs; absent: none.
     #[serde(default)]
     pub class: Option<String>,
-    /// The weight of the choice among those of its part. Default 1.
+    /// The weight of the choice among those of its part \[1\]. Default 1.
     #[serde(default = "one")]
     pub weight: f64,
     /// Settings by their keys in an experiment, drawn or fixed.
@@ -208,9 +208,9 @@ pub struct ClassLimits {
     pub short: u64,
     /// As many supersteps or more make a long run.
     pub long: u64,
-    /// Moves are cheap if one takes fewer supersteps than this: its fixed price, and its memory through the slowest access link.
+    /// Moves are cheap below this price of a move \[supersteps\]: its fixed price, and its memory through the slowest access link.
     pub cheap: f64,
-    /// Moves are dear if one takes as many supersteps or more.
+    /// Moves are dear from this price on \[supersteps\].
     pub dear: f64,
 }
 

@@ -1,5 +1,6 @@
-//! Performance profiles: for each factor the share of cases in which a policy is within that factor of the best known (Dolan and Moré,
-//! Benchmarking optimization software with performance profiles, Mathematical Programming 91, 2002).
+//! Performance profiles: for each factor the share of cases in which a policy is within that factor of the best known.
+//!
+//! Source: Dolan and Moré, Benchmarking optimization software with performance profiles, Mathematical Programming 91, 2002.
 
 use super::rows::{Bench, Standing};
 use migsim_output::figure::{Colour, Curve, Drawing, Series, Style};

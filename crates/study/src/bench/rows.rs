@@ -48,7 +48,7 @@ pub struct BenchCase {
     pub case: Case,
     /// The best known makespan of each seed \[s\].
     pub best_known: Vec<f64>,
-    /// The policy with the least makespan of each seed, as a place among the policies, and that makespan \[s\].
+    /// The policy without settings that has the least makespan of each seed, as a place among the policies, and that makespan \[s\].
     pub fastest: Vec<(usize, f64)>,
     /// The results by policy.
     pub entries: Vec<Entry>,
@@ -350,7 +350,7 @@ impl Runs<'_> {
         };
         BenchCase {
             case,
-            fastest: seeds.map(|seed| fastest(seed, self.policies)).collect(),
+            fastest: seeds.map(|seed| fastest(seed, self.plain)).collect(),
             entries: entries
                 .into_iter()
                 .map(|one| one.unwrap_or(failed))
