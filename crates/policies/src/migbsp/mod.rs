@@ -320,9 +320,7 @@ impl Policy for MigBsp {
     fn is_call_due(&mut self, view: &View<'_>) -> bool {
         self.forecasts
             .observe(&self.config, self.trigger.alpha(), view);
-        if self.config.weights == WeightRule::Adaptive {
-            self.weights.observe(view);
-        }
+        self.weights.observe(&self.config, view);
         self.trigger.observe(&self.config, view)
     }
 
@@ -332,9 +330,7 @@ impl Policy for MigBsp {
 
     fn decide(&mut self, view: &View<'_>, _random: &mut Stream) -> Result<Decision, Error> {
         let clusters = self.clusters(view);
-        if self.config.weights == WeightRule::Adaptive {
-            self.weights.adjust(&self.forecasts, view);
-        }
+        self.weights.adjust(&self.config, &self.forecasts, view);
         let config = &self.config;
         let (alpha, next_alpha) = (self.trigger.alpha(), self.trigger.next_alpha());
         let mut reservations = Reservations::new(config, &self.forecasts, view);
@@ -422,7 +418,7 @@ impl Policy for MigBsp {
             horizon: call.horizon,
             operations: call.operations(),
             clusters,
-            weights: (config.weights == WeightRule::Adaptive).then(|| self.weights.clone()),
+            weights: self.weights.shown(config),
         };
         Ok(Decision {
             migrations,

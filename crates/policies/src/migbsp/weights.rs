@@ -12,6 +12,7 @@
 
 use serde_json::{Value, json};
 
+use super::config::{MigBspConfig, WeightRule};
 use super::forecast::Forecasts;
 use crate::View;
 
@@ -49,8 +50,11 @@ impl Default for Weights {
 }
 
 impl Weights {
-    /// Adds the duration of a superstep: the longest time of a process.
-    pub(super) fn observe(&mut self, view: &View<'_>) {
+    /// Adds the duration of a superstep, the longest time of a process, if the weights adjust themselves.
+    pub(super) fn observe(&mut self, config: &MigBspConfig, view: &View<'_>) {
+        if config.weights == WeightRule::Fixed {
+            return;
+        }
         let measures = view.measures;
         let times = (0..view.processes())
             .map(|process| measures.compute[process].get() + measures.communication[process].get());
@@ -58,8 +62,11 @@ impl Weights {
         self.count += 1;
     }
 
-    /// Adjusts the weights at a call.
-    pub(super) fn adjust(&mut self, forecasts: &Forecasts, view: &View<'_>) {
+    /// Adjusts the weights at a call, if they adjust themselves.
+    pub(super) fn adjust(&mut self, config: &MigBspConfig, forecasts: &Forecasts, view: &View<'_>) {
+        if config.weights == WeightRule::Fixed {
+            return;
+        }
         let (mut computation, mut communication) = (0.0, 0.0);
         for process in 0..view.processes() {
             computation += forecasts.compute(process).get();
@@ -96,7 +103,12 @@ impl Weights {
         self.has_moved = moved > 0;
     }
 
-    /// The weights for the record of a call.
+    /// The weights for the record of a call; none if they are fixed.
+    pub(super) fn shown(&self, config: &MigBspConfig) -> Option<Self> {
+        (config.weights == WeightRule::Adaptive).then(|| self.clone())
+    }
+
+    /// The weights as JSON.
     pub(super) fn to_json(&self) -> Value {
         json!({
             "computation": self.computation,
