@@ -340,7 +340,7 @@ fn table(comparison: &Comparison) -> Table {
         numbers("moves", "moves"),
         numbers("calls cost [s]", "calls_cost_s"),
         numbers("moves cost [s]", "moves_cost_s"),
-        numbers("regret [%]", "regret_percent"),
+        numbers("behind best known [%]", "regret_percent"),
         numbers("above bound [%]", "above_bound_percent"),
     ];
     let standings = &comparison.standings;
@@ -350,7 +350,7 @@ fn table(comparison: &Comparison) -> Table {
             && standings.iter().any(|one| one.straight_returns > 0.0),
     };
     if shown.calls {
-        columns.push(numbers("trigger regret [%]", "trigger_regret_percent"));
+        columns.push(numbers("behind best calls [%]", "trigger_regret_percent"));
     }
     if shown.returns {
         columns.push(numbers("straight returns", "straight_returns"));
@@ -373,7 +373,7 @@ fn table(comparison: &Comparison) -> Table {
 
 /// The columns that a table has only if something stands in them.
 struct Shown {
-    /// The regret of triggers.
+    /// What triggers are behind the best calls that are known.
     calls: bool,
     /// Moves straight back; on the platforms of the papers JSON alone has them.
     returns: bool,

@@ -405,14 +405,11 @@ fn show_history(history: &History, told: &[(Choice, Told)], sheet: &mut Sheet) {
         at_supersteps(&best.balances)
     ));
     if let Some((choice, told)) = ranked.first().filter(|_| best.total > 0.0) {
-        let regret = 100.0 * (told.total / best.total - 1.0);
-        sheet.line(if regret < 0.05 {
+        let more = 100.0 * (told.total / best.total - 1.0);
+        sheet.line(if more < 0.05 {
             format!("{} takes that.", choice.name)
         } else {
-            format!(
-                "{} comes nearest: it takes {regret:.1} % more.",
-                choice.name
-            )
+            format!("{} comes nearest: it takes {more:.1} % more.", choice.name)
         });
     }
 }

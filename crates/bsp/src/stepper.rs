@@ -80,9 +80,9 @@ impl<'a> Stepper<'a> {
         self.run.world.engine.now()
     }
 
-    /// The superstep that has just ended, counted from 0.
-    pub fn superstep(&self) -> usize {
-        self.run.world.ending
+    /// The number of supersteps that have ended.
+    pub fn ended(&self) -> usize {
+        self.run.world.ending + 1
     }
 
     /// Whether the barrier is that of the last superstep, after which a call gains nothing.

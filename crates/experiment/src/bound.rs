@@ -13,9 +13,7 @@
 //! else happens only adds to it. A profile that speeds a host or link up counts with its largest value.
 
 use super::resolve::Experiment;
-use migsim_base::units::{
-    Bytes, BytesPerSecond, HostId, Instructions, ProcessId, Seconds,
-};
+use migsim_base::units::{Bytes, BytesPerSecond, HostId, Instructions, ProcessId, Seconds};
 use migsim_bsp::{BarrierKind, CallModel, CallWaiting, MoveOrder, Transfer, Waiting};
 use migsim_platform::{Host, Link, Platform};
 use migsim_workloads::Plan;

@@ -322,15 +322,13 @@ impl<'s> Search<'s> {
     fn keep(&mut self, plan: &MovePlan) -> Result<(), Error> {
         let common = plan.common(&self.best.plan);
         let copies = &self.best.copies;
-        let usable = copies.partition_point(|copy| (copy.superstep() as u64) < common);
+        let usable = copies.partition_point(|copy| copy.ended() as u64 <= common);
         let mut kept: Vec<Rc<Stepper<'s>>> = copies[..usable].to_vec();
         let mut run = kept.last().map_or(&self.first, |last| last).clone();
         let every = self.supersteps.div_ceil(COPIES);
         while !run.is_over() && run.now() < self.best.makespan {
-            let superstep = run.superstep() + 1;
-            let is_new = kept
-                .last()
-                .is_none_or(|last| last.superstep() + 1 < superstep);
+            let superstep = run.ended();
+            let is_new = kept.last().is_none_or(|last| last.ended() < superstep);
             if superstep % every == 1 % every && is_new {
                 kept.push(Rc::new(run.clone()));
             }
@@ -357,7 +355,7 @@ impl<'s> Search<'s> {
     fn construct(&mut self, every: usize) -> Result<(), Error> {
         let (mut run, mut plan) = (self.first.clone(), MovePlan::default());
         while !run.is_over() && run.now() < self.best.makespan {
-            let superstep = run.superstep() + 1;
+            let superstep = run.ended();
             let mut calls = vec![None];
             for until in [superstep + 2 * every, self.supersteps] {
                 let moves = self.target(&mut run, until)?;
@@ -403,7 +401,7 @@ impl<'s> Search<'s> {
 
     /// Goes on without calls to the barrier after so many supersteps, or to the end.
     fn go_on(&mut self, run: &mut Stepper<'s>, supersteps: usize) -> Result<(), Error> {
-        while !run.is_over() && run.superstep() + 1 < supersteps {
+        while !run.is_over() && run.ended() < supersteps {
             self.advance(run, None)?;
         }
         Ok(())
@@ -411,7 +409,7 @@ impl<'s> Search<'s> {
 
     /// Moves to a placement that suits the supersteps from this barrier to the one after `until` supersteps.
     fn target(&self, run: &mut Stepper<'s>, until: usize) -> Result<Vec<(u32, HostId)>, Error> {
-        let first = run.superstep() + 1;
+        let first = run.ended();
         let view = run.view()?;
         let window = Window::new(self.experiment, &view, first..until.min(self.supersteps));
         Ok(window.moves())
@@ -430,7 +428,7 @@ impl<'s> Search<'s> {
             let changed = if random.below(2) == 0 && !self.best.copies.is_empty() {
                 let place = random.below(self.best.copies.len());
                 let mut run = Stepper::clone(&self.best.copies[place]);
-                let superstep = run.superstep() + 1;
+                let superstep = run.ended();
                 let length = 1 << random.below(10);
                 let moves = self.target(&mut run, superstep + length)?;
                 let is_call = superstep < self.supersteps && !moves.is_empty();
@@ -451,6 +449,7 @@ impl<'s> Search<'s> {
 mod tests {
     use super::*;
     use crate::{Layers, Limits};
+    use serde_json::{Value, json};
 
     #[test]
     fn what_is_found_is_no_slower_than_where_it_started() {
@@ -478,5 +477,85 @@ mod tests {
         assert!(more.makespan <= first.makespan && more.runs >= 80);
         assert_eq!(more, search(80));
         assert!(experiment.lower_bound() <= more.makespan);
+    }
+
+    /// The gain on the best policy of each of drawn cases:
+    /// `cargo test --release -p migsim-experiment --lib hindsight -- --ignored --nocapture`.
+    #[test]
+    #[ignore = "minutes in the release profile"]
+    #[expect(clippy::print_stdout, reason = "a study that is run by hand")]
+    fn gains_on_the_best_policy_of_drawn_cases() {
+        const POLICIES: [&str; 11] = [
+            "never",
+            "greedy/menon",
+            "greedy/every=10",
+            "greedy-refine/menon",
+            "refine/menon",
+            "refine/boulmier",
+            "refine/every=10",
+            "prefix/menon",
+            "inform-and-transfer/menon",
+            "inform-and-transfer/boulmier",
+            "migbsp",
+        ];
+        let (progress, mut gains) = (Progress::default(), Vec::new());
+        for seed in 1..=20_u64 {
+            let load = [
+                json!([]),
+                json!({ "kind": "walk" }),
+                json!({ "kind": "on-off" }),
+            ];
+            let experiment = |policy: &str| {
+                let settings: [(&str, Value); 9] = [
+                    ("workload.app", "synthetic".into()),
+                    ("workload.procs", (16 + 8 * (seed % 3)).into()),
+                    ("workload.supersteps", (60 + 40 * (seed % 4)).into()),
+                    ("workload.spread", (0.2 * (1 + seed % 4) as f64).into()),
+                    ("workload.drift", (0.3 * (seed % 3) as f64).into()),
+                    (
+                        "workload.memory",
+                        ["1 MB", "20 MB", "100 MB", "500 MB"][seed as usize % 4].into(),
+                    ),
+                    ("load", load[seed as usize % 3].clone()),
+                    ("seed", seed.into()),
+                    ("policy.name", policy.into()),
+                ];
+                Experiment::load(&Layers::of(settings), Limits::default()).unwrap()
+            };
+            let (mut fastest, mut starts) = (f64::INFINITY, Vec::new());
+            for policy in POLICIES {
+                let run = experiment(policy).run_scenario(Scenario::Iii, &progress, &mut (), None);
+                let outcome = run.unwrap().outcome;
+                if outcome.makespan.get() < fastest {
+                    fastest = outcome.makespan.get();
+                    starts.insert(0, MovePlan::of(&outcome));
+                }
+            }
+            starts.truncate(3);
+            let first = experiment("never");
+            let [few, many] = [120, 1000].map(|budget| {
+                first
+                    .hindsight(&starts, budget, &progress)
+                    .unwrap()
+                    .makespan
+                    .get()
+            });
+            let gain = |found: f64| 100.0 * (1.0 - found / fastest);
+            println!(
+                "seed {seed}: best policy {fastest:.2} s, gain {:.2} % in 120 runs, {:.2} % in 1000, bound {:.2} s",
+                gain(few),
+                gain(many),
+                first.lower_bound().get()
+            );
+            assert!(many <= fastest);
+            gains.push((gain(few), gain(many)));
+        }
+        let count = gains.len() as f64;
+        let mean = |of: fn(&(f64, f64)) -> f64| gains.iter().map(of).sum::<f64>() / count;
+        println!(
+            "mean gain: {:.2} % in 120 runs, {:.2} % in 1000",
+            mean(|gain| gain.0),
+            mean(|gain| gain.1)
+        );
     }
 }

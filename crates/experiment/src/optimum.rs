@@ -128,24 +128,20 @@ impl Grid {
         let placements = u32::try_from(processes)
             .ok()
             .and_then(|all| hosts.checked_pow(all));
-        match placements.filter(|count| *count <= MOST_PLACEMENTS) {
-            Some(placements) => Ok(Self {
-                hosts,
-                processes,
-                placements,
-                supersteps: experiment.workload.supersteps(),
-            }),
-            None => {
-                let message = format!(
-                    "no exact optimum: {processes} processes on {hosts} hosts have more than {MOST_PLACEMENTS} placements"
-                );
-                let hint = "take 8 processes on 4 hosts at most, or as few placements";
-                Err(Problem::new(message)
-                    .key("workload.procs")
-                    .hint(hint)
-                    .into())
-            }
-        }
+        let Some(placements) = placements.filter(|count| *count <= MOST_PLACEMENTS) else {
+            let message = format!(
+                "no exact optimum: {processes} processes on {hosts} hosts have more than {MOST_PLACEMENTS} placements"
+            );
+            let hint = "take 8 processes on 4 hosts at most, or as few placements";
+            let problem = Problem::new(message).key("workload.procs");
+            return Err(problem.hint(hint).into());
+        };
+        Ok(Self {
+            hosts,
+            processes,
+            placements,
+            supersteps: experiment.workload.supersteps(),
+        })
     }
 
     /// The hosts of a placement.
@@ -282,7 +278,7 @@ impl Grid {
         (prices, ahead): (&[Vec<f64>], &[Vec<f64>]),
     ) -> MovePlan {
         let (mut plan, mut place) = (MovePlan::default(), start);
-        for superstep in 1..self.supersteps {
+        for (superstep, ahead) in ahead.iter().enumerate().skip(1) {
             let from = self.hosts_of(place);
             let cost = |to: usize| -> f64 {
                 let hosts = self.hosts_of(to);
@@ -291,9 +287,9 @@ impl Grid {
                     .sum()
             };
             let others = (0..self.placements).filter(|to| *to != place);
-            let go = others.map(|to| (call + cost(to) + ahead[superstep][to], to));
+            let go = others.map(|to| (call + cost(to) + ahead[to], to));
             let best = go.min_by(|one, other| one.0.total_cmp(&other.0));
-            if let Some((_, to)) = best.filter(|best| best.0 < ahead[superstep][place]) {
+            if let Some((_, to)) = best.filter(|best| best.0 < ahead[place]) {
                 let moves = self.hosts_of(to).into_iter().zip(&from).enumerate();
                 let moves = moves.filter(|(_, (to, from))| to != *from);
                 plan.add_call(superstep, moves.map(|(process, (to, _))| (process, to)));

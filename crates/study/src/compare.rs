@@ -3,8 +3,9 @@
 //! All policies face the same seeds, so that differences are taken seed by seed and what the seeds do to both does not count.
 //! Ranks are those of [`separate`](super::separate): equal where no order is shown.
 //! *Gain* is that of scenario iii over scenario i. *Above bound* is `T / bound - 1`, with the lower bound of
-//! [`Experiment::lower_bound`](migsim_experiment::Experiment::lower_bound): an upper limit of the regret. *Regret* is `T / best - 1` against
-//! the best that is known of the seed: the fastest policy, or what [`hindsight`](migsim_experiment::Experiment::hindsight) found.
+//! [`Experiment::lower_bound`](migsim_experiment::Experiment::lower_bound): an upper limit of what a policy
+//! loses. *Behind the best known* is `T / best - 1` against the fastest policy of the seed, or what
+//! [`hindsight`](migsim_experiment::Experiment::hindsight) found; its key is `regret_percent`.
 
 use std::collections::BTreeMap;
 
