@@ -38,11 +38,11 @@ class Environment:
     (True, True)
 
     The observation is a `View`, as policies have it, with the load of the hosts up to now. The reward of a step is minus the seconds from
-    this barrier to the next one, so that the price of the call and of its moves is in it. The last step goes on to the end of the run. The
+    this barrier to the next one. They include the price of the call and of its moves. The last step goes on to the end of the run. The
     seconds of `reset` and the rewards add up to the makespan: `info["makespan_s"]` of the last step.
 
     Calls and moves are priced as the settings say (`"costs.call.model"` and others). A barrier without a call costs nothing. A call of the
-    strategy has the procedure of that strategy; one with moves of your own is priced like a call of MigBSP, as those of policies in Python are.
+    strategy has the procedure of that strategy. A call with moves of your own is priced like one of MigBSP, as are those of policies in Python.
 
     Parameters
     ----------

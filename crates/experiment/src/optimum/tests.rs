@@ -1,3 +1,5 @@
+//! Tests of the optimum: against all plans of two processes, and between the bound and what a search finds.
+
 use super::*;
 use crate::{Layers, Limits, Progress};
 use migsim_bsp::{Decision, Migration, Stepper};
