@@ -12,6 +12,9 @@ use migsim_policies::explain::{Meaning, Sentence, Unit, say};
 /// Maximum number of pieces that are described one by one.
 const MOST_PIECES: usize = 8;
 
+/// Part of the time of a superstep below which a piece comes from rounding.
+const ROUNDING: f64 = 1e-12;
+
 /// The time of a superstep on the critical path.
 const ON_PATH: Meaning = Meaning::new(
     "path_s",
@@ -41,6 +44,8 @@ pub fn time_of_superstep(
     let own = pieces.filter(|piece| piece.superstep as u64 + 1 == number);
     let own: Vec<&Piece> = own.collect();
     let whole: f64 = own.iter().map(|piece| piece.duration().get()).sum();
+    let is_seen = |piece: &&Piece| piece.duration().get() > ROUNDING * whole;
+    let own: Vec<&Piece> = own.into_iter().filter(is_seen).collect();
     if own.is_empty() {
         return Ok(vec![say!(
             "Nothing that starts in superstep {} is on the critical path.",
