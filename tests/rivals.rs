@@ -15,9 +15,7 @@ fn loaded(reading: &Reading) -> Experiment {
         ("policy.name", reading.policy.clone().into()),
     ];
     let layers = Layers::of(base.into_iter().chain(settings));
-    let name = &reading.name;
-    Experiment::load_with(&Registry::standard(), &layers, Limits::default())
-        .unwrap_or_else(|error| panic!("{name}: {error}"))
+    Experiment::load_with(&Registry::standard(), &layers, Limits::default()).expect(&reading.name)
 }
 
 #[test]

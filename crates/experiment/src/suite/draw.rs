@@ -165,11 +165,9 @@ mod tests {
     fn hosts_are_drawn_in_the_number_that_was_asked_for() {
         let names: Vec<String> = (0..10).map(|index| format!("h{index}")).collect();
         let mut random = stream(1, "c", "p");
-        for count in 1..=10 {
-            assert_eq!(
-                some(&names, f64::from(count), &mut random).len(),
-                count as usize
-            );
+        for count in 1..=10_u32 {
+            let chosen = some(&names, f64::from(count), &mut random).len();
+            assert_eq!(u32::try_from(chosen), Ok(count));
         }
     }
 }

@@ -11,7 +11,7 @@ fn lb_1() -> Suite {
 
 fn loaded(name: &str) -> Experiment {
     let settings = Layers::of([("extends", name.into())]);
-    Experiment::load(&settings, Limits::default()).unwrap_or_else(|error| panic!("{name}: {error}"))
+    Experiment::load(&settings, Limits::default()).expect(name)
 }
 
 #[test]

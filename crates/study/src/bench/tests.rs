@@ -126,7 +126,7 @@ fn ratios_are_taken_seed_by_seed_to_the_best_of_the_default_set() {
     assert_eq!(start.counts, [0.0; 3]);
     let [low, high] = mine.mean_ci95;
     assert!(
-        1.0 <= low && low <= 1.125 && 1.125 <= high && high <= 1.25,
+        (1.0..=1.125).contains(&low) && (1.125..=1.25).contains(&high),
         "{low} {high}"
     );
     assert!(csv_of_best(&bench).contains("\n1,2,mine,16\n"));
