@@ -91,7 +91,7 @@ const HEAD: &str = "
 ## Weights that adjust themselves
 
 The Lattice Boltzmann paper announces \"self-adjusting of the weights of each considered metric\" (section 5), and gives no rule. `policy.migbsp.weights=adaptive` is a simple one of ours.
-At each call the weights of Comp and Comm follow their shares of the foreseen time, and age by half as forecasts do; they add up to 2. The weight of Mem halves if the supersteps
+At each call the weights of Comp and Comm follow their shares of the foreseen time. They age by half as forecasts do, and add up to 2. The weight of Mem halves if the supersteps
 became shorter after the last moves, and doubles if not, from 1/4 to 4. No paper publishes a run with such weights, so that the table is a prediction. It has the cells of scenario iii
 with the rules of each paper. *Shorter* and *longer*: by more than 0.1 % than with fixed weights.
 

@@ -31,6 +31,10 @@ const WITHOUT: &[(&str, &str)] = &[
     ),
     ("workload.app", "another application is another experiment"),
     ("policy.name", "another policy is another experiment"),
+    (
+        "costs.call.fixed",
+        "a call costs its messages alone; a price of its own would be a constant",
+    ),
     ("costs.move.fixed", NO_OPERATIONS),
     ("policy.migbsp.migration_operations", NO_OPERATIONS),
     ("policy.migbsp.viability_cost", NO_OPERATIONS),

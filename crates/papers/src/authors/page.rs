@@ -29,8 +29,8 @@ when process 1 leaves its last call or barrier. Its makespan must be that of the
 /// The last part of the page.
 const LIMITS: &str = "## What this does not show
 
-- The last digit of a time decides between processes with nearly equal potentials. In a whole run that digit is not always the program's,
-  and the makespan of a run that goes another way after such a tie is not predicted.
+- The last digit of a time decides between processes with nearly equal potentials. In a whole run that digit is not always the program's.
+  The makespan of a run that goes another way after such a tie is not predicted.
 - The reports of later calls are not stored: three calls of scenario iii and one of scenario ii are, and all of 6 processes.
 - A third of the cases was kept elsewhere while the edition was written. `migsim reproduce authors-2015 --cases FOLDER` reads JSON files of
   the same form.
@@ -42,7 +42,7 @@ const FASTER: &str = "
 
 In two of three deployments scenario ii ends before scenario i, although each of its calls costs 0.33 to 0.42 s. Before the first call a superstep of the deployment cpu takes 1.003 s in
 both. After it one takes 0.952 s, until the next call. A call brings all processes together, and managers then answer one process after the other. The order of the
-answers is the cause, and not that processes wait for each other. With all answers at once, or with calls that only bring all processes together, scenario ii is slower than i.
+answers is the cause, and not that processes wait for each other. With all answers at once, or with calls that only bring all processes together, scenario ii is not faster than i.
 The likely reason: processes that are answered in turn use shared hosts and links at different times.
 Makespans are those of all processes, by the edition.
 
