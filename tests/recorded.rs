@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
+use std::fmt::Write as _;
 use std::fs;
 use std::process::Command;
 
@@ -154,11 +155,11 @@ fn the_default_library_is_taken_by_recordings_of_its_mpi_library() {
 fn ring(processes: usize) -> String {
     let mut text = format!("migsim-trace 2\nprocesses {processes}\nrecorded library open-mpi\n");
     for step in 0..2 {
-        text += &format!("step {step}\n");
+        writeln!(text, "step {step}").unwrap();
         for process in 0..processes {
             let (next, work, size) = ((process + 1) % processes, 8e9, 64_000);
             let [work, size] = [work / processes as f64, f64::from(size) / processes as f64];
-            text += &format!("c {process} {work}\nm {process} {next} {size}\n");
+            write!(text, "c {process} {work}\nm {process} {next} {size}\n").unwrap();
         }
     }
     text + "end\n"

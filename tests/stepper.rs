@@ -1,5 +1,7 @@
 //! Runs that stop at each barrier: driven by the moves of a policy they are its run, and copies go on as runs of their own.
 
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
+
 use migsim::bsp::{Outcome, Scenario, Setup, Stepper};
 use migsim::experiment::{Experiment, Layers, Limits, Progress};
 use migsim::policy::{Decision, Migration};

@@ -28,6 +28,9 @@ use migsim_base::error::Problem;
 use migsim_base::random::{Purpose, Stream};
 use migsim_base::units::{Instructions, Seconds};
 
+/// A quantity of the process with this number.
+type Value = fn(&Measures, usize) -> f64;
+
 /// The quality of what policies see of supersteps and loads: exact and at once if nothing is set.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -195,7 +198,7 @@ impl Reports {
             seen.clone_from(&newest.measures);
         }
         if count > 1.0 {
-            let mean = |value: fn(&Measures, usize) -> f64, process: usize| {
+            let mean = |value: Value, process: usize| {
                 let values = self.visible().map(|one| value(&one.measures, process));
                 values.sum::<f64>() / count
             };
@@ -203,7 +206,7 @@ impl Reports {
                 seen.work[process] =
                     Instructions::of(mean(|one, process| one.work[process].get(), process));
             }
-            let times: [(&mut Vec<Seconds>, fn(&Measures, usize) -> f64); 4] = [
+            let times: [(&mut Vec<Seconds>, Value); 4] = [
                 (&mut seen.delay, |one, process| one.delay[process].get()),
                 (&mut seen.compute, |one, process| one.compute[process].get()),
                 (&mut seen.send, |one, process| one.send[process].get()),

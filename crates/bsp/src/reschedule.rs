@@ -184,10 +184,10 @@ impl<'a> Rescheduling<'a> {
 
     /// Whether it is certain in advance that a call comes after a superstep that is not closed yet.
     fn is_call_planned(&self, superstep: usize, world: &World<'_>) -> bool {
-        let plans = |policy: &Box<dyn Policy>| policy.is_call_planned(superstep);
+        let policy = self.policy.as_ref();
         world.has_policy()
             && may_call_after(superstep, world)
-            && self.policy.as_ref().is_some_and(plans)
+            && policy.is_some_and(|policy| policy.is_call_planned(superstep))
     }
 
     /// Whether a process that has done this superstep, which is not closed yet, reports for the call after it.

@@ -514,9 +514,9 @@ mod tests {
                     ("workload.drift", (0.3 * (seed % 3) as f64).into()),
                     (
                         "workload.memory",
-                        ["1 MB", "20 MB", "100 MB", "500 MB"][seed as usize % 4].into(),
+                        ["1 MB", "20 MB", "100 MB", "500 MB"][(seed % 4) as usize].into(),
                     ),
-                    ("load", load[seed as usize % 3].clone()),
+                    ("load", load[(seed % 3) as usize].clone()),
                     ("seed", seed.into()),
                     ("policy.name", policy.into()),
                 ];

@@ -128,7 +128,6 @@ impl Window {
         let count = self.supersteps as f64;
         let mean = self.work[process] / count;
         Instructions::of(match self.forecast {
-            Forecast::Mean => mean,
             Forecast::Last | Forecast::Ewma => self.state[process],
             Forecast::Linear if self.supersteps > 1 => {
                 // Σ (t - t̄)² = n (n² - 1) / 12; the next superstep is (n + 1) / 2 after t̄ = (n - 1) / 2.
@@ -137,7 +136,7 @@ impl Window {
                 let slope = (self.state[process] - centre * self.work[process]) / spread;
                 (mean + slope * f64::midpoint(count, 1.0)).max(0.0)
             }
-            Forecast::Linear => mean,
+            Forecast::Mean | Forecast::Linear => mean,
         })
     }
 

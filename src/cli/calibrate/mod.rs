@@ -1,5 +1,6 @@
 //! `migsim calibrate`: fits a library to a table of single messages, read or measured, and writes it.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -201,7 +202,7 @@ fn measured(
         .iter()
         .filter(|row| !is_alone || row.bytes <= LARGEST_OVERHEAD)
     {
-        text += &format!("{},{},{},{}\n", hosts.0, hosts.1, row.bytes, row.time);
+        let _ = writeln!(text, "{},{},{},{}", hosts.0, hosts.1, row.bytes, row.time);
     }
     let fact = |key: &str| {
         recording

@@ -44,7 +44,7 @@ impl Flight {
     ) {
         let nominal = route.latency;
         let now = || route.links().map(|link| engine.link(link).1).sum::<f64>();
-        let latency = nominal.map_or_else(now, |latency| latency.get());
+        let latency = nominal.map_or_else(now, migsim_base::units::Seconds::get);
         let trips = if self.has_handshake { 3.0 } else { 1.0 };
         self.overhead = network.overhead.get();
         self.latency = trips * network.latency_factor_of(self.size) * latency;

@@ -345,9 +345,9 @@ fn chains_that_end_early_are_dropped() {
     let processes = 20;
     let case = Case {
         supersteps: 200,
-        work: (0..processes).map(|one| 1e6 * f64::from(one + 1)).collect(),
-        messages: (0..processes as usize)
-            .map(|one| (one, (one + 1) % processes as usize, 1e3))
+        work: (1..=processes).map(|one| 1e6 * one as f64).collect(),
+        messages: (0..processes)
+            .map(|one| (one, (one + 1) % processes, 1e3))
             .collect(),
         ..Case::default()
     };

@@ -246,16 +246,12 @@ impl<'p> Trace<'p> {
     }
 
     fn add(&mut self, node: Node) -> u32 {
-        match self.free.pop() {
-            Some(place) => {
-                self.nodes[place as usize] = node;
-                place
-            }
-            None => {
-                self.nodes.push(node);
-                migsim_base::units::to_u32(self.nodes.len() - 1)
-            }
+        if let Some(place) = self.free.pop() {
+            self.nodes[place as usize] = node;
+            return place;
         }
+        self.nodes.push(node);
+        migsim_base::units::to_u32(self.nodes.len() - 1)
     }
 
     /// Takes one user from a node; a node without users releases its cause.
@@ -284,14 +280,14 @@ impl<'p> Trace<'p> {
         let mut begin = 0.0;
         for node in chain.into_iter().rev() {
             let node = &self.nodes[node as usize];
-            self.describe(node, begin, &mut path.pieces);
+            Self::describe(node, begin, &mut path.pieces);
             begin = node.end;
         }
         path
     }
 
     /// Adds the pieces of an activity.
-    fn describe(&self, node: &Node, begin: f64, pieces: &mut Vec<Piece>) {
+    fn describe(node: &Node, begin: f64, pieces: &mut Vec<Piece>) {
         let time = |seconds: f64| Time::new(seconds).expect("the clock holds times");
         let activity = &node.activity;
         let mut piece = |kind, work, begin: f64, end: f64| {

@@ -61,7 +61,7 @@ fn make(change: &CaseChange, parts: &mut Parts) -> Result<(), Problem> {
         | Changed::Link(..)
         | Changed::Route(_)
         | Changed::Load => {
-            capacities::change(change, &mut Arc::make_mut(&mut parts.platform).platform)?
+            capacities::change(change, &mut Arc::make_mut(&mut parts.platform).platform)?;
         }
         Changed::Barrier => change_barrier(factor, &mut parts.runtime),
         Changed::Overhead => times(&mut parts.network.overhead, factor),

@@ -268,11 +268,6 @@ fn the_share_of_the_path_foretells_a_small_gain() {
     }
     errors.sort_by(f64::total_cmp);
     let median = errors[errors.len() / 2];
-    println!(
-        "{} predictions: median error {median} points, worst {:?}",
-        errors.len(),
-        errors.last()
-    );
     // Predictions are up to 1 point.
     assert!(median < 0.1, "{median}");
 }

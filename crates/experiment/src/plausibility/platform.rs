@@ -1,5 +1,7 @@
 //! Rules about platforms: speeds, latencies, clusters.
 
+use std::fmt::Write as _;
+
 use serde_json::Value;
 
 use super::rules::{Finding, LATENCY, ONE_CLUSTER, Rule, SMALL_CLUSTERS, SPEEDS};
@@ -45,7 +47,10 @@ pub(super) fn clusters_of_policy(
     );
     let inside = policy.move_inside();
     if !inside.is_empty() {
-        found.what += &format!(" (`--set policy.{name}.{inside}` lets it move inside the cluster)");
+        let _ = write!(
+            found.what,
+            " (`--set policy.{name}.{inside}` lets it move inside the cluster)"
+        );
     }
     Some(found)
 }

@@ -11,7 +11,7 @@ const SHOWN: usize = 20;
 
 /// The section; nothing if no critical path was recorded.
 pub(super) fn path(report: &Report) -> String {
-    let parts: String = report
+    let parts: Vec<String> = report
         .paths
         .iter()
         .map(|(scenario, shares)| {
@@ -23,13 +23,13 @@ pub(super) fn path(report: &Report) -> String {
         })
         .collect();
     if parts.is_empty() {
-        return parts;
+        return String::new();
     }
     let note = "<p class=\"note\">The chain of activities that ends last, from time 0 to the makespan. <code>migsim bottlenecks</code> says what a change of each resource gains.</p>";
     section(
         "path",
         "Critical path: what the time goes to",
-        &(parts + note),
+        &(parts.concat() + note),
     )
 }
 

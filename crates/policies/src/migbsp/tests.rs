@@ -287,13 +287,17 @@ fn d_is_finite_and_not_negative() {
 /// The moves of the first call on one cluster of three hosts of 1 GHz: p1 and p2 have 1e9 instructions in each superstep and start on
 /// `placement`; `load` is that of others.
 fn moves_in_one_cluster(
-    config: MigBspConfig,
+    config: &MigBspConfig,
     placement: [u32; 2],
     load: [f64; 3],
 ) -> Vec<(u32, u32)> {
     let platform = migsim_engine::testing::line(&[1e9; 3], 1e6, 0.0);
     assert_eq!(platform.clusters.len(), 1);
-    let mut policy = MigBsp::new(MigBspConfig { alpha: 2, ..config }).unwrap();
+    let mut policy = MigBsp::new(MigBspConfig {
+        alpha: 2,
+        ..config.clone()
+    })
+    .unwrap();
     let crowd = if placement[0] == placement[1] {
         2.0
     } else {
@@ -333,23 +337,26 @@ fn a_process_may_move_inside_its_own_cluster() {
     };
     let quiet = [0.0; 3];
     // Two processes on host 0 take 2 s. p1 goes to host 1, where it takes 1 s; then p2 is alone, and its move would gain nothing.
-    assert_eq!(moves_in_one_cluster(competes.clone(), [0, 0], quiet), []);
+    assert_eq!(moves_in_one_cluster(&competes, [0, 0], quiet), []);
     assert_eq!(
-        moves_in_one_cluster(equal_information(), [0, 0], quiet),
+        moves_in_one_cluster(&equal_information(), [0, 0], quiet),
         [(0, 1)]
     );
     // Each on a host of its own, which is as good as any.
-    assert_eq!(moves_in_one_cluster(equal_information(), [0, 1], quiet), []);
+    assert_eq!(
+        moves_in_one_cluster(&equal_information(), [0, 1], quiet),
+        []
+    );
     // Others take half of host 0: the nominal clock promises a gain for staying there.
     let loaded = [0.5, 0.0, 0.0];
-    assert_eq!(moves_in_one_cluster(competes, [0, 1], loaded), []);
+    assert_eq!(moves_in_one_cluster(&competes, [0, 1], loaded), []);
     assert_eq!(
-        moves_in_one_cluster(equal_information(), [0, 1], loaded),
+        moves_in_one_cluster(&equal_information(), [0, 1], loaded),
         [(0, 2)]
     );
     // Others take half of all hosts: no place is better, where the nominal clock would be.
     assert_eq!(
-        moves_in_one_cluster(equal_information(), [0, 1], [0.5; 3]),
+        moves_in_one_cluster(&equal_information(), [0, 1], [0.5; 3]),
         []
     );
     assert!(!equal_information().moves_between_clusters());

@@ -5,7 +5,7 @@
 //! size of the messages of a slot s(P) = a · basis(P)                      basis: 1, 1/(processes across the slot), 1/P, 1/P², or P^c
 //! ```
 //! A group holds the exchanges of one family and of equal sizes, as those of all iterations: one law for all averages their noise. Process p of P
-//! computes as process floor(p P_last / P) of the last recording does.
+//! computes as process `floor(p P_last / P)` of the last recording does.
 
 use std::collections::BTreeMap;
 use std::fmt;

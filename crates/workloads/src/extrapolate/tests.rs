@@ -138,9 +138,10 @@ fn what_is_irregular_is_refused_with_its_place() {
 #[test]
 fn recordings_of_different_lengths_are_refused() {
     let trace = |processes: usize, iterations: usize| {
-        let steps: String = (0..iterations)
+        let steps: Vec<String> = (0..iterations)
             .map(|step| format!("step {step}\nc 0 1e9\n"))
             .collect();
+        let steps = steps.concat();
         let text = format!("migsim-trace 2\nprocesses {processes}\n{steps}end\n");
         (
             format!("p{processes}.trace"),

@@ -95,7 +95,8 @@ mod tests {
     use super::*;
 
     fn record(facts: &str) -> Record {
-        let facts: String = facts.lines().map(|fact| format!("i {fact}\n")).collect();
+        let facts: Vec<String> = facts.lines().map(|fact| format!("i {fact}\n")).collect();
+        let facts = facts.concat();
         Record::parse("0", &format!("migsim-record 1 0 2\n{facts}end\n")).unwrap()
     }
 

@@ -75,10 +75,7 @@ pub fn failure(text: &str) -> Option<&str> {
 /// # Errors
 /// A record is incomplete or wrong, holds a call that cannot be cut, or receives a message that nobody sent; or two runs differ.
 pub fn convert(runs: &[Records], measure: Measure<'_>) -> Result<Conversion, Error> {
-    let read: Vec<Vec<Record>> = runs
-        .iter()
-        .map(|run| read_run(run))
-        .collect::<Result<_, _>>()?;
+    let read: Vec<Vec<Record>> = runs.iter().map(read_run).collect::<Result<_, _>>()?;
     let operations = |run: &Vec<Record>| run.iter().map(Record::operations).collect();
     let all: Vec<Vec<_>> = read.iter().map(operations).collect();
     let (operations, spreads) = repeat::least(&all)?;
