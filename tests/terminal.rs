@@ -204,7 +204,7 @@ fn what_is_missing_lists_its_choices() {
             "list",
             "apps, experiments, libraries, loads, papers, policies, platforms, networks",
         ),
-        ("schema", "platform, experiment, sweep"),
+        ("schema", "platform, experiment, suite, sweep"),
         ("completions", "bash, elvish, fish, powershell, zsh"),
     ] {
         let errors = said(&migsim(&[typed]));

@@ -69,6 +69,7 @@ fn run(case: &Case, trace: &str, folder: &Path) -> Outcome {
         ("workload.trace", write("app.trace", trace)),
         ("policy.name", json!("replay")),
         ("policy.replay.decisions", case.decisions_json()),
+        ("costs.call.after_last", json!(true)),
     ];
     settings.extend(case.settings());
     let experiment = Experiment::load(&Layers::of(settings), Limits::default());

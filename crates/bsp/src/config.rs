@@ -331,7 +331,6 @@ pub struct CallCost {
     /// The scenarios in which processes wait for the answer.
     pub waiting: CallWaiting,
     /// Whether a call that is due after the last superstep is made and paid, as in the papers; no superstep can profit from it.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub after_last: bool,
     /// `messages`: the order of the messages. With `sequential` the call of any strategy has these messages.
     #[serde(skip_serializing_if = "CallOrder::is_default")]

@@ -155,7 +155,7 @@ mod tests {
         };
         assert_eq!(
             of("own_cluster"),
-            Some(vec![json!("excluded"), json!("competes")])
+            Some(vec![json!("excluded"), json!("competes"), json!("within")])
         );
         assert_eq!(
             of("viability_transfer"),

@@ -1,4 +1,4 @@
-//! What `migsim record` prints: what was recorded, how time became work, the spread of repetitions, and how to record it better.
+//! Output of `migsim record`: the messages and the work of the trace, the spread of repetitions, and advice.
 
 use std::fmt::Write as _;
 

@@ -35,7 +35,7 @@ pub struct Verdict {
     pub own: f64,
     /// The mean ratio of the best of the others.
     pub other: f64,
-    /// The 95 % interval of the difference to it.
+    /// The 95 % interval of the difference to it, dimensionless.
     pub interval: [f64; 2],
     /// Whether the claim holds.
     pub holds: bool,

@@ -15,7 +15,7 @@ const STORED: [(&str, u64, &str); 1] = [(
 /// The columns of the table.
 pub const COLUMNS: &str = "case,seed,policy,makespan_s";
 
-/// The rows of the table of a draw; none where nothing is stored.
+/// The rows of the table of a draw, in seconds; none where nothing is stored.
 pub fn stored_rows(suite: &str, draw: u64) -> impl Iterator<Item = (u64, u64, &'static str, f64)> {
     let tables = STORED
         .iter()

@@ -20,15 +20,15 @@ const RESAMPLES: usize = 2000;
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Entry {
-    /// The mean over the seeds of its makespan over the best known.
+    /// The mean over the seeds of its makespan over the best known, dimensionless.
     pub ratio: f64,
     /// The makespan \[s\].
     pub makespan: f64,
-    /// The calls.
+    /// The calls, a mean, dimensionless.
     pub calls: f64,
-    /// The moves.
+    /// The moves, a mean, dimensionless.
     pub moves: f64,
-    /// The moves that take a process straight back.
+    /// The moves that take a process straight back, a mean, dimensionless.
     pub straight_returns: f64,
     /// The share of the makespan that calls cost.
     pub call_share: f64,
@@ -68,7 +68,7 @@ pub struct Standing {
     pub mean_ci95: [f64; 2],
     /// The median of the ratios.
     pub median: f64,
-    /// The 95 % interval of the median.
+    /// The 95 % interval of the median, dimensionless.
     pub median_ci95: [f64; 2],
     /// The largest ratio.
     pub worst: f64,
@@ -76,7 +76,7 @@ pub struct Standing {
     pub worst_case: u64,
     /// The cases in which no other policy is faster by more than the margin of indifference.
     pub wins: usize,
-    /// The calls, moves and straight returns of a run, means over the cases.
+    /// The calls, moves and straight returns of a run, means over the cases, dimensionless.
     pub counts: [f64; 3],
     /// The shares of the makespan that calls and moves cost, means over the cases \[%\].
     pub shares: [f64; 2],

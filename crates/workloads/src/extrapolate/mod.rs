@@ -50,9 +50,9 @@ pub struct Check {
     pub processes: usize,
     /// The number of its messages, which the prediction has, too.
     pub messages: usize,
-    /// The predicted bytes of all messages over the recorded ones, less 1.
+    /// The predicted bytes of all messages over the recorded ones, less 1: dimensionless.
     pub bytes_off: f64,
-    /// The predicted work of all processes over the recorded one, less 1.
+    /// The predicted work of all processes over the recorded one, less 1: dimensionless.
     pub work_off: f64,
     /// The largest absolute deviation of the work of a process, relative to the recorded mean.
     pub process_off: f64,

@@ -1,4 +1,4 @@
-//! What a recording says of itself: library, transport and host from the facts in its records, and how it was made.
+//! Facts of a recording: its MPI library, transport, host and repetitions.
 
 use std::collections::BTreeMap;
 

@@ -1,3 +1,5 @@
+//! Tests of recordings: their cut into supersteps, repetitions and refusals.
+
 use super::*;
 use crate::Workload;
 use crate::trace::Trace;

@@ -1,0 +1,177 @@
+//! Tests of the choice of a policy.
+
+use super::*;
+
+fn chosen(keys: &Value) -> Result<Value, String> {
+    let registry = Registry::standard();
+    let keys = keys.as_object().unwrap();
+    let chosen = PolicyChoice::of(&registry, keys, &|_| true);
+    let chosen = chosen.map_err(|error| error.to_string())?;
+    Ok(chosen.resolved().unwrap())
+}
+
+#[test]
+fn a_trigger_is_named_in_four_ways() {
+    let expected = json!({
+        "name": "rotate",
+        "rotate": {},
+        "trigger": { "name": "every", "every": { "supersteps": 50, "offset": 0 } },
+    });
+    for keys in [
+        json!({ "name": "rotate/every=50" }),
+        json!({ "name": "rotate", "trigger": "every=50" }),
+        json!({ "name": "rotate", "trigger": "every, supersteps=50" }),
+        json!({ "name": "rotate", "trigger": { "every": { "supersteps": 50 } } }),
+    ] {
+        assert_eq!(chosen(&keys).as_ref(), Ok(&expected), "{keys}");
+    }
+}
+
+#[test]
+fn the_options_of_a_trigger_count_wherever_it_is_named() {
+    let every = |supersteps: u32, offset: u32| json!({ "name": "every", "every": { "supersteps": supersteps, "offset": offset } });
+    let options = json!({ "every": { "supersteps": 7, "offset": 2 }, "menon": {} });
+    let named = |name: &str| {
+        let mut options = options.clone();
+        options["name"] = name.into();
+        options
+    };
+    for (keys, expected) in [
+        (
+            json!({ "name": "rotate/every", "trigger": options }),
+            every(7, 2),
+        ),
+        (
+            json!({ "name": "rotate/every=9", "trigger": options }),
+            every(9, 2),
+        ),
+        (
+            json!({ "name": "rotate", "trigger": named("every") }),
+            every(7, 2),
+        ),
+        (
+            json!({ "name": "rotate", "trigger": named("every=9") }),
+            every(9, 2),
+        ),
+    ] {
+        assert_eq!(chosen(&keys).unwrap()["trigger"], expected, "{keys}");
+    }
+    let wrong = json!({ "name": "rotate/every", "trigger": { "every": { "offst": 2 } } });
+    let error = chosen(&wrong).unwrap_err();
+    assert!(error.contains("policy.trigger.every.offst"), "{error}");
+}
+
+#[test]
+fn a_policy_with_a_trigger_of_its_own_keeps_it_unless_another_one_is_named() {
+    let own = chosen(&json!({ "name": "never" })).unwrap();
+    assert_eq!(own, json!({ "name": "never", "never": {} }));
+    let other = json!({ "name": "replay", "trigger": "never,only_if_paid_back=true" });
+    let other = chosen(&other).unwrap();
+    assert_eq!(
+        other["trigger"],
+        json!({ "name": "never", "never": {}, "only_if_paid_back": true })
+    );
+    // The trigger of a whole comparison is not that of the baseline, whose calls would cost something.
+    let baseline = chosen(&json!({ "name": "never", "trigger": "every=5" })).unwrap();
+    assert_eq!(baseline, own);
+    let priced = chosen(&json!({ "name": "never/every=5" })).unwrap();
+    assert_eq!(priced["trigger"]["every"]["supersteps"], 5);
+}
+
+#[test]
+fn every_policy_may_have_to_pay_its_calls_back() {
+    for (name, label) in [
+        ("migbsp/paid-back", "migbsp/paid-back"),
+        ("refine/paid-back", "refine/boulmier/paid-back"),
+        ("refine/menon/paid-back", "refine/menon/paid-back"),
+        ("refine/paid-back/menon", "refine/menon/paid-back"),
+        (
+            "exec:./a b/c/every=5/paid-back",
+            "exec:./a b/c/every/paid-back",
+        ),
+    ] {
+        let found = chosen(&json!({ "name": name })).unwrap();
+        assert_eq!(found["trigger"]["only_if_paid_back"], true, "{name}");
+        assert_eq!(policy_label(&found), label, "{name}");
+        assert_eq!(chosen(&found).as_ref(), Ok(&found), "{name}");
+    }
+    // The key alone leaves MigBSP its own trigger.
+    let key = chosen(&json!({ "trigger": { "only_if_paid_back": true } })).unwrap();
+    assert_eq!(key["trigger"], json!({ "only_if_paid_back": true }));
+}
+
+#[test]
+fn an_edition_wins_over_built_in_settings_and_the_user_over_the_edition() {
+    let registry = Registry::standard();
+    let keys = json!({
+        "name": "migbsp/equal-information",
+        "migbsp": { "own_cluster": "competes", "x": 0.68 },
+    });
+    let of = |is_chosen: bool| {
+        let keys = keys.as_object().unwrap();
+        let chosen = PolicyChoice::of(&registry, keys, &|_| is_chosen).unwrap();
+        let options = chosen.resolved().unwrap()["migbsp"].clone();
+        (options["own_cluster"].clone(), options["x"].clone())
+    };
+    assert_eq!(of(false), (json!("within"), json!(0.68)));
+    assert_eq!(of(true), (json!("competes"), json!(0.68)));
+}
+
+#[test]
+fn a_forecast_is_the_third_part_of_a_name() {
+    for keys in [
+        json!({ "name": "refine/menon/ewma" }),
+        json!({ "name": "refine/ewma/menon" }),
+        json!({ "name": "refine/menon", "forecast": "ewma" }),
+        json!({ "name": "refine/menon/ewma", "forecast": "last" }),
+    ] {
+        let found = chosen(&keys).unwrap();
+        assert_eq!(found["forecast"], "ewma", "{keys}");
+        assert_eq!(policy_label(&found), "refine/menon/ewma");
+        assert_eq!(chosen(&found).as_ref(), Ok(&found));
+    }
+    // The usual one is not written.
+    let usual = chosen(&json!({ "name": "refine/menon/mean" })).unwrap();
+    assert_eq!(usual, chosen(&json!({ "name": "refine/menon" })).unwrap());
+}
+
+#[test]
+fn what_is_wrong_has_its_place() {
+    for (keys, expected) in [
+        (
+            json!({ "name": "rotate/sometimes" }),
+            "unknown edition, trigger or forecast `sometimes`",
+        ),
+        (
+            json!({ "trigger": "every=0" }),
+            "policy.trigger.every.supersteps",
+        ),
+        (json!({ "trigger": "never=5" }), "takes no value"),
+        (
+            json!({ "trigger": "every,50" }),
+            "not of the form KEY=VALUE",
+        ),
+        (json!({ "trigger": 50 }), "neither a name nor an object"),
+        (
+            json!({ "trigger": { "always": {} } }),
+            "unknown key `always`",
+        ),
+        (
+            json!({ "trigger": { "only_if_paid_back": 1 } }),
+            "neither true nor false",
+        ),
+        (json!({ "name": "rotate", "rotate": 5 }), "policy.rotate"),
+        (json!({ "name": 5 }), "not a text"),
+        (
+            json!({ "name": "migbsp/ewma" }),
+            "`migbsp` takes no forecast",
+        ),
+        (
+            json!({ "name": "refine", "forecast": "tarot" }),
+            "unknown forecast `tarot`",
+        ),
+    ] {
+        let error = chosen(&keys).unwrap_err();
+        assert!(error.contains(expected), "{keys}: {error}");
+    }
+}
