@@ -35,8 +35,8 @@ type Value = fn(&Measures, usize) -> f64;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ViewConfig {
-    /// Relative standard deviation of the error of the work and the times of each process and of the external load of each host, from 0 to
-    /// 0.5. Each report has a factor of its own, uniform in `1 ± √3·noise`.
+    /// Relative standard deviation of the errors in reports, from 0 to 0.5. Reports give the work and the times of a process, and the
+    /// external load of a host. Each report has a factor of its own, uniform in `1 ± √3·noise`.
     pub noise: f64,
     /// The number of supersteps by which reports are late, at most 10000.
     pub delay: u32,
