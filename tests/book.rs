@@ -305,8 +305,8 @@ fn values_in_the_book_are_those_in_effect_on_a_platform_of_ones_own() {
     for (key, told) in &book {
         let mut parts = key.split('.');
         let settings = match (parts.next().unwrap(), parts.next()) {
-            ("workload", _) => continue, // an application of its own each
-            ("view", _) => continue,     // left out where reports have no errors
+            // Each application has its own; the view is left out where reports have no errors.
+            ("workload" | "view", _) => continue,
             ("policy", Some("forecast")) => own,
             ("policy", Some(policy)) => &*of_policies.entry(policy).or_insert_with(|| {
                 let name = if policy == "exec" {
