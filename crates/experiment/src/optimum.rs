@@ -38,7 +38,7 @@ impl Experiment {
     /// Computes the least makespan that any calls and moves can reach in scenario iii.
     ///
     /// # Errors
-    /// The experiment is too large, or its supersteps and prices depend on more than placements ([module](self)).
+    /// The experiment is too large, or its supersteps and prices depend on more than placements.
     pub fn optimum(&self) -> Result<Optimum, Error> {
         let grid = Grid::of(self)?;
         self.check_prices_add()?;

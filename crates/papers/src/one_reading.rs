@@ -179,7 +179,7 @@ const MESSAGES: [(&str, &str); 3] = [
 pub(super) const PRICED: [&str; 3] = ["own", DEFAULT, AUTHORS];
 
 /// The own rules of each paper and the two common readings, each with the fitted prices of calls and then with calls that cost their
-/// messages alone, one after the other, as in the authors' program of 2015: for each paper with runs, in the order of [`PRICED`].
+/// messages alone, one after the other, as in the authors' program of 2015: for each paper with runs, in the order of `PRICED`.
 ///
 /// # Errors
 /// A run cannot be done.

@@ -9,7 +9,7 @@
 //! | plan: settings and the identities of their runs | `draw`, `settings`, `setting`, `change`, [`plan`] |
 //! | store: rows of runs | [`run`], `ready`, `row`, [`store`], [`folder`] |
 //! | results: tables, pages, pictures | [`stats`], [`goal`], `values`, [`effects`], [`summary`], `printed`, [`table`], [`figures`], `heat`, [`page`] |
-//! | comparison and search | [`bench`], [`bottlenecks`], [`compare`], [`compare_runs`], [`compare_page`], [`winners`], [`tune`], [`tune_report`] |
+//! | comparison and search | [`mod@bench`], [`bottlenecks`], [`compare`], [`compare_runs`], [`compare_page`], [`winners`], [`tune`], [`tune_report`] |
 //!
 //! A run has an identity ([`plan`]): what has a row in the [`store`] is not run again, whichever plan asked for it. Only rows and the
 //! plan are kept; all tables and pictures are made from them.

@@ -4,7 +4,7 @@
 //! study.json ─> public draw: default set, cross, readings of MigBSP ─> advice ─> fresh draws ─> page (rivals.md), rivals.csv, figures
 //! ```
 //! The names of strategies, triggers and readings are data, and so is the advice: a claim about mean ratios that is checked on each draw
-//! ([`advice`]). It was written down from the public draw before a fresh one ran. A claim that fails on a fresh draw is no advice.
+//! (`advice`). It was written down from the public draw before a fresh one ran. A claim that fails on a fresh draw is no advice.
 
 mod advice;
 mod figures;
