@@ -170,7 +170,7 @@ impl Comparison {
                 percent
             ),
             None => say!(
-                "Not even 10 000 seeds would separate {}: the makespans differ too much from seed to seed.",
+                "Not even ten thousand seeds would separate {}: the makespans differ too much from seed to seed.",
                 percent
             ),
         };
