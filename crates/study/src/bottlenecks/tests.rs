@@ -95,7 +95,7 @@ fn gains_are_those_of_the_closed_form() {
         "{verdict}"
     );
     assert!(
-        verdict.contains("such as `cluster fast speed`"),
+        verdict.contains("such as `cluster slow links latency`"),
         "{verdict}"
     );
 }
