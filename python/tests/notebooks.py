@@ -18,10 +18,11 @@ from nbclient import NotebookClient
 
 FOLDER = Path(__file__).parents[2] / "docs" / "notebooks"
 
-# The time that a run took on this computer, and addresses of objects.
+# The time that a run took on this computer, addresses of objects, and temporary folders.
 VARYING = [
     (re.compile(r"in [0-9.e-]+ s of CPU \([0-9.e-]+ (\S+) a message\)"), r"in [..] s of CPU ([..] \1 a message)"),
     (re.compile(r" at 0x[0-9a-f]+"), ""),
+    (re.compile(r"/tmp/migsim-\w+"), "/tmp/migsim-[..]"),
 ]
 
 
