@@ -15,7 +15,7 @@
 //!
 //! ```
 //! use migsim_base::units::{Bytes, HostId, Instructions, ProcessId};
-//! use migsim_bsp::{Costs, Never, Plan, RuntimeConfig, Scenario, Setup, Workload, simulate};
+//! use migsim_bsp::{Costs, Never, Plan, RuntimeConfig, Scenario, Setup, ViewConfig, Workload, simulate};
 //!
 //! /// Two processes that compute for a second and say so to each other, once.
 //! #[derive(Debug)]
