@@ -62,20 +62,6 @@ fn means(outcome: &Outcome) -> Rows {
         ranked.into_iter().map(row).collect()
     };
     let study = &outcome.study;
-    let of_strategy = |name: &str| {
-        study
-            .triggers
-            .iter()
-            .map(|trigger| format!("{name}/{trigger}"))
-            .collect()
-    };
-    let of_trigger = |name: &str| {
-        study
-            .strategies
-            .iter()
-            .map(|strategy| format!("{strategy}/{name}"))
-            .collect()
-    };
     let migbsp = bench
         .standings
         .iter()
@@ -100,11 +86,11 @@ fn means(outcome: &Outcome) -> Rows {
             group("default set, 95 % interval", defaults.collect()),
             group(
                 "strategies, mean over the triggers",
-                part(&study.strategies, &of_strategy),
+                part(&study.strategies, &|name| study.with_strategy(name)),
             ),
             group(
                 "triggers, mean over the strategies",
-                part(&study.triggers, &of_trigger),
+                part(&study.triggers, &|name| study.with_trigger(name)),
             ),
             group("MigBSP, reading by reading", migbsp.collect()),
         ],

@@ -74,12 +74,24 @@ impl Study {
     /// The policies of the cross.
     pub fn cross(&self) -> Vec<String> {
         let all = self.strategies.iter();
-        let all = all.flat_map(|strategy| {
-            self.triggers
-                .iter()
-                .map(move |trigger| format!("{strategy}/{trigger}"))
-        });
-        all.collect()
+        all.flat_map(|strategy| self.with_strategy(strategy))
+            .collect()
+    }
+
+    /// The policies of the cross with a strategy.
+    fn with_strategy(&self, strategy: &str) -> Vec<String> {
+        let triggers = self.triggers.iter();
+        triggers
+            .map(|trigger| format!("{strategy}/{trigger}"))
+            .collect()
+    }
+
+    /// The policies of the cross with a trigger.
+    fn with_trigger(&self, trigger: &str) -> Vec<String> {
+        let strategies = self.strategies.iter();
+        strategies
+            .map(|strategy| format!("{strategy}/{trigger}"))
+            .collect()
     }
 
     /// The readings of MigBSP as policies.

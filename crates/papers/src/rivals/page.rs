@@ -143,22 +143,8 @@ fn rows(bench: &Bench, is_shown: &dyn Fn(&Standing) -> bool) -> String {
 /// All strategies with all triggers: mean ratios.
 fn cross(outcome: &Outcome) -> String {
     let (study, bench) = (&outcome.study, &outcome.public);
-    let of_strategy = |name: &str| {
-        study
-            .triggers
-            .iter()
-            .map(|trigger| format!("{name}/{trigger}"))
-            .collect()
-    };
-    let of_trigger = |name: &str| {
-        study
-            .strategies
-            .iter()
-            .map(|strategy| format!("{strategy}/{name}"))
-            .collect()
-    };
-    let strategies = by_part(bench, &study.strategies, &of_strategy);
-    let triggers = by_part(bench, &study.triggers, &of_trigger);
+    let strategies = by_part(bench, &study.strategies, &|name| study.with_strategy(name));
+    let triggers = by_part(bench, &study.triggers, &|name| study.with_trigger(name));
     let mut text = format!(
         "## Strategies and triggers\n\nMean ratios on draw {}, {} policies. Rows and columns are ordered by their means.\n\n| strategy |",
         bench.draw,
