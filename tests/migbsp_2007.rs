@@ -2,9 +2,10 @@
 //! cases worked by hand. (The numbers by which the paper explains itself are unit tests beside the code.)
 
 use migsim::bsp::Scenario;
+use migsim::paper::wsppd2007::model::claims;
 use migsim::platform::{Platform, Profile};
 use migsim::policy::migbsp::OwnCluster;
-use migsim::policy::migbsp_2007::{Load, OwnPartner, claims::claims};
+use migsim::policy::migbsp_2007::{Load, OwnPartner};
 use migsim::policy::{Decision, MigBsp2007, MigBsp2007Config};
 use proptest::prelude::*;
 use serde_json::Value;

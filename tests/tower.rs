@@ -22,7 +22,7 @@ const FLOORS: [&str; 10] = [
 ];
 
 /// The largest number of lines of a crate, its tests included.
-const CRATE: usize = 20_100;
+const CRATE: usize = 20_000;
 
 /// The largest number of lines of the root package, without `tests`.
 const ROOT: usize = 12_000;

@@ -51,7 +51,7 @@ mod sw_irregular;
 mod text;
 mod unreported;
 mod weighted;
-mod wsppd2007;
+pub mod wsppd2007;
 
 pub use ambiguities::Answer;
 pub use audit::{

@@ -2,12 +2,14 @@
 //! Migration*, WSPPD 2007. It publishes a model and no runs: its rules and claims are checked on the policy itself
 //! ([`migsim_policies::migbsp_2007`]).
 
+pub mod model;
+
 use serde_json::Value;
 
 use super::claims::Outcome;
 use super::runs::Case;
 use super::{Evaluation, Paper, Rule};
-use migsim_policies::migbsp_2007::claims::claim;
+use model::claim;
 
 /// The paper.
 pub(super) const PAPER: Paper = Paper {

@@ -4,15 +4,15 @@
 
 use serde_json::Value;
 
-use super::metrics::{Metrics, indexes};
-use super::{MigBsp2007, MigBsp2007Config};
-use crate::{Decision, Measures, Policy, Traffic, View};
 use migsim_base::random::{Purpose, Stream};
 use migsim_base::units::{
     Bytes, BytesPerSecond, HostId, Instructions, LinkId, ProcessId, Seconds, Time,
 };
+use migsim_bsp::{Decision, Measures, Policy, Traffic, View};
 use migsim_engine::NetworkModel;
 use migsim_platform::{Platform, Profile};
+use migsim_policies::migbsp_2007::{Metrics, indexes};
+use migsim_policies::{MigBsp2007, MigBsp2007Config};
 
 /// A claim of the paper, judged.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -59,21 +59,24 @@ pub(super) struct Potential {
 
 /// P(i), C(i,j) and M(i,j).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Metrics {
-    pub(super) processing: f64,
-    pub(super) communication: f64,
-    pub(super) memory: f64,
+pub struct Metrics {
+    /// P(i), dimensionless.
+    pub processing: f64,
+    /// C(i,j), dimensionless.
+    pub communication: f64,
+    /// M(i,j), dimensionless.
+    pub memory: f64,
 }
 
 impl Metrics {
-    /// PM(i,j) = P(i) + C(i,j) - M(i,j) (equation 9).
-    pub(super) fn potential(self) -> f64 {
+    /// PM(i,j) = P(i) + C(i,j) - M(i,j), dimensionless (equation 9).
+    pub fn potential(self) -> f64 {
         self.processing + self.communication - self.memory
     }
 }
 
-/// Equations 3 and 5, IM and IT: each value relative to the largest; all 0 if that is.
-pub(super) fn indexes(values: impl IntoIterator<Item = f64> + Clone) -> impl Iterator<Item = f64> {
+/// Computes equations 3 and 5, IM and IT: each value relative to the largest, dimensionless; all 0 if that is.
+pub fn indexes(values: impl IntoIterator<Item = f64> + Clone) -> impl Iterator<Item = f64> {
     let largest = values.clone().into_iter().fold(0.0, f64::max);
     let relative = move |value| if largest > 0.0 { value / largest } else { 0.0 };
     values.into_iter().map(relative)

@@ -19,9 +19,8 @@
 //! every forecast right.
 //!
 //! The managers of the paper keep α' and the processes compute their PM and send the highest (w07-x06); who does it changes what a call
-//! costs (`costs.call`), not what it decides. [`claims`] checks what the paper says of its own model.
+//! costs (`costs.call`), not what it decides. `migsim reproduce wsppd2007` checks what the paper says of its own model.
 
-pub mod claims;
 mod config;
 mod destination;
 mod explain;
@@ -33,6 +32,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 pub use config::{Load, MigBsp2007Config, OwnPartner};
+pub use metrics::{Metrics, indexes};
 
 use self::destination::Offers;
 use self::explain::MigBsp2007Narrator;
