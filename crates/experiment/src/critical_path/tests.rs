@@ -216,18 +216,30 @@ fn with(experiment: &Experiment, change: &str) -> f64 {
     run.unwrap().outcome.makespan.get()
 }
 
+/// A drawn experiment in which nothing is shared, its makespan, and the share of the path of each cluster's speed \[%\].
+fn unshared(seed: u64) -> (Experiment, f64, Vec<(Changed, f64)>) {
+    let experiment = drawn(seed, false);
+    let (run, path) = experiment
+        .run_with_path(Scenario::Iii, &Progress::default())
+        .unwrap();
+    let clusters = experiment.platform.platform.clusters.iter();
+    let shares = clusters.map(|cluster| {
+        let changed = Changed::ClusterSpeed(cluster.name.clone());
+        let share = experiment.path_share_of(&path, &changed).unwrap();
+        (changed, share)
+    });
+    let shares = shares.collect();
+    let makespan = run.outcome.makespan.get();
+    (experiment, makespan, shares)
+}
+
 #[test]
 fn where_nothing_is_shared_a_resource_that_is_never_on_the_path_changes_nothing() {
     let mut tried = 0;
     for seed in 1..=30 {
-        let experiment = drawn(seed, false);
-        let (run, path) = experiment
-            .run_with_path(Scenario::Iii, &Progress::default())
-            .unwrap();
-        let makespan = run.outcome.makespan.get();
-        for cluster in &experiment.platform.platform.clusters {
-            let changed = Changed::ClusterSpeed(cluster.name.clone());
-            if experiment.path_share_of(&path, &changed) == Some(0.0) {
+        let (experiment, makespan, shares) = unshared(seed);
+        for (changed, share) in shares {
+            if share == 0.0 {
                 let faster = with(&experiment, &format!("{changed} unlimited"));
                 assert!(
                     (faster - makespan).abs() <= 1e-12 * makespan,
@@ -245,14 +257,8 @@ fn the_share_of_the_path_foretells_a_small_gain() {
     // 1 % more speed gains share · (1 - 1/1.01), unless the path switches.
     let mut errors = Vec::new();
     for seed in 1..=runs() / 4 {
-        let experiment = drawn(seed, false);
-        let (run, path) = experiment
-            .run_with_path(Scenario::Iii, &Progress::default())
-            .unwrap();
-        let makespan = run.outcome.makespan.get();
-        for cluster in &experiment.platform.platform.clusters {
-            let changed = Changed::ClusterSpeed(cluster.name.clone());
-            let share = experiment.path_share_of(&path, &changed).unwrap();
+        let (experiment, makespan, shares) = unshared(seed);
+        for (changed, share) in shares {
             if share <= 0.0 {
                 continue;
             }
