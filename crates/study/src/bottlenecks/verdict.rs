@@ -26,13 +26,13 @@ impl Profile {
         let time = self.makespan.shown();
         match self.rows.first() {
             Some(row) if self.gain(&row.step) >= super::NO_GAIN => format!(
-                "The run takes {time} s, and of all changes by {step} % `{name}` gains most: {gain} %.",
+                "The run takes {time} s, and of all changes by {step} % or by one process per host `{name}` gains most: {gain} %.",
                 step = super::STEP,
                 name = row.name(),
                 gain = short(self.gain(&row.step)),
             ),
             _ => format!(
-                "The run takes {time} s, and no single change by {} % makes it faster.",
+                "The run takes {time} s, and no single change by {} % or by one process per host makes it faster.",
                 super::STEP
             ),
         }
@@ -49,11 +49,21 @@ impl Profile {
             }
         });
         match best {
-            Some(one) if self.gain(one) >= super::NO_GAIN => format!(
-                "Without limit `{}` gains most, {} %: no change of a single quantity gains more.",
-                one.change.changed,
-                short(self.gain(one)),
-            ),
+            Some(one) if self.gain(one) >= super::NO_GAIN => {
+                let gain = self.gain(one);
+                let exceeds = |row: &Row| self.gain(&row.step) > gain;
+                // The number of processes has no limit of its own, and its step may gain more.
+                let end = if self.rows.iter().any(exceeds) {
+                    ""
+                } else {
+                    ": no change of a single quantity gains more"
+                };
+                format!(
+                    "Without limit `{}` gains most, {} %{end}.",
+                    one.change.changed,
+                    short(gain),
+                )
+            }
             _ => "Without limit no single quantity makes it faster either.".to_owned(),
         }
     }
