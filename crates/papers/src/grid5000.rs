@@ -5,7 +5,7 @@
 //! ```
 //! Nothing here is fitted and nothing was published: each number is a prediction. A gain stands beside scenario i of the same start and
 //! beside the best start of the case, since a poor start makes any gain look large. Source: da Rosa Righi et al., the conclusions of the
-//! papers on LU and on Lattice Boltzmann.
+//! papers on Lattice Boltzmann and on irregular Smith-Waterman.
 
 use rayon::prelude::*;
 use serde_json::json;
@@ -150,8 +150,8 @@ fn best_start_s(run: &GridRun, all: &[GridRun]) -> f64 {
 pub fn grid5000_page(all: &[GridRun]) -> String {
     let mut text = String::from(
         "# MigBSP on Grid'5000\n\n\
-         Written by `migsim reproduce grid5000 --out results`. The papers on LU and on Lattice Boltzmann name runs on Grid'5000 as future work. \
-         These are their applications and Smith-Waterman on the platform `grid5000`: 1528 hosts in 25 clusters at 9 sites, about 2010. Settings are the neutral ones, which \
+         Written by `migsim reproduce grid5000 --out results`. The papers on Lattice Boltzmann and on irregular Smith-Waterman name runs on Grid'5000 as future work. \
+         These are their applications and LU on the platform `grid5000`: 1528 hosts in 25 clusters at 9 sites, about 2010. Settings are the neutral ones, which \
          fit no paper; nothing was published to compare with. Each application starts from each rule of `--mapping`; rules that place alike \
          share a row.\n\n\
          The papers leave open whether the viability test t1 > t2 counts the messages of a process at its destination. The neutral settings \

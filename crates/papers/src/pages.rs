@@ -165,7 +165,7 @@ fn schedules(text: &mut String, paper: &PaperResults) {
     if paper.call_schedules.is_empty() {
         return;
     }
-    *text += "\n## Call schedules\n";
+    *text += "\n## Call schedules\n\nA published schedule includes calls that the text only implies, by α or by doubling. The fact file says which.\n";
     let rows = paper.call_schedules.iter().map(|one| {
         let calls = format!("{:?} | {:?}", one.published, one.simulated);
         format!("{} | {} | {calls}", one.id, one.verdict.name())
@@ -177,7 +177,7 @@ fn unreported(text: &mut String, paper: &PaperResults) {
     if paper.unreported.is_empty() {
         return;
     }
-    *text += "\n## Moves that the paper does not report\n\nOf the runs whose migrations it reports: a reported move that comes makes a decision match, whatever else moves.\n";
+    *text += "\n## Moves that the paper does not report\n\nRuns whose migrations the paper reports. A matching decision says nothing about the other moves of its run, so they are listed here.\n";
     let rows = paper.unreported.iter().map(|run| {
         let others = run.others.iter();
         let others: Vec<String> = others
