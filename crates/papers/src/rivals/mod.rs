@@ -48,6 +48,10 @@ pub struct Study {
     pub triggers: Vec<String>,
     /// The policies that also run with `only_if_paid_back`.
     pub paid_back: Vec<String>,
+    /// The policies that also run with reports that are not exact.
+    pub viewed: Vec<String>,
+    /// The reports that are not exact: settings of `view` by name.
+    pub views: BTreeMap<String, BTreeMap<String, Value>>,
     /// The open readings of MigBSP: options of `policy.migbsp` by name.
     pub readings: BTreeMap<String, BTreeMap<String, Value>>,
     /// The advice.
@@ -107,6 +111,24 @@ impl Study {
         self.readings.iter().map(one).collect()
     }
 
+    /// The policies with reports that are not exact, a view after the other.
+    pub fn noisy(&self) -> Vec<Reading> {
+        let one = |(view, settings): (&String, &BTreeMap<String, Value>)| {
+            let settings = settings.iter();
+            let settings: BTreeMap<String, Value> = settings
+                .map(|(key, value)| (format!("view.{key}"), value.clone()))
+                .collect();
+            let policies = self.viewed.iter();
+            let readings = policies.map(|policy| Reading {
+                name: seen_through(policy, view),
+                policy: policy.clone(),
+                settings: settings.clone(),
+            });
+            readings.collect::<Vec<_>>()
+        };
+        self.views.iter().flat_map(one).collect()
+    }
+
     /// The policies that are called only if the rest of the run pays for it.
     pub fn paid(&self) -> Vec<Reading> {
         let one = |policy: &String| Reading {
@@ -123,8 +145,9 @@ impl Study {
     /// The suite is unknown.
     pub fn request(&self, draw: u64) -> Result<Request, Error> {
         let is_public = draw == self.public_draw;
-        let readings = self.migbsp().into_iter().chain(self.paid());
         let named = |name: &str| is_public || self.advice.iter().any(|claim| claim.names(name));
+        let others = self.paid().into_iter().chain(self.noisy());
+        let others = others.filter(|one| named(&one.name));
         Ok(Request {
             suite: Suite::find(&self.suite)?,
             draw,
@@ -134,12 +157,15 @@ impl Study {
                 .into_iter()
                 .filter(|name| named(name))
                 .collect(),
-            readings: readings
-                .filter(|one| named(&one.name) || one.policy == "migbsp")
-                .collect(),
+            readings: self.migbsp().into_iter().chain(others).collect(),
             seeds: Some(Spec::parse(&self.seeds).expect("the seeds of the study can be read")),
         })
     }
+}
+
+/// The name of a policy whose reports are not exact.
+fn seen_through(policy: &str, view: &str) -> String {
+    format!("{policy}, {view}")
 }
 
 /// Runs the study on the threads of the caller; `done` counts runs.

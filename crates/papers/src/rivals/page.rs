@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Claim, Outcome, Verdict};
+use super::{Claim, Outcome, Verdict, seen_through};
 use migsim_policies::trigger::USUAL;
 use migsim_study::bench::{BEST_START, Bench, Standing, csv_of_policies};
 
@@ -10,7 +10,7 @@ use migsim_study::bench::{BEST_START, Bench, Standing, csv_of_policies};
 const LIMITS: &str = "\
 - Nothing about your cases. The suite is one distribution, and its weights decide the means. `migsim compare` answers for your platform and application.\n\
 - Nothing about optima. The best known is the least of the policies that ran and of the stored best, seed by seed. A ratio of 1 says that none of them was faster.\n\
-- Little about real measurements. Each policy sees loads and works without noise and without delay.\n\
+- Little about real measurements. Each policy sees loads and works without noise and without delay, except in *Rankings under noise*.\n\
 - No order where intervals overlap. Intervals describe the choice of cases; the cases are few in some classes.\n\
 - No verdict on MigBSP. Its papers leave readings open, and the band shows their effect. On a platform with one cluster it moves nothing in any of them.\n\
 - Nothing about programs outside: the rows are editions of strategies and triggers in migsim. `exec:` runs others.\n\
@@ -71,6 +71,7 @@ pub fn markdown(outcome: &Outcome) -> String {
     text += &cross(outcome);
     text += &band(outcome);
     text += &paid_back(outcome);
+    text += &noisy(outcome);
     text += &classes(&outcome.public);
     text += &verdicts(outcome);
     for bench in &outcome.fresh {
@@ -182,12 +183,11 @@ fn band(outcome: &Outcome) -> String {
     let mut most: f64 = 0.0;
     let all = std::iter::once(&outcome.public).chain(&outcome.fresh);
     for bench in all.clone() {
+        let readings = outcome.study.migbsp();
+        let is_one = |policy: &str| readings.iter().any(|one| one.name == policy);
         let own = standing(bench, "migbsp").into_iter();
-        let readings = bench
-            .standings
-            .iter()
-            .filter(|one| one.policy.starts_with("migbsp, "));
-        for one in own.chain(readings) {
+        let others = bench.standings.iter().filter(|one| is_one(&one.policy));
+        for one in own.chain(others) {
             let name = one.policy.strip_prefix("migbsp, ").unwrap_or("neutral");
             (least, most) = (least.min(one.mean), most.max(one.mean));
             let [low, high] = one.mean_ci95;
@@ -222,6 +222,51 @@ fn paid_back(outcome: &Outcome) -> String {
     }
     text.push('\n');
     text
+}
+
+/// The mean ratios with reports that are not exact, and the rank among the policies of the section.
+fn noisy(outcome: &Outcome) -> String {
+    let (study, bench) = (&outcome.study, &outcome.public);
+    let mut text = String::from(
+        "## Rankings under noise\n\nMean ratio and rank among the policies of this table, with exact reports and with reports that are noisy, old, averaged or missing. \
+         The settings are `view.noise`, `view.delay`, `view.window` and `view.missing`. Ranks whose ratios are close mean little.\n\n| policy | exact |",
+    );
+    for view in study.views.keys() {
+        let _ = write!(text, " {view} |");
+    }
+    text += "\n|---|---|";
+    text += &"---|".repeat(study.views.len());
+    text.push('\n');
+    let exact: Vec<Option<f64>> = mean_ratios(bench, study.viewed.iter().cloned());
+    let mut columns = vec![exact];
+    for view in study.views.keys() {
+        let names = study.viewed.iter();
+        columns.push(mean_ratios(bench, names.map(|one| seen_through(one, view))));
+    }
+    for (row, policy) in study.viewed.iter().enumerate() {
+        let _ = write!(text, "| `{policy}` |");
+        for column in &columns {
+            let shown = column[row].map_or("-".to_owned(), |mean| {
+                let rank = 1 + column
+                    .iter()
+                    .flatten()
+                    .filter(|other| **other < mean)
+                    .count();
+                format!("{mean:.3} ({rank})")
+            });
+            let _ = write!(text, " {shown} |");
+        }
+        text.push('\n');
+    }
+    text.push('\n');
+    text
+}
+
+/// The mean ratios of some rows.
+fn mean_ratios(bench: &Bench, names: impl Iterator<Item = String>) -> Vec<Option<f64>> {
+    names
+        .map(|name| standing(bench, &name).map(|one| one.mean))
+        .collect()
 }
 
 /// Whether a row takes part in the ranks of classes: not the start, not a reading, and not a second name of a policy.
