@@ -34,6 +34,17 @@ pub struct CellResult {
     pub note: Option<String>,
 }
 
+/// The column of a table that a cell stands in: all but what follows from the size of the run.
+pub(super) fn column(table: &str, config: &Config) -> String {
+    let is_size = |key: &str| {
+        matches!(key, "n" | "supersteps" | "grid")
+            || key == "procs" && config.get("procs") == config.get("n")
+    };
+    let rest = config.iter().filter(|(key, _)| !is_size(key));
+    let rest: Vec<String> = rest.map(|(key, value)| format!("{key}={value}")).collect();
+    format!("{table} {}", rest.join(" "))
+}
+
 /// A relative difference from scenario i of the same configuration, published and simulated \[%\].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Relative<'c> {

@@ -5,14 +5,15 @@
 //! error    = simulated / published - 1
 //! ```
 //! A paper about a scheduler publishes effects; its times are mostly those of the application. A time of scenario ii within 2.5 % says
-//! little where the whole overhead is 1 %. Two yardsticks show how much: *copy* takes the published time of scenario i for ii and iii;
+//! little where the whole overhead is 1 %. Three yardsticks show how much: *copy* takes the published time of scenario i for ii and iii;
 //! *constant* takes the one overhead and the one gain of a paper, in seconds or as a share of `T_i`, that bring the most rows within 25 %.
+//! *Constants of columns* does the same for each column of a table, such as one α: the best that a reader of the tables can do without a model.
 
 use std::collections::BTreeSet;
 
 use serde::Serialize;
 
-use super::cells::{CellResult, median, with_alone};
+use super::cells::{CellResult, column, median, with_alone};
 use super::reproduce::PaperResults;
 
 /// The relative errors within which effects are counted.
@@ -33,6 +34,9 @@ pub struct Effect {
     pub id: String,
     /// The table of the cell.
     pub table: String,
+    /// The column of the table: all settings but those of the size of the run.
+    #[serde(skip)]
+    pub column: String,
     /// The settings of the cell.
     pub case: String,
     /// `overhead` (ii less i) or `gain` (i less iii).
@@ -62,6 +66,7 @@ impl Effect {
             paper,
             id: cell.id.clone(),
             table: cell.table.clone(),
+            column: column(&cell.table, &cell.config),
             case: cell.case.clone(),
             effect,
             alone_s: alone.published_s,
@@ -133,6 +138,10 @@ pub struct EffectCounts {
     pub right_sign: usize,
     /// The same for the best constant of the paper: effects within 10, 25 and 50 %.
     pub constant_within: [usize; 3],
+    /// The effects within 25 % by the best constant of each column.
+    pub columns_within: usize,
+    /// The number of these constants.
+    pub columns: usize,
     /// The times of scenarios ii and iii within 2.5 % as simulated.
     pub times: usize,
     /// The times within 2.5 % if the published time of scenario i is copied.
@@ -176,6 +185,18 @@ struct Part<'p> {
     cells: &'p [CellResult],
 }
 
+impl<'p> Part<'p> {
+    /// The effects by column.
+    fn columns(&self) -> Vec<Vec<&'p Effect>> {
+        let names: BTreeSet<&str> = self.effects.iter().map(|one| one.column.as_str()).collect();
+        let of = |name: &&str| {
+            let all = self.effects.iter().copied();
+            all.filter(|one| one.column == *name).collect()
+        };
+        names.iter().map(of).collect()
+    }
+}
+
 fn parts<'p>(paper: &'static str, effects: &'p [Effect], cells: &'p [CellResult]) -> Vec<Part<'p>> {
     let mut parts = Vec::new();
     let tables: BTreeSet<&str> = effects.iter().map(|one| one.table.as_str()).collect();
@@ -217,13 +238,9 @@ impl Constant {
             .iter()
             .flat_map(|one| ends(one.published_s / one.alone_s));
         let all = seconds.map(Self::Seconds).chain(shares.map(Self::Share));
-        let met = |constant: Self| {
-            let is_within = |one: &&&Effect| constant.is_within(one, BOUNDS[CHOSEN]);
-            effects.iter().filter(is_within).count()
-        };
         let first = (Self::Seconds(0.0), 0);
         let best = all.fold(first, |best, constant| {
-            let count = met(constant);
+            let count = constant.met(effects);
             if count > best.1 {
                 (constant, count)
             } else {
@@ -231,6 +248,13 @@ impl Constant {
             }
         });
         best.0
+    }
+
+    /// Counts the effects that the constant brings within 25 %.
+    fn met(self, effects: &[&Effect]) -> usize {
+        let all = effects.iter();
+        all.filter(|one| self.is_within(one, BOUNDS[CHOSEN]))
+            .count()
     }
 
     fn is_within(self, effect: &Effect, bound: f64) -> bool {
@@ -252,6 +276,8 @@ fn count(parts: &[&Part<'_>]) -> EffectCounts {
     };
     let constant_within =
         BOUNDS.map(|bound| parts.iter().map(|part| by_constant(part, bound)).sum());
+    let columns: Vec<Vec<&Effect>> = parts.iter().flat_map(|part| part.columns()).collect();
+    let met = columns.iter().map(|one| Constant::best(one).met(one));
     let errors = effects().map(|one| one.error.map_or(f64::INFINITY, f64::abs));
     let is_near = |one: &&&Effect| {
         let published = one.alone_s
@@ -287,6 +313,8 @@ fn count(parts: &[&Part<'_>]) -> EffectCounts {
         median_error: median(errors),
         right_sign: effects().filter(|one| one.has_sign).count(),
         constant_within,
+        columns_within: met.sum(),
+        columns: columns.len(),
         times: cells.iter().filter(is_met).count(),
         copied_times: effects().filter(is_near).count(),
     }
@@ -301,6 +329,7 @@ mod tests {
             paper: "lu",
             id: String::new(),
             table: "Table 1".into(),
+            column: String::new(),
             case: String::new(),
             effect: OVERHEAD,
             alone_s,

@@ -11,8 +11,8 @@
 use std::collections::BTreeMap;
 
 use super::super::Paper;
+use super::super::cells::column;
 use super::super::facts::{Cell, Facts};
-use super::held_out::column;
 use super::score::TIGHT;
 use super::settings::Setting;
 

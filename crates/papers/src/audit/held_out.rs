@@ -8,9 +8,8 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::super::Paper;
-use super::super::cells::{CellResult, median};
+use super::super::cells::{CellResult, column, median};
 use super::super::changes::Changes;
-use super::super::facts::Config;
 use super::linear::{Row, fit};
 use super::score::{Achieved, TIGHT, WIDE};
 use super::sensitivity::score;
@@ -190,17 +189,6 @@ const PARTITIONS: [(&str, Part); 7] = [
     ("one number of supersteps", |cell| only(cell, "supersteps")),
     ("one table", |cell| cell.table.clone()),
 ];
-
-/// The column of a table that a cell stands in: all but what follows from the size of the run.
-pub(super) fn column(table: &str, config: &Config) -> String {
-    let is_size = |key: &str| {
-        matches!(key, "n" | "supersteps" | "grid")
-            || key == "procs" && config.get("procs") == config.get("n")
-    };
-    let rest = config.iter().filter(|(key, _)| !is_size(key));
-    let rest: Vec<String> = rest.map(|(key, value)| format!("{key}={value}")).collect();
-    format!("{table} {}", rest.join(" "))
-}
 
 fn without(cell: &CellResult, keys: &[&str]) -> String {
     let rest = cell
