@@ -1,7 +1,9 @@
-//! The built-in settings below the given ones: those of a paper on the platforms of its fit, elsewhere neutral ones.
+//! The built-in settings that lie below the given ones: the settings of a paper on the platforms they were fitted to, neutral settings
+//! elsewhere.
 //!
-//! An experiment of a paper holds constants that make up for what its paper does not say of the machine: messages of 0 B, a price for each
-//! call, a barrier that serves one process after the other. Its key `calibrated_for` names the platforms that they were fitted to.
+//! The experiment of a paper holds constants for properties of the machine that its paper does not state: messages of 0 B, a price for each
+//! call, a barrier that serves one process after the other. The key `calibrated_for` of the experiment names the platforms that these
+//! constants were fitted to.
 //!
 //! | what was given | what lies below |
 //! |---|---|
@@ -9,7 +11,7 @@
 //! | an application, on any other platform | [`ONE_READING`]: messages, calls and moves are simulated; the common rules of `MigBSP` |
 //! | `extends`, or the experiment itself | the experiment, on whatever platform |
 //!
-//! A platform is one of those named if its file says the same as the built-in copy, value by value: an edited copy is another machine.
+//! A platform counts as one of the named ones if its file has the same values as the built-in copy. An edited copy is another platform.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -33,18 +35,18 @@ use migsim_workloads::Setting;
 /// A remark for the user about the settings that were filled in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remark {
-    /// The text in front of the platform, and the text behind it.
+    /// The text before the name of the platform, and the text after it.
     text: [String; 2],
-    /// The platform as a person reads it.
+    /// The name of the platform as messages show it.
     platform: String,
 }
 
-/// The protocol of barriers, and the key of its name.
+/// The key of the barrier protocol, and the key of the protocol's name.
 const BARRIER: [&str; 2] = ["runtime.barrier", "runtime.barrier.kind"];
 /// Maximum number of platforms that a note names.
 const MOST_PLATFORMS: usize = 3;
 
-/// Notes for people, one for all platforms with the same remark.
+/// Returns the notes for the user. Remarks with the same text on several platforms become one note.
 pub fn notes(remarks: impl IntoIterator<Item = Remark>) -> Vec<String> {
     let mut groups: BTreeMap<[String; 2], Vec<String>> = BTreeMap::new();
     for Remark { text, platform } in remarks {
@@ -62,7 +64,7 @@ pub fn notes(remarks: impl IntoIterator<Item = Remark>) -> Vec<String> {
     groups.into_iter().map(note).collect()
 }
 
-/// Names with commas, and an `and` before the last.
+/// Joins names with commas, and with `and` before the last one.
 fn listed(mut names: Vec<String>) -> String {
     match names.pop() {
         None => String::new(),
@@ -71,10 +73,10 @@ fn listed(mut names: Vec<String>) -> String {
     }
 }
 
-/// All settings of an experiment: the given ones, and those that lie below them.
+/// All settings of an experiment: the given settings and the built-in settings below them.
 #[derive(Debug)]
 pub(super) struct Whole {
-    /// All of them as one list.
+    /// All settings as one list.
     pub(super) layers: Layers,
     below: Layers,
     given: Layers,
@@ -132,7 +134,7 @@ impl Whole {
             top,
             left_out,
         };
-        // A name that is no text is reported later.
+        // A name that is not a text is reported later.
         if let Some(Value::String(name)) = whole.layers.get(LIBRARY) {
             whole.library = Some(library::open(&name).map_err(located)?);
             whole.layers = whole.joined();
@@ -147,14 +149,14 @@ impl Whole {
         Layers::join(&[&self.below, &self.given], library)
     }
 
-    /// The settings, typed.
+    /// Reads the settings into their types.
     pub(super) fn config(&self) -> Result<ExperimentConfig, Error> {
         let mut merged = self.layers.merged()?;
         former::renew(&mut merged);
         document::from_value(&merged, "")
     }
 
-    /// Puts settings of a platform or workload above the built-in experiments, below the given settings.
+    /// Adds settings of a platform or workload above the built-in experiments and below the given settings.
     pub(super) fn insert(
         &mut self,
         source: &str,
@@ -166,14 +168,14 @@ impl Whole {
         {
             self.library = Some(library::open(&name.value)?);
         }
-        // A barrier that was given replaces that of a program.
+        // A given barrier replaces the barrier of the program.
         let has_barrier = self.gives(kind);
         settings.retain(|one| !(has_barrier && is_within(&one.key, barrier)));
         let has_none = |one: &Setting| one.key == kind && one.value == "none";
         if let Some(library) = &mut self.library
             && settings.iter().any(has_none)
         {
-            // A program without barriers leaves a library none to choose.
+            // In a program without barriers, the library must not set keys of a barrier.
             library.settings.retain(|one| !is_within(&one.key, barrier));
         }
         let flag = |one: Setting| Flag {
@@ -187,7 +189,7 @@ impl Whole {
         self.config()
     }
 
-    /// Whether a key was given, above all that is built in.
+    /// Whether the given settings, that is those above all built-in ones, set a key.
     pub(super) fn gives(&self, key: &str) -> bool {
         self.given.get(key).is_some()
     }
@@ -207,7 +209,7 @@ impl Whole {
         let known = config.calibrated_for.iter().flatten();
         let fitted: Vec<String> = known.map(|name| bare(name).to_owned()).collect();
         let is_calibrated = (!fitted.is_empty()).then(|| is_one_of(platform, &fitted));
-        // Resolved settings name the experiment that they were made of.
+        // Resolved settings name the experiment that they were made from.
         let named = config.basis.as_ref().filter(|_| self.top == NONE);
         let named = named.map(|basis| basis.experiment.clone());
         let giver = || match self.layers.source("calibrated_for") {
@@ -240,7 +242,7 @@ impl Whole {
 
     /// The text about neutral settings in place of the experiment `own`.
     fn neutral(&self, own: &Document, app: &str, platform: &LoadedPlatform) -> [String; 2] {
-        // The hosts that the paper's mapping names are no hosts here.
+        // The hosts that the paper's mapping names do not exist on this platform.
         let is_replaced = own.value["mapping"].is_array() && self.layers.get("mapping").is_none();
         let (mapping, placed) = if is_replaced {
             let rule = starts::usual(platform, false).name();
@@ -269,7 +271,7 @@ fn app_of(
 ) -> Result<String, Error> {
     let mut app = given.get("workload.app");
     if let (None, Some(_)) = (&app, extends) {
-        // That of the experiment that is extended.
+        // The application of the experiment that is extended.
         let chain = shared.chain(extends, "")?;
         let mut named = chain.iter().rev();
         app = named
@@ -294,12 +296,12 @@ fn app_of(
     }
 }
 
-/// Names in backticks, in words.
+/// Puts names in backticks and joins them in words.
 fn quoted(names: &[String]) -> String {
     listed(names.iter().map(|name| format!("`{name}`")).collect())
 }
 
-/// A platform in words, beside those that settings are fitted to.
+/// Describes a platform in words, and compares it with the platforms that the settings are fitted to.
 fn shown(platform: &str, fitted: &[String]) -> String {
     let platform = platform::shown_name(platform);
     let stem = bare(&platform);
@@ -335,7 +337,7 @@ fn stem(source: &str) -> String {
     stem.map_or_else(|| file.to_owned(), |stem| stem.display().to_string())
 }
 
-/// The names under `calibrated_for` that are no built-in platforms.
+/// Lists the names under `calibrated_for` that are not built-in platforms.
 pub(super) fn unknown_platforms(config: &ExperimentConfig) -> impl Iterator<Item = Problem> {
     let is_known = |name: &str| {
         platform::built_in()

@@ -3,14 +3,15 @@
 //! ```text
 //! bound = min_n ( c(n) + Σ_t max( F(t), R_n(t), M_n(t) ) + b )        n processes move at least once, n = 0 in the first superstep
 //! F(t) = max( max_{k <= min(p, c)} W_k(t) / S_k ,  W_p(t) / S_c )     the computation, wherever processes run
-//! R_n(t)   the longest time of a host without the n largest works of its processes at the start
-//! M_n(t)   the (n + 1)-th longest message between hosts, of those that share no process, sent after its sender has computed
+//! R_n(t)   time of the slowest host for the processes it has at the start, without the n of them with the most work
+//! M_n(t)   time of the (n + 1)-th longest message between hosts, among messages that share no process, sent once its sender has computed
 //! c(n)     one call, and the n cheapest moves         b        what each barrier costs
 //! W_k(t)   the k largest works of superstep t together      S_k  the k fastest cores together, of c
 //! ```
-//! F is the optimum of the preemptive relaxation (Q|pmtn|Cmax; Horvath, Lam and Sethi 1977). If only n processes ever move, all others stay on
-//! their hosts: each host keeps all but n of its processes, and of n + 1 messages without a process in common one keeps both ends. Whatever
-//! else happens only adds to it. A profile that speeds a host or link up counts with its largest value.
+//! F is the optimum of the preemptive relaxation (Q|pmtn|Cmax; Horvath, Lam and Sethi 1977). If only n processes ever move, each host keeps
+//! all but at most n of its processes. Of n + 1 messages that share no process, at least one then keeps its sender and its receiver on the
+//! hosts of the start. Everything that the bound leaves out only adds time. A profile that raises the speed of a host or the bandwidth of a
+//! link counts with its largest value.
 
 use super::resolve::Experiment;
 use migsim_base::units::{Bytes, BytesPerSecond, HostId, Instructions, ProcessId, Seconds};
@@ -19,7 +20,7 @@ use migsim_platform::{Host, Link, Platform};
 use migsim_workloads::Plan;
 
 impl Experiment {
-    /// The makespan that no policy can beat.
+    /// Computes a lower bound of the makespan, in s, that holds for every policy.
     pub fn lower_bound(&self) -> Seconds {
         let workload = self.workload.as_ref();
         let processes = workload.processes();
@@ -44,7 +45,8 @@ impl Experiment {
             }
         }
         if !has_barriers {
-            // No process waits for those with which it exchanges no message: the work of the run counts as a whole.
+            // A process waits only for processes with which it exchanges messages. The bound therefore uses the work of the whole run at
+            // once.
             bound.times(&whole, &mut sums);
         }
         let all = sums.iter().zip(self.least_prices());
@@ -52,7 +54,7 @@ impl Experiment {
         Seconds::of(least.fold(f64::INFINITY, f64::min))
     }
 
-    /// The least price \[s\] of the calls and moves after which n processes have moved, for each n.
+    /// Computes, for each number n of moved processes, the least price \[s\] of the calls and moves that move them.
     fn least_prices(&self) -> Vec<f64> {
         let (call, moves) = (&self.config.costs.call, &self.config.costs.migration);
         let platform = &self.platform.platform;
@@ -90,7 +92,7 @@ impl Experiment {
         let of_process = |process: usize| match (waits, are_few) {
             (true, true) => of_move(process),
             (true, false) => moves.fixed.get(),
-            (false, _) => 0.0, // the others compute meanwhile
+            (false, _) => 0.0, // other processes compute during the move
         };
         let mut each: Vec<f64> = (0..processes).map(of_process).collect();
         each.sort_unstable_by(f64::total_cmp);
@@ -98,7 +100,7 @@ impl Experiment {
         let after = |of_move: f64| {
             price = match moves.order {
                 MoveOrder::Serial => price + of_move,
-                // Those of one call last as long as the longest.
+                // Parallel moves of one call last as long as the longest of them.
                 MoveOrder::Parallel => of_move,
             };
             of_call + price
@@ -109,10 +111,10 @@ impl Experiment {
     }
 }
 
-/// Maximum number of pairs of a process and a host whose transfer counts in the prices of moves.
+/// Maximum number of pairs of a process and a host up to which the transfer of memory counts in the prices of moves.
 const MOST_PAIRS: usize = 1 << 18;
 
-/// What bounds a superstep from below.
+/// The lower bound of one superstep, and the buffers to compute it.
 struct Bound<'e> {
     experiment: &'e Experiment,
     /// The sums of the speeds of the fastest cores [instructions/s].
@@ -120,7 +122,8 @@ struct Bound<'e> {
     /// The largest speed of a core of each host [instructions/s].
     speed: Vec<f64>,
     cycles: f64,
-    /// Reused: the work of all processes, that of each host, the messages between hosts, and the processes of longer ones.
+    /// Buffers that are reused: the work of all processes, the work by host, the messages between hosts, and the processes of longer
+    /// messages.
     works: Vec<f64>,
     residents: Vec<Vec<f64>>,
     crossing: Vec<(f64, usize, usize)>,
@@ -143,13 +146,13 @@ impl<'e> Bound<'e> {
         }
     }
 
-    /// The least time of a superstep \[s\] if at most n processes are not where they started, for each n.
+    /// Computes, for each n, the least time \[s\] of a superstep in which at most n processes are away from their first hosts.
     fn times(&mut self, plan: &Plan, times: &mut [f64]) {
         self.works.clear();
         self.works.extend(plan.work.iter().map(|work| work.get()));
         let anywhere = of_superstep(&mut self.works, &self.cores) * self.cycles;
         times.fill(anywhere);
-        // Where the application moves processes they may be anywhere.
+        // If the application prescribes moves, its processes may be on any host.
         if !self.experiment.workload.prescribes_moves() {
             self.keep_residents(plan, times);
             self.keep_messages(plan, times);
@@ -160,7 +163,7 @@ impl<'e> Bound<'e> {
         }
     }
 
-    /// Each host keeps all but n of its processes.
+    /// Raises the times for the work that stays: each host keeps all but n of its processes.
     fn keep_residents(&mut self, plan: &Plan, times: &mut [f64]) {
         for works in &mut self.residents {
             works.clear();
@@ -173,20 +176,20 @@ impl<'e> Bound<'e> {
             works.sort_unstable_by(|a, b| b.total_cmp(a));
             let mut left: f64 = works.iter().sum();
             for (moved, work) in works.iter().enumerate() {
-                // On as many cores as there are, and the largest one alone on a core.
+                // Either all cores share the work evenly, or the largest process is alone on a core: the longer time bounds the host.
                 let shared = left / f64::from(hosts[index].cores);
                 let time = shared.max(*work) * self.cycles / self.speed[index];
                 times[moved] = times[moved].max(time * ROUNDED);
                 left -= work;
             }
         }
-        // What holds if n move holds if fewer do.
+        // A bound for n moved processes also holds for fewer.
         for moved in (1..times.len()).rev() {
             times[moved - 1] = times[moved - 1].max(times[moved]);
         }
     }
 
-    /// Of n + 1 messages without a process in common one is still between the hosts of its ends at the start.
+    /// Raises the times for messages that stay: of n + 1 messages that share no process, at least one is still between its first two hosts.
     fn keep_messages(&mut self, plan: &Plan, times: &mut [f64]) {
         if self.experiment.network.queues {
             return; // packets of several messages take turns
@@ -211,7 +214,7 @@ impl<'e> Bound<'e> {
         for &(time, from, to) in &self.crossing {
             if !self.is_taken[from] && !self.is_taken[to] {
                 (self.is_taken[from], self.is_taken[to]) = (true, true);
-                // It is the (moved + 1)-th longest one.
+                // This message is the (moved + 1)-th longest one.
                 times[moved] = times[moved].max(time);
                 moved += 1;
             }
@@ -221,7 +224,7 @@ impl<'e> Bound<'e> {
         }
     }
 
-    /// What the barrier costs beyond all that comes before it \[s\].
+    /// Computes the time \[s\] that the barrier adds after the last process has arrived.
     fn barrier(&self, plan: &Plan) -> f64 {
         let barrier = &self.experiment.config.runtime.barrier;
         if barrier.kind != BarrierKind::RootSerial || plan.work.len() < 2 {
@@ -233,10 +236,10 @@ impl<'e> Bound<'e> {
     }
 }
 
-/// Sums that are rounded in another order may be larger by this factor.
+/// Factor on a sum that allows for the rounding of another order of summation.
 const ROUNDED: f64 = 1.0 - 1e-12;
 
-/// The time of a message that has its route to itself \[s\]; zero without a route.
+/// Computes the time \[s\] of a message that does not share its route; zero without a route.
 fn alone(experiment: &Experiment, (from, to): (HostId, HostId), size: Bytes) -> f64 {
     let platform: &Platform = &experiment.platform.platform;
     let Some(route) = platform.route(from, to) else {
@@ -268,7 +271,7 @@ fn alone(experiment: &Experiment, (from, to): (HostId, HostId), size: Bytes) -> 
         .get()
 }
 
-/// The largest speed of a core of a host [instructions/s].
+/// Returns the largest speed of a core of a host [instructions/s].
 fn largest_speed(host: &Host) -> f64 {
     let profile = host.speed_profile.as_ref();
     let values = profile.map_or(&[][..], |profile| profile.once());
@@ -276,8 +279,8 @@ fn largest_speed(host: &Host) -> f64 {
     host.speed.get() * most
 }
 
-/// The sums of the speeds of the fastest core, the fastest two, and so on [instructions/s], up to `most` cores; of all cores last if there are
-/// fewer.
+/// Computes the total speed [instructions/s] of the fastest core, of the two fastest cores, and so on up to `most` cores. If the platform
+/// has fewer cores, the last entry is the total of all cores.
 fn fastest_cores(hosts: &[Host], most: usize) -> Vec<f64> {
     let mut speeds: Vec<f64> = hosts
         .iter()
@@ -293,7 +296,7 @@ fn fastest_cores(hosts: &[Host], most: usize) -> Vec<f64> {
     speeds
 }
 
-/// The bound of one superstep: `max_k W_k / S_k`, where all works go to all cores if there are fewer cores than works.
+/// Computes the bound of one superstep: `max_k W_k / S_k`. If there are fewer cores than works, the last term has all works on all cores.
 fn of_superstep(works: &mut [f64], cores: &[f64]) -> f64 {
     works.sort_unstable_by(|a, b| b.total_cmp(a));
     let (mut sum, mut bound) = (0.0, 0.0_f64);
@@ -324,7 +327,7 @@ mod tests {
         assert_eq!(of_superstep(&mut [], &[]), 0.0);
     }
 
-    /// Six processes on four hosts, all on the first two, and settings for the prices.
+    /// Places six processes on the first two of four hosts, with settings for the prices.
     fn drawn(seed: u64, settings: &[(&str, &str)]) -> Experiment {
         use crate::{Layers, Limits};
         let seed = seed.to_string();
@@ -355,7 +358,8 @@ mod tests {
             ("costs.move.transfer", "none"),
             ("costs.move.fixed", "0 s"),
         ];
-        // With calls that cost more than the run nothing moves, and the bound is nearly the run itself: computation and messages.
+        // Calls cost more than the run, so nothing moves. The bound is then close to the time of the run, which is computation and
+        // messages.
         let experiment = drawn(1, &dear);
         let progress = crate::Progress::default();
         let scenario = migsim_bsp::Scenario::I;

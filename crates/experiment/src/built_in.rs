@@ -1,14 +1,14 @@
 //! The built-in experiments: those of the papers, with their calibration.
 //!
-//! The one named like an application is what `migsim run --app` starts from, on the platforms that it was fitted to (see
-//! [`super::basis`]); the others are run by name. An experiment says under `extends` which built-in one lies below it (`none`: only the
-//! defaults); without that, the one of its application, or else [`ONE_READING`].
+//! `migsim run --app NAME` starts from the experiment with the name of the application, on the platforms that it was fitted to (see
+//! [`super::basis`]). The other experiments are run by name. The key `extends` of an experiment names the built-in experiment below it;
+//! `none` stands for the defaults alone. Without that key, the experiment of its application lies below it, or else [`ONE_READING`].
 
 use super::suite::case_named;
 use migsim_base::document::Document;
 use migsim_base::error::{Error, Problem};
 
-/// Name and text of each.
+/// Name and text of each built-in experiment.
 const BUILT_IN: &[(&str, &str)] = &[
     (
         "authors-cpu",
@@ -46,14 +46,15 @@ const BUILT_IN: &[(&str, &str)] = &[
     ),
 ];
 
-/// The single set of MigBSP's rules that does best for all papers.
+/// The experiment with the one set of `MigBSP` rules that fits all papers best.
 pub const COMMON_RULES: &str = "common-rules";
 
-/// The experiment with neutral settings, below those of applications that have none of their own and of platforms that no paper used: the
-/// common rules, with the transfer of the memory counted.
+/// The experiment with neutral settings: the common rules, and migrations that transfer the memory. It lies below the settings of
+/// applications without an experiment, and below those of platforms that no paper used.
 pub const ONE_READING: &str = "one-reading";
 
-/// The platforms that some experiment of a paper names, without `.json`: a list, since reading all experiments is a tenth of a short run.
+/// The platforms that experiments of papers name, without `.json`. They are listed here because reading all experiments takes a tenth of a
+/// short run.
 const PLATFORMS: [&str; 9] = [
     "lbm",
     "sw-dynamic",
@@ -71,7 +72,7 @@ pub(super) fn is_of_a_paper(platform: &str) -> bool {
     PLATFORMS.contains(&platform)
 }
 
-/// Tells built-in experiments from files.
+/// Suffix that marks the name of a built-in experiment, so that it is not taken for a file.
 pub(super) const MARK: &str = " (built in)";
 
 /// The names of all built-in experiments that can be run.
@@ -80,10 +81,10 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     all.filter(|name| ![COMMON_RULES, ONE_READING].contains(name))
 }
 
-/// The built-in experiment `name` (with or without `.json`), if there is one; `lb-1.2.17` is case 17 of draw 2 of the suite `lb-1`.
+/// Finds the built-in experiment `name` (with or without `.json`). `lb-1.2.17` is case 17 of draw 2 of the suite `lb-1`.
 ///
 /// # Errors
-/// It cannot be read, which would be a fault of the program.
+/// The experiment cannot be read, which would be a fault of the program.
 pub fn built_in(name: &str) -> Result<Option<Document>, Error> {
     let wanted = name.strip_suffix(".json").unwrap_or(name);
     let source = |name: &str| format!("workloads/{name}.json{MARK}");
@@ -95,7 +96,7 @@ pub fn built_in(name: &str) -> Result<Option<Document>, Error> {
         .transpose()
 }
 
-/// The built-in experiments below one that extends `extends` or else belongs to `app`, the lowest first.
+/// Returns the built-in experiments below one that extends `extends`, or else below the experiment of `app`, the lowest first.
 pub(super) fn chain(extends: Option<&str>, app: &str) -> Result<Vec<Document>, Error> {
     let mut chain = Vec::new();
     let mut next = match extends {
@@ -113,7 +114,7 @@ pub(super) fn chain(extends: Option<&str>, app: &str) -> Result<Vec<Document>, E
             .and_then(|name| name.as_str().map(str::to_owned));
         chain.push(document);
         next = match below.as_deref() {
-            // Deeper than any chain of ours; a cycle ends here.
+            // The limit is larger than the longest chain of built-in experiments, so that a cycle ends.
             Some(name) if name != "none" && chain.len() <= BUILT_IN.len() => Some(found(name)?),
             _ => None,
         };
@@ -151,7 +152,7 @@ mod tests {
             let names = names.filter_map(|name| name.as_str());
             named.extend(names.map(|name| name.trim_end_matches(".json").to_owned()));
         }
-        // The platform of the authors' program is that of no paper.
+        // No paper describes the platform of the authors' program.
         assert!(named.remove("authors-2015"), "{named:?}");
         assert!(named.iter().eq(&PLATFORMS), "{named:?}");
     }

@@ -1,4 +1,4 @@
-//! Notes about points that an application leaves open though they decide, and about settings given in vain.
+//! Notes about settings that matter but that the application does not give, and about settings without effect.
 
 use super::config::ExperimentConfig;
 use migsim_base::units::ProcessId;
@@ -6,7 +6,7 @@ use migsim_bsp::{CallModel, CallOrder, Scenario, Transfer};
 use migsim_policies as policy;
 use migsim_workloads::Workload;
 
-/// Notes for the user: settings given in vain, and settings that the workload leaves open though they decide.
+/// Returns notes about settings without effect, and about settings that matter but that the workload does not give.
 pub(super) fn notes(
     config: &ExperimentConfig,
     is_mapped: bool,

@@ -4,9 +4,9 @@
 //! t(m) = base(m) + k(m) · overhead + transfer(m) / factor       k: 1, or 2 with a handshake
 //! minimise Σ |t(m) - measured(m)| / measured(m)                 over the sizes and pairs of hosts of the table
 //! ```
-//! `base`, `k` and `transfer` are what the engine makes of one message on an idle platform. Least absolute errors ignore outliers; their
-//! minimum goes through two points of the table (or through one, at a bound), so that all pairs are tried. Slow start is off: pings keep
-//! their connection awake. What the table does not determine stays as the library has it.
+//! `base`, `k` and `transfer` come from the engine, which simulates one message on an idle platform. Least absolute errors are insensitive
+//! to outliers. Their minimum goes through two points of the table, or through one point at a bound, so all pairs of points are tried. Slow
+//! start is off, because pings keep their connection active. A constant that the table does not determine keeps the value of the library.
 
 use serde_json::{Value, json};
 
@@ -18,25 +18,25 @@ use migsim_bsp::{Receives, RuntimeConfig};
 use migsim_engine::{NetworkModel, Simulation};
 use migsim_platform::Platform;
 
-/// What a calibration has found.
+/// The result of a calibration.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Calibration {
-    /// Per message \[s\]; none if the table has no small messages.
+    /// Overhead of a message \[s\]; none if the table has no small messages.
     pub overhead: Option<f64>,
-    /// The factor of the rate of a flow; none if the table has no large messages.
+    /// Factor of the rate of a flow; none if the table has no large messages.
     pub bandwidth_factor: Option<f64>,
-    /// The overhead \[s\] and the bandwidth factor in use: what was determined, and otherwise what the library has.
+    /// The overhead \[s\] and the bandwidth factor in use: the calibrated value, or else the value of the library.
     pub in_use: (f64, f64),
     /// The predicted times, in the order of the table \[s\].
     pub predicted: Vec<f64>,
     /// The median of the absolute relative residuals.
     pub median_residual: f64,
-    /// What could not be determined, a sentence each.
+    /// The constants that the table does not determine, one sentence each.
     pub open: Vec<String>,
     /// Reasons to doubt the fit, a sentence each.
     pub doubts: Vec<String>,
-    /// The library as a file.
+    /// The calibrated library as a file.
     pub library: Value,
 }
 
@@ -50,7 +50,7 @@ struct Equation {
 }
 
 impl Equation {
-    /// The predicted time \[s\] with an overhead \[s\] and the inverse of a bandwidth factor.
+    /// Predicts the time \[s\] from an overhead \[s\] and the inverse of a bandwidth factor.
     fn time(&self, (overhead, inverse): (f64, f64)) -> f64 {
         self.base + self.messages * overhead + self.transfer * inverse
     }
@@ -59,26 +59,26 @@ impl Equation {
         (self.time(at) - self.measured).abs() / self.measured
     }
 
-    /// Whether its transfer takes longer than its latency and this overhead \[s\], at the bandwidth of the platform.
+    /// Whether the transfer, at the bandwidth of the platform, takes longer than the latency plus this overhead \[s\].
     fn is_large(&self, overhead: f64) -> bool {
         self.transfer > self.base + self.messages * overhead
     }
 
-    /// What is measured beyond the part of the platform.
+    /// The measured time without the part that the platform explains.
     fn rest(&self) -> f64 {
         self.measured - self.base
     }
 }
 
-/// The sizes of a table tell overhead and bandwidth apart if the longest transfer is above so many times the shortest one.
+/// Minimum ratio of the longest to the shortest transfer of a table. Below it, overhead and bandwidth cannot be determined separately.
 const SPREAD: f64 = 2.0;
-/// The largest overhead of a message \[s\] that is believed. Open MPI over TCP has 0.147 ms where ranks sleep (`results/reality.md`).
+/// Maximum plausible overhead of a message \[s\]. Open MPI over TCP has 0.147 ms where ranks sleep (`results/reality.md`).
 const MOST_OVERHEAD: f64 = 0.01;
-/// The least and the largest bandwidth factor that are believed. Frames of Ethernet leave 0.94 to the payload.
+/// Minimum and maximum plausible bandwidth factor. Frames of Ethernet leave 0.94 to the payload.
 const FACTORS: [f64; 2] = [0.1, 1.05];
 /// The largest median residual of a fit that describes its table.
 const MOST_RESIDUAL: f64 = 0.25;
-/// At most so many points are fitted; of more, each second, third, ... one.
+/// Maximum number of points that are fitted. From a larger table the fit takes each second, third, ... point.
 const MOST_POINTS: usize = 200;
 
 /// Fits the library `base` to a table of messages on a platform; the result is called `name`.
@@ -98,7 +98,7 @@ pub fn calibrate(
         .iter()
         .map(|ping| equation(platform, network, receives, ping))
         .collect::<Result<_, _>>()?;
-    // Both are free at first, unless the messages are too much alike to tell one from the other.
+    // Both constants are fitted, unless the messages are too similar to determine them separately.
     let free = if tells_apart(&equations) {
         fit(&equations, (None, None)).0
     } else {
@@ -135,7 +135,7 @@ pub fn calibrate(
     let bandwidth_factor = has_large.then_some(rounded(1.0 / found.1, 1e5));
     write(&mut file, overhead, bandwidth_factor, source);
     if overhead.is_some() {
-        // The table does not say what carried its messages, nor how processes waited for them.
+        // The table states neither the transport of its messages nor how processes waited for them.
         let library = file["machine"]["library"].take();
         file["machine"] = json!({ "library": library });
         if file["machine"]["library"].is_null() {
@@ -203,7 +203,7 @@ fn doubts(
     doubts
 }
 
-/// Writes what was found into a library, with its origin.
+/// Writes the fitted constants into a library, with their origin.
 fn write(file: &mut Value, overhead: Option<f64>, factor: Option<f64>, source: &str) {
     let overhead = overhead.map(|overhead| json!(format!("{} us", rounded(overhead * 1e6, 1e3))));
     let found = [
@@ -222,7 +222,7 @@ fn rounded(value: f64, steps: f64) -> f64 {
     (value * steps).round() / steps
 }
 
-/// The network model and the settings of supersteps of a library, as its file has them.
+/// Reads the network model and the settings of supersteps from the file of a library.
 ///
 /// # Errors
 /// A key or a value is wrong.
@@ -236,7 +236,7 @@ pub fn models(file: &Value) -> Result<(NetworkModel, RuntimeConfig), Error> {
     Ok((network, runtime))
 }
 
-/// What the engine makes of a message, in its parts.
+/// Computes the parts of the simulated time of a message.
 fn equation(
     platform: &Platform,
     network: NetworkModel,
@@ -267,7 +267,7 @@ fn equation(
     })
 }
 
-/// Whether transfers are short and long enough to tell overhead and bandwidth apart.
+/// Whether some transfers are short and some long enough to determine overhead and bandwidth separately.
 fn tells_apart(equations: &[Equation]) -> bool {
     let parts = equations.iter().map(|one| one.transfer / one.messages);
     let (least, most) = parts.fold((f64::INFINITY, 0.0), |(least, most), part| {
@@ -276,7 +276,7 @@ fn tells_apart(equations: &[Equation]) -> bool {
     most > SPREAD * least
 }
 
-/// The overhead and the inverse of the bandwidth factor with the least sum of errors; some may be fixed.
+/// Finds the overhead and the inverse of the bandwidth factor with the least sum of errors; a fixed value is kept.
 fn fit(all: &[Equation], fixed: (Option<f64>, Option<f64>)) -> (f64, f64) {
     let step = all.len().div_ceil(MOST_POINTS);
     let points: Vec<Equation> = all.iter().step_by(step).copied().collect();
@@ -296,7 +296,7 @@ fn fit(all: &[Equation], fixed: (Option<f64>, Option<f64>)) -> (f64, f64) {
         }
     };
     for (index, a) in points.iter().enumerate() {
-        // Through one point, the other value fixed or at its bound.
+        // The fit goes through one point, with the other value fixed or at its bound.
         consider(((a.rest() - a.transfer * inverse) / a.messages, inverse));
         consider((overhead, (a.rest() - a.messages * overhead) / a.transfer));
         for b in &points[index + 1..] {
@@ -337,7 +337,7 @@ mod tests {
         rows.iter().map(ping).collect()
     }
 
-    /// One way over two links, store and forward of 1538 B packets, with an overhead of 50 us and a factor of 0.8.
+    /// The one-way time over two links, with store and forward of 1538 B packets, an overhead of 50 us and a factor of 0.8.
     fn time(bytes: f64) -> f64 {
         let packet = (bytes.min(1448.0) + 90.0) / 1e6;
         let way = 0.002 + 50e-6 + packet + bytes / 0.8e6;
@@ -376,7 +376,7 @@ mod tests {
             calibrate(&platform(), &table(rows), "open-mpi", ("mine", "t.csv")).unwrap()
         };
         let sizes = [1.0, 1e3, 1e5, 1e6];
-        // Milliseconds given as seconds.
+        // Milliseconds are given as seconds.
         let found_in_ms = found(&sizes.map(|size| (size, 1e3 * time(size))));
         assert!(found_in_ms.doubts[0].contains("are the times in seconds?"));
         let origin = &found_in_ms.library["origins"]["network.overhead"];
@@ -388,7 +388,7 @@ mod tests {
         );
         let description = found_in_ms.library["description"].as_str().unwrap();
         assert!(description.contains("t.csv. Doubtful: the overhead of "));
-        // A platform ten times too slow.
+        // The platform is ten times too slow.
         let found_fast = found(&sizes.map(|size| (size, time(size) - size * 1.125e-6)));
         assert!(found_fast.doubts[0].contains("factor 8 is not between 0.1 and 1.05"));
         // No line describes these times.
@@ -406,7 +406,7 @@ mod tests {
 
     #[test]
     fn a_network_slower_than_the_platform_says_has_a_small_factor() {
-        // A factor of 0.1: the transfer at the bandwidth of the platform is a tenth of the measured time.
+        // A factor of 0.1 makes the transfer at the bandwidth of the platform a tenth of the measured time.
         let slow = |bytes: f64| time(bytes) + bytes / 0.1e6 - bytes / 0.8e6;
         let sizes = [1.0, 1e3, 1e6, 4e6];
         let rows: Vec<(f64, f64)> = sizes.iter().map(|&size| (size, slow(size))).collect();
@@ -414,7 +414,7 @@ mod tests {
         assert!((found.bandwidth_factor.unwrap() - 0.1).abs() < 1e-5);
         assert!((found.overhead.unwrap() - 50e-6).abs() < 1e-9);
         assert!(found.median_residual < 1e-6);
-        // One size alone: the overhead is the one that the library has.
+        // With one size alone, the overhead is that of the library.
         let one = table(&rows[3..]);
         let found = calibrate(&platform(), &one, "open-mpi", ("mine", "t.csv")).unwrap();
         assert!((found.bandwidth_factor.unwrap() - 0.1).abs() < 1e-3);
@@ -434,7 +434,7 @@ mod tests {
         assert_eq!(found.overhead, None);
         assert!((found.bandwidth_factor.unwrap() - 0.8).abs() < 1e-4);
         assert!(found.open[0].contains("no message is small enough"));
-        // Faster than the platform: the overhead stays at nothing.
+        // The messages are faster than the platform allows: the overhead stays 0.
         let fast = table(&[(1.0, 0.001), (8.0, 0.001)]);
         let found = calibrate(&platform(), &fast, "open-mpi", ("mine", "t.csv")).unwrap();
         assert_eq!(found.overhead, Some(0.0));

@@ -28,7 +28,7 @@ pub enum SchemaVersion {
     One,
 }
 
-/// The keys of resolved settings that are for people only: no result depends on them.
+/// The keys of resolved settings for people: no result depends on them.
 pub const NOTES: [&str; 5] = [
     "$schema",
     "description",
@@ -37,7 +37,7 @@ pub const NOTES: [&str; 5] = [
     "calibrated_for",
 ];
 
-/// Takes out of resolved settings the keys that are for people only.
+/// Removes from resolved settings the keys for people.
 pub fn remove_notes(settings: &mut Value) {
     if let Some(map) = settings.as_object_mut() {
         for key in NOTES {
@@ -71,7 +71,7 @@ pub struct Basis {
 }
 
 impl Basis {
-    /// The same in words.
+    /// The experiment and its calibration in words.
     pub fn text(&self) -> String {
         let name = &self.experiment;
         match self.is_calibrated {

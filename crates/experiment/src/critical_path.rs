@@ -1,4 +1,4 @@
-//! The critical path of a scenario, summed by what its time goes to, and the part of it that a quantity has.
+//! The critical path of a scenario: sums of its time by kind, process or resource, and the share of the path that a quantity has.
 
 use std::collections::BTreeMap;
 
@@ -18,15 +18,15 @@ pub struct PathShare {
     pub kind: PieceKind,
     /// The resource: a host, a link, two clusters, `window`, `loopback`, or the kind where there is no other.
     pub resource: String,
-    /// The process, if pieces of this kind have one.
+    /// The process of the pieces, if their kind has one.
     pub process: Option<ProcessId>,
     /// The time.
     pub time: Seconds,
-    /// Its share of the makespan \[%\].
+    /// Share of the makespan \[%\].
     pub percent: f64,
 }
 
-/// What the time of the critical path is summed by.
+/// The property by which the time of the critical path is summed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum SumBy {
@@ -45,7 +45,7 @@ pub enum SumBy {
 }
 
 impl Experiment {
-    /// Runs a scenario by events and records its critical path. Its times agree with those of [`Self::run_scenario`] up to rounding.
+    /// Runs a scenario event by event and records its critical path. The times agree with those of [`Self::run_scenario`] up to rounding.
     ///
     /// # Errors
     /// As [`Self::run_scenario`].
@@ -72,12 +72,12 @@ impl Experiment {
         Ok((run, path))
     }
 
-    /// The name of the resource of a piece: a host, a link, two clusters, `window`, `loopback`, or the kind where there is no other.
+    /// Names the resource of a piece: a host, a link, two clusters, `window`, `loopback`, or the kind if there is no other resource.
     pub fn resource_of(&self, piece: &Piece) -> String {
         resource(piece, &self.platform.platform)
     }
 
-    /// The critical path summed by kind, resource and process, the longest first.
+    /// Sums the critical path by kind, resource and process, the longest time first.
     pub fn path_shares(&self, path: &CriticalPath) -> Vec<PathShare> {
         let platform = &self.platform.platform;
         let mut sums: BTreeMap<(PieceKind, String, Option<ProcessId>), f64> = BTreeMap::new();
@@ -100,7 +100,8 @@ impl Experiment {
         shares
     }
 
-    /// The time of the critical path by one property of its pieces \[s\], the longest first; pieces without that property are left out.
+    /// Sums the time of the critical path \[s\] by one property of its pieces, the longest time first. Pieces without that property are
+    /// left out.
     pub fn path_sums(&self, path: &CriticalPath, by: SumBy) -> Vec<(String, f64)> {
         let platform = &self.platform.platform;
         let host = |piece: &Piece| match piece.work {
@@ -131,8 +132,8 @@ impl Experiment {
         sums
     }
 
-    /// The share of the critical path that a quantity has \[%\]; none for the load, the balance, and the processes on hosts, which are no
-    /// resources of their own.
+    /// Computes the share of the critical path that a quantity has \[%\]. It is none for the load, the balance, and the number of processes
+    /// on hosts, because pieces of the path have no such resource.
     pub fn path_share_of(&self, path: &CriticalPath, changed: &Changed) -> Option<f64> {
         let platform = &self.platform.platform;
         let links = links_of(changed, platform);
@@ -175,7 +176,7 @@ impl Experiment {
     }
 }
 
-/// The duration of a path \[s\]; not 0, so that shares are numbers.
+/// Returns the duration of a path \[s\], or 1 if it is 0, so that shares can be computed.
 fn whole(path: &CriticalPath) -> f64 {
     let end = path.pieces.last().map_or(0.0, |piece| piece.end.get());
     if end > 0.0 { end } else { 1.0 }
@@ -185,7 +186,7 @@ fn cluster(platform: &Platform, host: HostId) -> &str {
     &platform.clusters[platform.cluster_of(host).index()].name
 }
 
-/// The part of the nominal latency of a route that some links have; none where the platform gives the latency of the whole route.
+/// Computes the share of some links in the nominal latency of a route; 0 if the platform gives the latency of the whole route.
 fn part_of_latency(platform: &Platform, (from, to): (HostId, HostId), links: &[LinkId]) -> f64 {
     let Some(route) = platform.route(from, to) else {
         return 0.0;

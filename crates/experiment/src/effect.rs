@@ -1,27 +1,28 @@
-//! The effect of a call: the run as it was, beside the same run without the moves of that call.
+//! The effect of a call: compares the run with a second run that leaves out the moves of that call.
 //!
 //! ```text
-//! both runs       the same to the last bit until the call after superstep k is paid
+//! both runs       identical to the last bit until the call after superstep k is paid
 //! with            then the moves, then supersteps k+1 .. u, where u ends with the next call of the run, or with the run
-//! without         supersteps k+1 .. u at once, everybody where it was
-//! makespan        end(u) - what held up superstep k+1:  held_until with, when the call was paid without
+//! without         supersteps k+1 .. u at once, each process on the host it was on
+//! makespan        end(u) - start,  start: held_until with the moves, the end of the paid call without
 //! gain            makespan(without) - makespan(with)
 //! price           held_until - when the call was paid, with
 //! net             gain - price = end(u) without - end(u) with
 //! ```
-//! Calls and moves are forced upon both runs ([`Replay`]), so that any policy can be judged, one that is not there as well. The run *with* has to
-//! have the hash of the run that is judged: whoever compares the two knows that it is the same run.
+//! Both runs repeat calls and moves that are given ([`Replay`]), so that any policy can be judged, even one that is not available. The run
+//! *with* the moves must have the event hash of the judged run; a caller that compares the two hashes knows that it is the same run.
 //!
-//! The prediction is told in the same quantity. Let `T(i,s) = delay + computation + own sends` be what process i took in superstep s, one
-//! of the m supersteps since the call before, and `T'(i,s)` the same for those that move, computation and sends times t2/t1 of the policy for one
-//! superstep, without the price of the move. Then, with the mean duration D of these supersteps,
+//! The prediction is stated in the same quantity. Let `T(i,s) = delay + computation + own sends` be the time of process i in superstep s,
+//! one of the m supersteps since the previous call. `T'(i,s)` is the same time after the moves: for a process that moves, its computation
+//! and its sends are multiplied by the ratio t2/t1 that the policy predicts for one superstep, without the price of the move. Then, with
+//! the mean duration D of these supersteps,
 //!
 //! ```text
 //! g                     = 1/m · Σ_s ( max_i T(i,s) - max_i T'(i,s) )
 //! predicted makespans   = (u - k) · D without, (u - k) · (D - g) with
 //! ```
-//! so that a move of a process that nobody waits for promises nothing. Nobody else is taken to change, and the supersteps to come are taken to be
-//! like those since the last call, as the policy takes them.
+//! so that the move of a process for which no other waits predicts no gain. The prediction assumes that all other processes stay as they
+//! are, and that the next supersteps are like those since the previous call. The policy assumes the same.
 
 use super::resolve::Experiment;
 use super::run::Progress;
@@ -30,27 +31,27 @@ use migsim_base::units::{HostId, Seconds, Time};
 use migsim_bsp::{Outcome, Recorder, Scenario};
 use migsim_policies::{ForcedMove, Measures, Replay};
 
-/// The calls of a run of scenario iii, and which of them is to be judged.
+/// The calls of a run of scenario iii, and the index of the call to judge.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trial {
-    /// After which supersteps calls came, counted from 1, in order.
+    /// The supersteps after which calls came, counted from 1, in order.
     pub calls: Vec<u64>,
     /// All moves, to hosts, in the order in which each call decided them.
     pub moves: Vec<ForcedMove>,
-    /// The index of the judged call; the run goes on after it.
+    /// The index of the judged call; the run goes on after this call.
     pub judged: usize,
-    /// The policy's prediction for the processes that move; none if it foresees no times.
+    /// The policy's prediction for the processes that move; none if the policy predicts no times.
     pub changes: Option<Vec<Change>>,
 }
 
-/// By how much the time of a process is expected to change where it goes.
+/// The predicted change of a process's time at its destination, as ratios.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Change {
-    /// Who, counted from 1.
+    /// The process, counted from 1.
     pub process: u64,
-    /// The ratio of its time of computation there to that where it is.
+    /// Ratio of the computation time at the destination to that on the present host.
     pub computation: f64,
-    /// The ratio of the time of its sends there to that where it is.
+    /// Ratio of the time of the sends at the destination to that on the present host.
     pub sends: f64,
 }
 
@@ -60,43 +61,43 @@ pub struct Change {
 pub struct Effect {
     /// The first superstep after the call, counted from 1.
     pub from: u64,
-    /// The last one before the next call, or of the run.
+    /// The last superstep before the next call, or the last one of the run.
     pub until: u64,
-    /// The prediction; none if the policy foresees no times.
+    /// The prediction; none if the policy predicts no times.
     pub predicted: Option<Prediction>,
     /// The makespan of these supersteps with the moves.
     pub with: Makespan,
-    /// And without them.
+    /// The makespan of these supersteps without the moves.
     pub without: Makespan,
-    /// The time for which the moves held up the application.
+    /// Time for which the moves delayed the application.
     pub price: Seconds,
     /// The hash of the events of the run with all its moves.
     pub event_hash: String,
 }
 
-/// A makespan of some supersteps.
+/// The makespan of some supersteps, in parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Makespan {
-    /// Until the last process had computed, summed over the supersteps.
+    /// Time until the last process had computed, summed over the supersteps.
     pub computation: Seconds,
-    /// From there until the last process had left the barrier.
+    /// Time from there until the last process had left the barrier, summed over the supersteps.
     pub rest: Seconds,
-    /// All of it.
+    /// The sum of both parts.
     pub total: Seconds,
 }
 
-/// A makespan of the same supersteps, foreseen from those before the call.
+/// The makespan of the supersteps after a call, predicted from the supersteps before it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Prediction {
-    /// The first of the supersteps it comes from, counted from 1.
+    /// The first superstep that the prediction is made from, counted from 1.
     pub from: u64,
-    /// The last one: the superstep of the call.
+    /// The last superstep that the prediction is made from: that of the call.
     pub until: u64,
-    /// With the moves.
+    /// Predicted makespan with the moves.
     pub with: Seconds,
-    /// Without them.
+    /// Predicted makespan without the moves.
     pub without: Seconds,
 }
 
@@ -106,22 +107,22 @@ impl Effect {
         self.until + 1 - self.from
     }
 
-    /// The time that the supersteps gained by the moves, their price left out \[s\].
+    /// Computes the time that the moves gained in these supersteps, without their price \[s\].
     pub fn gain_s(&self) -> f64 {
         self.without.total.get() - self.with.total.get()
     }
 
-    /// The same of one superstep \[s\].
+    /// Computes the mean gain per superstep, without the price of the moves \[s\].
     pub fn rate_s(&self) -> f64 {
         self.gain_s() / self.supersteps() as f64
     }
 
-    /// The time by which the last of these supersteps ended earlier, the price of the moves included \[s\].
+    /// Computes how much earlier the last of these supersteps ended, the price of the moves included \[s\].
     pub fn net_s(&self) -> f64 {
         self.gain_s() - self.price.get()
     }
 
-    /// After how many supersteps the moves are paid back at the realised gain per superstep, `⌈price / rate⌉`; none: never.
+    /// Computes after how many supersteps the gain pays the price of the moves: `⌈price / rate⌉`; none if it never does.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -134,7 +135,7 @@ impl Effect {
         (self.gain_s() > 0.0).then(|| (self.price.get() / self.rate_s()).ceil() as u64)
     }
 
-    /// The effect of the call `judged`, from the run with its moves and the one without them.
+    /// Computes the effect of the call `judged` from the run with its moves and the run without them.
     fn new(
         with: &Outcome,
         without: &Outcome,
@@ -176,7 +177,7 @@ impl Effect {
 }
 
 impl Makespan {
-    /// Of the supersteps in `range`, from `start` on.
+    /// Computes the makespan of the supersteps in `range`, counted from the time `start`.
     fn new(run: &Outcome, range: std::ops::Range<usize>, start: Time) -> Self {
         let (mut computation, mut rest) = (0.0, 0.0);
         let mut now = start.get();
@@ -195,19 +196,19 @@ impl Makespan {
     }
 }
 
-/// Watches the supersteps before a call, to tell what its moves promise.
+/// Observes the supersteps before a call and sums the gain that its moves predict.
 #[derive(Debug)]
 struct Foresight {
-    /// Counted from 0.
+    /// The supersteps that count, from 0.
     supersteps: std::ops::Range<usize>,
-    /// Per process the factors of its computation and of its sends.
+    /// Ratios of each process's computation and sends at its destination to those on the present host; 1 for a process that stays.
     factors: Vec<(f64, f64)>,
-    /// The longest time of a process, less the longest with the factors, summed over the supersteps \[s\].
+    /// Sum over the supersteps of the longest time of a process, less the longest time with the ratios applied \[s\].
     gain: f64,
 }
 
 impl Foresight {
-    /// The gain that is to be expected of one superstep \[s\].
+    /// Returns the predicted gain per superstep \[s\].
     fn gain_per_superstep(&self) -> f64 {
         self.gain / self.supersteps.len() as f64
     }
@@ -232,10 +233,10 @@ impl Recorder for Foresight {
 }
 
 impl Experiment {
-    /// Runs scenario iii with the calls and moves of a run, and once more without the moves of one call.
+    /// Runs scenario iii twice: with the calls and moves of a run, and without the moves of one call.
     ///
     /// # Errors
-    /// The moves are not possible here: it is another run, or another machine.
+    /// The moves are impossible in this experiment, because it is another run or another platform.
     ///
     /// # Panics
     /// There is no such call, or the run ends with it.
@@ -257,7 +258,7 @@ impl Experiment {
             factors,
             gain: 0.0,
         };
-        // The next call is a part of both: all wait for it at the end of the last superstep that is compared.
+        // The next call is a part of both runs: all processes wait for it at the end of the last superstep that is compared.
         let calls = trial.calls[..trial.calls.len().min(trial.judged + 2)].iter();
         let earlier = trial
             .moves
@@ -294,7 +295,7 @@ mod tests {
         Time::ZERO + Seconds::of(seconds)
     }
 
-    /// A call that costs 1 s, and moves that then hold the run up for some time.
+    /// A call that costs 1 s, with moves that then delay the run for some time.
     fn call(superstep: usize, start: f64, held: f64) -> CallRecord {
         let paid = at(start + 1.0);
         CallRecord {
@@ -316,7 +317,7 @@ mod tests {
         }
     }
 
-    /// A run with these dates of supersteps: start, end of the last computation, end.
+    /// A run with these times of supersteps: start, end of the last computation, end.
     fn run(dates: &[[f64; 3]], calls: Vec<CallRecord>) -> Outcome {
         let dates = dates.iter().map(|dates| dates.map(at));
         let supersteps: Vec<SuperstepDates> = dates
@@ -339,7 +340,8 @@ mod tests {
         }
     }
 
-    /// Two supersteps of 10 s, a call of 1 s, moves that hold up for `held`, two supersteps that compute for `computed` and have a barrier of 1 s.
+    /// Two supersteps of 10 s, a call of 1 s, moves that delay the run for `held`, and two supersteps with `computed` of computation and a
+    /// barrier of 1 s.
     fn outcome(held: f64, computed: f64) -> Outcome {
         let start = 21.0 + held;
         let next = start + computed + 1.0;
@@ -372,9 +374,9 @@ mod tests {
             (effect.gain_s(), effect.rate_s(), effect.price.get()),
             (6.0, 3.0, 3.0)
         );
-        // Superstep 4 ends at 38 s instead of 41 s; a superstep pays the 3 s back.
+        // Superstep 4 ends at 38 s instead of 41 s. The gain of one superstep pays the 3 s.
         assert_eq!((effect.net_s(), effect.break_even()), (3.0, Some(1)));
-        // The supersteps before the call took 10 s each, and 2 s less are promised.
+        // The supersteps before the call took 10 s each. The prediction is 2 s less.
         let expected = Prediction {
             from: 1,
             until: 2,
@@ -414,9 +416,9 @@ mod tests {
             measures.delay[1] = Seconds::of(0.5);
             foresight.superstep(superstep, &measures, &[]);
         };
-        superstep(0, [40.0, 0.0, 0.0]); // before the call before
-        superstep(1, [4.0, 2.5, 1.0]); // 4 + 1 s, then p2 with 0.5 + 2.5 s and p1 with 2 + 1 s: 2 s less
-        superstep(2, [2.0, 3.0, 3.0]); // p2 with 3.5 s all the same
+        superstep(0, [40.0, 0.0, 0.0]); // before the previous call
+        superstep(1, [4.0, 2.5, 1.0]); // 5 s (p1: 4 + 1) becomes 3 s (p1: 2 + 1, p2: 0.5 + 2.5): 2 s less
+        superstep(2, [2.0, 3.0, 3.0]); // p2 takes 3.5 s with the moves, too: no gain
         superstep(3, [40.0, 0.0, 0.0]); // after the call
         assert_eq!(foresight.gain_per_superstep(), 1.0);
     }

@@ -1,20 +1,20 @@
-//! Settings of former versions in the files that they wrote.
+//! Settings of former versions: how the files of these versions are read today.
 //!
-//! A key that has another name now is read, and a note names the key to use. A value that has no counterpart is left as it is, so that it is
-//! refused as an unknown key. A key that a former version did not have gets the value that says what that version did, so that
-//! `migsim run RUN/run.json` repeats its run.
+//! A key that has a new name is read, and a note gives the new name. A former value without a counterpart stays as it is and is refused as
+//! an unknown key. A key that a former version lacked gets the value that describes the behaviour of that version, so that `migsim run
+//! RUN/run.json` repeats the run.
 
 use serde_json::Value;
 
 use super::settings::Layers;
 
-/// A setting of a former version, and the setting that means the same today.
+/// A setting of a former version, and its counterpart today.
 struct Former {
-    /// The version that wrote it last.
+    /// The last version that wrote the setting.
     version: &'static str,
     key: &'static str,
     value: &'static str,
-    /// The key and the value today.
+    /// The key and the value of the counterpart.
     now: (&'static str, &'static str),
 }
 
@@ -33,10 +33,10 @@ const FORMER: [Former; 2] = [
     },
 ];
 
-/// Keys that a version did not have, as JSON pointers, each with the value that says what this version did.
+/// Keys that a version lacked, as JSON pointers, each with the value that describes the behaviour of that version.
 const ADDED: [(&str, &str, bool); 1] = [("0.2.0", "/costs/call/after_last", true)];
 
-/// Adds the keys that `version` did not have to a complete experiment that it wrote.
+/// Adds the keys that `version` lacked to a complete experiment that this version wrote.
 pub fn complete_former(experiment: &mut Value, version: &str) {
     for (_, pointer, value) in ADDED.iter().filter(|(of, ..)| *of == version) {
         let (object, key) = pointer.rsplit_once('/').unwrap_or(("", pointer));
@@ -49,7 +49,7 @@ pub fn complete_former(experiment: &mut Value, version: &str) {
     }
 }
 
-/// Replaces settings of former versions by those that mean the same today, unless the key of today is set, too.
+/// Replaces settings of former versions by their counterparts. A counterpart that is set as well keeps its value.
 pub(super) fn renew(settings: &mut Value) {
     for former in &FORMER {
         let Some((object, key)) = former.key.rsplit_once('.') else {
@@ -68,7 +68,7 @@ pub(super) fn renew(settings: &mut Value) {
     }
 }
 
-/// Notes that name the settings of former versions among the given ones.
+/// Returns notes about given settings that only former versions had.
 pub(super) fn notes(given: &Layers) -> Vec<String> {
     let found = FORMER.iter().filter(|former| {
         let value = given.get(former.key);
@@ -105,7 +105,7 @@ mod tests {
             settings,
             json!({ "policy": { "migbsp": { "patterns": "kept" } } })
         );
-        // It has no counterpart today.
+        // This value has no counterpart today.
         let mut settings = former("zero-kept");
         renew(&mut settings);
         assert_eq!(settings, former("zero-kept"));
@@ -127,7 +127,7 @@ mod tests {
         let mut other = written.clone();
         complete_former(&mut other, "0.1.0");
         assert_eq!(other, written);
-        // A key that is there stays.
+        // A key that is set keeps its value.
         experiment["costs"]["call"]["after_last"] = false.into();
         complete_former(&mut experiment, "0.2.0");
         assert_eq!(experiment["costs"]["call"]["after_last"], false);

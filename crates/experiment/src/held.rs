@@ -1,7 +1,7 @@
-//! A run again with the decisions of another run, whatever the policy would decide now.
+//! A run that repeats the decisions of another run, whatever its policy would decide.
 //!
-//! Calls come after the same supersteps, with the same messages and the same moves, so that the effect of a change of the case is
-//! separated from the effect on the policy.
+//! The calls come after the same supersteps, with the same messages and the same moves. A change of the case then shows its direct effect,
+//! without its effect on the decisions of the policy.
 
 use std::collections::BTreeMap;
 
@@ -12,14 +12,14 @@ use migsim_base::random::Stream;
 use migsim_bsp::{Outcome, Recorder, Scenario};
 use migsim_policies::{Decision, Policy, View};
 
-/// Repeats the decisions of a run.
+/// A policy that repeats the decisions of a run.
 #[derive(Debug)]
 struct Held {
     by_superstep: BTreeMap<usize, Decision>,
 }
 
 impl Held {
-    /// The decisions of a run: moves and procedures of the calls, without reasons.
+    /// Takes the decisions of a run: the moves and procedures of its calls, without the reasons.
     fn of(outcome: &Outcome) -> Self {
         let calls = outcome.calls.iter();
         let decision = |decision: &Decision| Decision {
@@ -47,7 +47,7 @@ impl Policy for Held {
     fn decide(&mut self, view: &View<'_>, _random: &mut Stream) -> Result<Decision, Error> {
         let held = self.by_superstep.get(&view.superstep).cloned();
         let mut decision = held.unwrap_or_default();
-        // Another start may have put a process where it goes.
+        // If the start is another one, a process may already be at its destination.
         decision
             .migrations
             .retain(|wanted| view.placement[wanted.process.index()] != wanted.to);
@@ -60,10 +60,10 @@ impl Policy for Held {
 }
 
 impl Experiment {
-    /// Runs a scenario with the decisions of `outcome` in place of those of the policy.
+    /// Runs a scenario with the decisions of `outcome` instead of the policy's own.
     ///
     /// # Errors
-    /// As [`Self::run_scenario`]; or a decision is impossible here.
+    /// As [`Self::run_scenario`]; or a decision is impossible in this experiment.
     pub fn run_held(
         &self,
         scenario: Scenario,

@@ -1,15 +1,16 @@
-//! The best known plan in hindsight: calls and moves found by a search with the simulator itself.
+//! The best plan found with knowledge of all supersteps: calls and moves that a search finds by simulation.
 //!
-//! A plan says after which supersteps there is a call, and which processes move where at it. The search knows all supersteps:
+//! A plan lists the supersteps after which there is a call, and the moves of each call. The search knows all supersteps in advance:
 //!
-//! 1. It simulates the plans that policies made, and each of them with all its moves at the first call.
-//! 2. It makes plans from the first barrier on. At every k-th barrier it copies the run, and simulates the next 2 k supersteps without a call,
-//!    and with calls to placements that suit the work of these supersteps ([`window`]). The fastest copy goes on; k is halved from plan to plan.
-//! 3. It changes the best plan so far: a call goes, comes earlier or later, a move goes, goes elsewhere or comes in addition, or a call is added
-//!    to a placement that suits the next supersteps. A changed plan is simulated from a copy of the best run before the change
-//!    ([`migsim_bsp::Stepper`]), until it has taken as long as the best run.
+//! 1. It simulates the plans that policies made, and variants that make all moves of a plan at its first call.
+//! 2. It makes plans from the first barrier on. At every k-th barrier it copies the run, and simulates the next 2 k supersteps without a
+//! call, and with calls to placements that suit the work of these supersteps ([`window`]). The search continues with the fastest copy. From
+//! plan to plan, k is halved.
+//! 3. It changes the best plan found so far. A change removes a call, makes it earlier or later, removes a move, changes its destination,
+//! adds a move, or adds a call to a placement that suits the next supersteps. The simulation of a changed plan starts from a copy of the
+//! best run before the change ([`migsim_bsp::Stepper`]), and ends early when it has taken as long as the best run.
 //!
-//! The result is no optimum: what a policy is behind it is at least what it is behind the best known.
+//! The result is not an optimum. The gap between a policy and the true optimum is at least its gap to this plan.
 
 mod window;
 
@@ -28,18 +29,18 @@ use window::Window;
 /// The calls of a run, and their moves.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MovePlan {
-    /// In their order.
+    /// The calls in their order.
     calls: Vec<ForcedCall>,
 }
 
-/// A call, and its moves.
+/// A call with its moves.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct ForcedCall {
-    /// After which superstep, counted from 1.
+    /// The superstep before the call, counted from 1.
     superstep: u64,
     /// The moves: process and host, both counted from 0.
     moves: Vec<(u32, HostId)>,
-    /// The procedure of the call; none: as in MigBSP.
+    /// The procedure of the call; none stands for that of `MigBSP`.
     procedure: Option<Procedure>,
 }
 
@@ -57,7 +58,7 @@ impl ForcedCall {
     }
 }
 
-/// The best plan that was found.
+/// The best plan that the search found.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Hindsight {
@@ -65,12 +66,12 @@ pub struct Hindsight {
     pub makespan: Seconds,
     /// The plan.
     pub plan: MovePlan,
-    /// The supersteps that were simulated, in runs.
+    /// Number of runs that would have as many supersteps as the search simulated.
     pub runs: usize,
 }
 
 impl MovePlan {
-    /// The plan that a run followed.
+    /// Returns the plan that a run followed.
     pub fn of(outcome: &Outcome) -> Self {
         let calls = outcome.calls.iter();
         let call = |call: &migsim_bsp::CallRecord| ForcedCall {
@@ -98,7 +99,7 @@ impl MovePlan {
         self.calls.iter().map(|call| call.moves.len()).sum()
     }
 
-    /// Adds a call after `superstep`, counted from 1, to the end.
+    /// Appends a call after `superstep`, counted from 1.
     pub(super) fn add_call(
         &mut self,
         superstep: usize,
@@ -112,7 +113,7 @@ impl MovePlan {
         });
     }
 
-    /// The procedure of added calls: that of the first call.
+    /// Returns the procedure of added calls, which is that of the first call.
     fn procedure(&self) -> Option<Procedure> {
         self.calls.first().and_then(|call| call.procedure)
     }
@@ -125,7 +126,7 @@ impl MovePlan {
         place.ok().map(|place| &self.calls[place])
     }
 
-    /// The plan with these moves at a call after `superstep`, in place of those of the same call.
+    /// Returns the plan with these moves at a call after `superstep`; they replace the moves of a call that is already there.
     fn with_call(&self, superstep: u64, moves: Vec<(u32, HostId)>) -> Self {
         let mut plan = self.clone();
         let procedure = self.procedure();
@@ -139,7 +140,7 @@ impl MovePlan {
         plan
     }
 
-    /// The number of supersteps up to the first call in which two plans differ.
+    /// Counts the supersteps before the first call in which two plans differ.
     fn common(&self, other: &Self) -> u64 {
         let pairs = self.calls.iter().zip(&other.calls);
         let same = pairs.take_while(|(one, other)| one == other).count();
@@ -148,7 +149,7 @@ impl MovePlan {
         next[0].min(next[1])
     }
 
-    /// The plan that reaches the last places by one call after `superstep`.
+    /// Returns the plan that reaches the last placement with one call after `superstep`.
     fn at_once(&self, superstep: u64) -> Self {
         let mut moves = std::collections::BTreeMap::new();
         let all = self.calls.iter().flat_map(|call| &call.moves);
@@ -162,7 +163,7 @@ impl MovePlan {
         }
     }
 
-    /// A neighbour of the plan: one change, drawn; none if the change that was drawn does not apply.
+    /// Draws one change of the plan and applies it; none if the change does not apply.
     fn changed(
         &self,
         (hosts, processes, supersteps): (usize, usize, u64),
@@ -217,8 +218,8 @@ impl MovePlan {
 }
 
 impl Experiment {
-    /// Searches for a plan that is faster than those of `starts`. It simulates `budget` times the supersteps of scenario iii, or as many as all
-    /// starts take.
+    /// Searches for a plan that is faster than the plans in `starts`. It simulates `budget` times the supersteps of scenario iii, and at
+    /// least the supersteps of all starts.
     ///
     /// # Errors
     /// The run without calls cannot be simulated, or `progress` was stopped.
@@ -255,7 +256,7 @@ impl Experiment {
     }
 }
 
-/// The number of copies of the best run that are kept, from which changed plans go on.
+/// Maximum number of copies of the best run. The simulation of a changed plan starts from one of them.
 const COPIES: usize = 16;
 
 /// A search for the fastest plan.
@@ -265,7 +266,7 @@ struct Search<'s> {
     /// The run at its first barrier.
     first: Stepper<'s>,
     supersteps: usize,
-    /// Supersteps that were simulated, and that may be.
+    /// Number of supersteps that were simulated, and the maximum.
     spent: u64,
     budget: u64,
     best: Best<'s>,
@@ -275,7 +276,7 @@ struct Search<'s> {
 struct Best<'s> {
     plan: MovePlan,
     makespan: Time,
-    /// Its run at some barriers, in their order.
+    /// Copies of its run at some barriers, in their order.
     copies: Vec<Rc<Stepper<'s>>>,
 }
 
@@ -309,7 +310,7 @@ impl<'s> Search<'s> {
         Ok(search)
     }
 
-    /// Goes on to the next barrier.
+    /// Advances a run to the next barrier.
     fn advance(&mut self, run: &mut Stepper<'s>, call: Option<&ForcedCall>) -> Result<(), Error> {
         if self.progress.is_stopped() {
             return Err(Error::Run(Problem::new("the search was stopped")));
@@ -318,7 +319,7 @@ impl<'s> Search<'s> {
         run.advance(call.map(ForcedCall::decision)).map(drop)
     }
 
-    /// Keeps a plan if it is faster than the best one. What cannot be run (a host without memory) is no plan.
+    /// Simulates a plan and keeps it if it is faster than the best one. A plan that cannot be run (a host lacks memory) is ignored.
     fn keep(&mut self, plan: &MovePlan) -> Result<(), Error> {
         let common = plan.common(&self.best.plan);
         let copies = &self.best.copies;
@@ -351,7 +352,7 @@ impl<'s> Search<'s> {
         Ok(())
     }
 
-    /// Makes a plan that looks 2 `every` supersteps ahead at every so many barriers, and keeps it if it is faster.
+    /// Makes a plan that considers, at each `every`-th barrier, the next 2 `every` supersteps; keeps the plan if it is faster.
     fn construct(&mut self, every: usize) -> Result<(), Error> {
         let (mut run, mut plan) = (self.first.clone(), MovePlan::default());
         while !run.is_over() && run.now() < self.best.makespan {
@@ -399,7 +400,7 @@ impl<'s> Search<'s> {
         self.keep(&plan)
     }
 
-    /// Goes on without calls to the barrier after so many supersteps, or to the end.
+    /// Advances a run without calls until `supersteps` supersteps have ended, or to its end.
     fn go_on(&mut self, run: &mut Stepper<'s>, supersteps: usize) -> Result<(), Error> {
         while !run.is_over() && run.ended() < supersteps {
             self.advance(run, None)?;
@@ -407,7 +408,7 @@ impl<'s> Search<'s> {
         Ok(())
     }
 
-    /// Moves to a placement that suits the supersteps from this barrier to the one after `until` supersteps.
+    /// Finds the moves to a placement that suits the supersteps from this barrier up to superstep `until`.
     fn target(&self, run: &mut Stepper<'s>, until: usize) -> Result<Vec<(u32, HostId)>, Error> {
         let first = run.ended();
         let view = run.view()?;
@@ -415,7 +416,7 @@ impl<'s> Search<'s> {
         Ok(window.moves())
     }
 
-    /// Changes the best plan until the budget is spent. Changes that do not apply are counted as a superstep, so that the search ends.
+    /// Changes the best plan until the budget is spent. A change that does not apply counts as one superstep, so that the search ends.
     fn improve(&mut self) -> Result<(), Error> {
         let hosts = self.experiment.platform.platform.hosts.len();
         let extent = (
@@ -479,7 +480,7 @@ mod tests {
         assert!(experiment.lower_bound() <= more.makespan);
     }
 
-    /// The gain on the best policy of each of drawn cases:
+    /// Prints, for drawn cases, the gain of the plan over the best policy:
     /// `cargo test --release -p migsim-experiment --lib hindsight -- --ignored --nocapture`.
     #[test]
     #[ignore = "minutes in the release profile"]

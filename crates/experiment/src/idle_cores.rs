@@ -1,10 +1,10 @@
-//! A note if a mapping that ignores cores crowds some hosts while cores of others are idle.
+//! A note about mappings that ignore the number of cores, where some hosts have more processes than cores while other cores are idle.
 
 use migsim_base::units::HostId;
 use migsim_base::words::{counted, of_number};
 use migsim_platform::{Mapping, Platform, Rule};
 
-/// A note about a placement by `mapping`, if there are hosts of several cores and more processes than hosts.
+/// Returns a note if `mapping` leaves cores idle while a host has more processes than cores.
 pub(super) fn note(platform: &Platform, placement: &[HostId], mapping: &Mapping) -> Option<String> {
     let Mapping::Rule(rule @ (Rule::Contiguous | Rule::RoundRobin), entries) = mapping else {
         return None;
@@ -59,7 +59,7 @@ mod tests {
             "{told}"
         );
         assert!(told.ends_with("`--mapping by-core` does"), "{told}");
-        // 20: four on each, so that no core is idle; and who chose the places knows them.
+        // With 20 processes each host has four, so that no core is idle. Mappings that the user chose host by host get no note.
         assert_eq!(note("contiguous", 20), None);
         assert_eq!(note("by-core", 8), None);
         assert_eq!(note("contiguous:old", 6), None);

@@ -1,50 +1,51 @@
 //! The ledger: splits the difference between two makespans into terms that add up to the last bit.
 //!
-//! The dates of a run cut its time, from 0 to the makespan, into intervals, and each interval belongs to one [`Term`]:
+//! The times that a run records divide it, from 0 to the makespan, into intervals. Each interval belongs to one [`Term`]:
 //!
 //! ```text
-//! superstep k   from where the last interval ended   until computed(k)   computation
+//! superstep k   from the end of the last interval    until computed(k)   computation
 //!               from computed(k)                     until end(k)        communication and barrier
-//! after it      what the workload itself moves                           moves of the workload
-//!               a call that is waited for            messages | work | messages, or waiting, until it is paid
+//! after it      moves that the workload prescribes                       moves of the workload
+//! a call that processes wait for        messages | work | messages, or waiting, until it is paid
 //!               from there                           until held_until    migrations
 //! ```
-//! `computed(k)` is when the last process had computed, `end(k)` when the last one had left the barrier. A term of a run is the sum of its
-//! intervals over all supersteps; a term of the ledger is that of scenario iii (or ii) less that of scenario i,
+//! `computed(k)` is the time at which the last process had computed, and `end(k)` the time at which the last one had left the barrier. A
+//! term of a run is the sum of its intervals over all supersteps. A term of the ledger is the term of scenario iii (or ii) less that of
+//! scenario i:
 //!
 //! ```text
 //! term = Σ_k (interval of superstep k in iii) - Σ_k (interval of superstep k in i),   Σ terms = makespan(iii) - makespan(i)
 //! ```
-//! Since intervals share their ends, each sum telescopes, whatever the dates are: no term is what the others leave over. What happens beside
-//! a superstep is no interval of its own. If only those that move wait (`wait: movers`), `held_until` is `computed(k)` less the longest
-//! computation of superstep k, so that the migrations get what they delayed and nothing that others hid by computing; of a call that
-//! overlaps a superstep only what is left of it at the barrier is waiting; processes that leave a barrier early compute in the superstep
-//! that is being left.
+//! Since neighbouring intervals share an end, each sum telescopes for any times; no term is computed as a remainder. Activities that
+//! overlap a superstep have no interval of their own. If only the processes that move wait (`wait: movers`), `held_until` is `computed(k)`
+//! less the longest computation of superstep k. The term of migrations is then the delay that they caused, without the part that the
+//! computation of other processes hid. Of a call that overlaps a superstep, only the part that is left at the barrier counts as waiting.
+//! Processes that leave a barrier early compute in the superstep whose barrier it is.
 //!
-//! The arithmetic is exact: dates are counted in ticks, the last binary place that either makespan has, and the rest are sums of whole numbers.
-//! A date in between is rounded to the nearest tick, as the engine rounded the makespan. A makespan more than 2^9 times
-//! the other one may itself be cut to 62 bits.
+//! The arithmetic is exact: times are counted in ticks. A tick is the last binary place that either makespan has, and all else is sums of
+//! whole numbers. A time in between is rounded to the nearest tick, as the engine rounded the makespan. If one makespan is more than 2^9
+//! times the other, a makespan may itself be rounded to 62 bits.
 
 use migsim_base::units::{Seconds, Time};
 use migsim_bsp::{CallRecord, Outcome};
 
-/// The kinds of spent time.
+/// The terms by which a run spends time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Term {
     /// Messages of rescheduling calls: reports, lists between managers, answers.
     CallMessages,
-    /// The computation of the managers.
+    /// Computation of the managers.
     CallWork,
-    /// Waiting for calls whose price is a number, or for what is left of one that overlaps a superstep.
+    /// Waiting for calls whose price is a given number, or for the rest of a call that overlaps a superstep.
     CallWaiting,
-    /// Moving what a call decided, as far as it held the application up.
+    /// Moves that a call decided, as far as they delayed the application.
     Migrations,
     /// Moves that the workload prescribes in every scenario.
     WorkloadMoves,
     /// From the start of each superstep until its last process has computed.
     Computation,
-    /// From there until the last process has left the barrier.
+    /// From that time until the last process has left the barrier.
     Communication,
 }
 
@@ -91,16 +92,16 @@ impl Term {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Ledger {
-    /// One tick, a power of two.
+    /// Length of a tick, a power of two.
     pub tick: Seconds,
     /// `makespan - makespan of scenario i`, in ticks.
     pub difference: i64,
-    /// The share of each term in it, in ticks, in the order of [`Term::ALL`].
+    /// Share of each term in the difference, in ticks, in the order of [`Term::ALL`].
     pub ticks: [i64; Term::ALL.len()],
 }
 
 impl Ledger {
-    /// The ledger of `run` against `base`.
+    /// Computes the ledger of `run` against `base`.
     pub fn new(run: &Outcome, base: &Outcome) -> Self {
         let grid = Grid::of(run.makespan, base.makespan);
         let (spent, before) = (grid.spent(run), grid.spent(base));
@@ -111,8 +112,8 @@ impl Ledger {
         }
     }
 
-    /// Each term \[s\]: negative if the run spends less than scenario i. As long as all terms together are below 2^53 ticks, half a makespan
-    /// at least, they are exact and so is their sum, in any order; beyond, `ticks` are.
+    /// Returns each term \[s\]; it is negative if the run spends less than scenario i. The terms are exact, and so is their sum in any
+    /// order, as long as all terms together are below 2^53 ticks, which is at least half a makespan. Beyond that, use the exact `ticks`.
     pub fn terms(&self) -> impl Iterator<Item = (Term, f64)> {
         Term::ALL
             .into_iter()
@@ -145,21 +146,21 @@ impl Ledger {
     }
 }
 
-/// Dates as whole numbers of ticks of 2^exponent s.
+/// A grid of times: whole numbers of ticks of 2^exponent s.
 #[derive(Clone, Copy, Debug)]
 struct Grid {
     exponent: i32,
 }
 
-/// The last binary place of a number, below its first one.
+/// Number of binary places of a number after its first one.
 const PRECISION: i32 = 52;
-/// So many bits hold a makespan.
+/// Maximum number of bits of a makespan in ticks.
 const BITS: i32 = 62;
-/// No tick is smaller than 2^this, so that its inverse is a number, too.
+/// Minimum exponent of a tick, so that the inverse of a tick is finite, too.
 const LEAST_EXPONENT: i32 = -1000;
 
 impl Grid {
-    /// The coarsest grid on which both dates are, and all others between them as exactly as the later one can be.
+    /// Finds the coarsest grid that contains both times, and that resolves the times between them as finely as the later one.
     fn of(a: Time, b: Time) -> Self {
         let lowest = [a, b]
             .into_iter()
@@ -184,7 +185,7 @@ impl Grid {
         (date.get() * 2.0_f64.powi(-self.exponent)).round() as i64
     }
 
-    /// The ticks that a run spends on each term.
+    /// Counts the ticks that a run spends on each term.
     fn spent(self, run: &Outcome) -> [i64; Term::ALL.len()] {
         let mut account = Account {
             grid: self,
@@ -222,7 +223,7 @@ impl Grid {
     }
 }
 
-/// The terms of a run up to a date.
+/// The terms of a run up to a time.
 #[derive(Debug)]
 struct Account {
     grid: Grid,
@@ -232,7 +233,7 @@ struct Account {
 }
 
 impl Account {
-    /// Books the time up to `date` as spent on `term`.
+    /// Counts the time up to `date` as spent on `term`.
     fn spend(&mut self, term: Term, date: Time) {
         let date = self.grid.count(date).clamp(self.until, self.end);
         self.ticks[term as usize] += date - self.until;
@@ -253,14 +254,14 @@ impl Account {
     }
 }
 
-/// The places of the lowest and the highest bit of a number that is not zero: it is between `2^highest` and twice that, and a
-/// multiple of `2^lowest`.
+/// Finds the places of the lowest and the highest bit of a number that is not zero. The number is a multiple of `2^lowest` and lies between
+/// `2^highest` and twice that.
 fn binary(value: f64) -> Option<(i32, i32)> {
     const FRACTION: u32 = f64::MANTISSA_DIGITS - 1;
     let bits = value.to_bits();
     let fraction = bits & ((1 << FRACTION) - 1);
     let biased = i32::try_from((bits >> FRACTION) & 0x7ff).ok()?;
-    // Below 2^-1022 there is no leading one.
+    // Numbers below 2^-1022 have no implicit leading one.
     let (mantissa, exponent) = if biased == 0 {
         (fraction, 1)
     } else {
@@ -316,7 +317,7 @@ mod tests {
             (-53, 3 * (1 << 51) + 1)
         );
         assert_eq!(Grid::of(Time::ZERO, Time::ZERO).count(Time::ZERO), 0);
-        // 2^62 times another: the larger one has 62 bits.
+        // The larger number is 2^62 times the smaller one, and has 62 bits.
         let grid = Grid::of(time(2.0_f64.powi(40)), time(2.0_f64.powi(-40)));
         assert_eq!(grid.exponent, -21);
     }

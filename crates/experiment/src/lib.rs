@@ -4,8 +4,8 @@
 //! built-in experiment, file, flags ─> Layers ─> Experiment ─> run ─> Results
 //! ```
 //!
-//! The central types are [`Experiment`] and [`Registry`], which gives the names in settings a meaning. How results are shown is left to
-//! others.
+//! The central types are [`Experiment`] and [`Registry`]; a registry maps the names in settings to policies, applications and loads. The
+//! crates above this one show the results.
 //!
 //! ```
 //! use migsim_bsp::Scenario;

@@ -1,7 +1,7 @@
 //! Message-passing libraries: named sets of settings of `network` and `runtime`.
 //!
-//! `--library NAME|FILE` (the key `library`) puts such a set below the layer that names it, and above all others: flags and keys beside it
-//! win over the set, and the set wins over the records of a trace and over built-in experiments. A file has the format of
+//! `--library NAME|FILE` (the key `library`) puts such a set directly below the settings that name it, and above all others. Flags and keys
+//! given with it win over the set; the set wins over the records of a trace and over built-in experiments. A file has the format of
 //! [`Library::text`], which `migsim calibrate` writes.
 
 use std::collections::BTreeMap;
@@ -13,20 +13,20 @@ use super::settings::Flag;
 use migsim_base::document::{self, Document};
 use migsim_base::error::{Error, Problem};
 
-/// A library that is built in.
+/// A built-in library.
 #[derive(Clone, Copy, Debug)]
 pub struct Library {
     /// Its name in `--library`.
     pub name: &'static str,
-    /// What it stands for.
+    /// The library and the conditions that it describes.
     pub summary: &'static str,
-    /// Where its values come from.
+    /// The source of its values.
     pub source: &'static str,
     /// Its file.
     pub text: &'static str,
 }
 
-/// All libraries that are built in.
+/// The built-in libraries.
 pub const LIBRARIES: [Library; 3] = [
     Library {
         name: "ideal",
@@ -54,13 +54,13 @@ pub(crate) const SCHEMA: &str = "migsim-library-1";
 /// A library that was read.
 #[derive(Clone, Debug)]
 pub(crate) struct LoadedLibrary {
-    /// Its name: of a file, the key `name` if it has one.
+    /// The name of the library; for a file, the value of its key `name` if there is one.
     pub name: String,
-    /// Its file and the SHA-256 of that; none if it is built in.
+    /// The file and its SHA-256; none if the library is built in.
     pub file: Option<(String, String)>,
     /// Its settings.
     pub settings: Vec<Flag>,
-    /// Where they come from.
+    /// The origins of the settings.
     pub origins: BTreeMap<String, String>,
     /// The machine on which its overhead was measured: `library`, `transport` and `waiting` as in the `recorded` lines of a trace.
     pub machine: BTreeMap<String, String>,
@@ -73,7 +73,7 @@ impl LoadedLibrary {
     }
 }
 
-/// The library of a name or file, as it is written.
+/// Returns the file of a library, given its name or file.
 ///
 /// # Errors
 /// As [`open`].
@@ -85,7 +85,7 @@ pub(super) fn file_of(name: &str) -> Result<Value, Error> {
 /// Reads the library of a name or file.
 ///
 /// # Errors
-/// There is none, or it is not as a library is.
+/// There is no such library, or its format is wrong.
 pub(crate) fn open(name: &str) -> Result<LoadedLibrary, Error> {
     let (document, file) = document_of(name)?;
     let mut library = read(&document)?;
@@ -96,7 +96,7 @@ pub(crate) fn open(name: &str) -> Result<LoadedLibrary, Error> {
     Ok(library)
 }
 
-/// The document of a library; of a file, its name and SHA-256.
+/// Finds the document of a library; for a file, also its name and SHA-256.
 fn document_of(name: &str) -> Result<(Document, Option<(String, String)>), Error> {
     let built_in = LIBRARIES.iter().find(|library| library.name == name);
     let (source, text, is_file) = match built_in {
@@ -114,13 +114,13 @@ fn document_of(name: &str) -> Result<(Document, Option<(String, String)>), Error
     Ok((document, is_file.then_some((source, sha256))))
 }
 
-/// Whether a name can only be that of a file.
+/// Whether a name can only be the name of a file.
 fn is_path(name: &str) -> bool {
     let suffix = Path::new(name).extension();
     name.contains(['/', '\\']) || suffix.is_some_and(|suffix| suffix.eq_ignore_ascii_case("json"))
 }
 
-/// The problem of a file that is not there.
+/// The problem of a file that does not exist.
 fn no_file(name: &str) -> Problem {
     let kind = if Path::new(name).is_dir() {
         "is a directory, not a library file"
@@ -137,7 +137,7 @@ fn no_file(name: &str) -> Problem {
         ))
 }
 
-/// The library of a document.
+/// Reads a library from its document.
 fn read(document: &Document) -> Result<LoadedLibrary, Error> {
     let Some(keys) = document.value.as_object() else {
         return Err(document.problem("", "a library is a JSON object").into());
@@ -181,7 +181,7 @@ fn read(document: &Document) -> Result<LoadedLibrary, Error> {
     }
 }
 
-/// The texts of an object, by their keys.
+/// Returns the texts of an object by their keys.
 fn texts(object: &Map<String, Value>) -> BTreeMap<String, String> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let pairs = object.iter();
@@ -202,7 +202,7 @@ const KEYS: [&str; 8] = [
     "schema",
 ];
 
-/// The settings of an object: each constant of the network, each key of the runtime and of its barrier.
+/// Adds the settings of an object: each constant of the network, or each key of the runtime and of its barrier.
 fn push_settings(document: &Document, key: &str, value: &Value, settings: &mut Vec<Flag>) {
     let is_parted = ["network", "runtime", "runtime.barrier"].contains(&key);
     match value {

@@ -1,7 +1,8 @@
 //! Neutral settings: the options of a policy that are in effect on a platform that no paper used.
 //!
-//! The default of an option is the value of the LU paper, or the plainest reading of the texts. On a platform that no paper used the
-//! built-in experiment [`ONE_READING`] lies below the given settings, and gives some options another value. Schema, help and book show both.
+//! The default of an option is the value of the LU paper, or the plainest reading of the texts. On a platform that no paper used, the
+//! built-in experiment [`ONE_READING`] lies below the given settings and gives some options another value. The schema, the help and the
+//! book show both values.
 
 use serde_json::{Map, Value, json};
 
@@ -10,13 +11,13 @@ use super::settings::{Layers, lookup};
 use migsim_base::error::Error;
 use migsim_policies as policy;
 
-/// The key in the schema for the value of an option on a platform that no paper used.
+/// The key in the schema for the value that an option has on a platform that no paper used.
 pub(super) const KEYWORD: &str = "x-own-platform";
 
-/// All options of a policy as they are on a platform that no paper used, if nothing else is given.
+/// Returns all options of a policy with the values that they have on a platform that no paper used, if none is given.
 ///
 /// # Errors
-/// The policy has no values for some options, as a policy of another language may.
+/// Some options have no value, which is possible for a policy in another language.
 pub fn in_effect(entry: &policy::Entry) -> Result<Map<String, Value>, Error> {
     let mut layers = Layers::default();
     for document in built_in::chain(Some(ONE_READING), "")? {
@@ -51,7 +52,7 @@ pub(super) fn annotate(entry: &policy::Entry, schema: &mut Value) {
     }
 }
 
-/// A value as it is written on the command line.
+/// Formats a value as it is typed on the command line.
 pub fn shown(value: &Value) -> String {
     value
         .as_str()
@@ -75,7 +76,7 @@ mod tests {
         assert_eq!(both("x"), (json!(0.68), json!(0.8)));
         assert_eq!(both("viability_transfer"), (json!(false), json!(true)));
         assert_eq!(both("alpha"), (json!(4), json!(4)));
-        // Other policies have their defaults.
+        // Other policies keep their defaults.
         let entry = registry.policies().find("migbsp-2007").unwrap();
         assert_eq!(
             Value::Object(in_effect(entry).unwrap()),

@@ -3,12 +3,13 @@
 //! ```text
 //! d_t(a)   time of superstep t with placement a [s]                     simulated, for each of hosts^processes placements
 //! c        price of a call [s]        m_p(g, h)   price of the move of process p from host g to host h [s]
-//! S_t(a) = d_t(a) + U_t(a)            from the beginning of superstep t to the end of the run
+//! S_t(a) = d_t(a) + U_t(a)            cost from the beginning of superstep t to the end of the run
 //! U_t(a) = min( S_t+1(a),  c + min_b ( Σ_p m_p(a_p, b_p) + S_t+1(b) ) )        after superstep t; 0 after the last one
 //! ```
-//! The inner minimum is taken process by process, since the prices of moves add: `hosts` additions for each placement, process and superstep,
-//! 1e8 for 8 processes, 4 hosts and 50 supersteps. It is exact where a superstep depends on its placement alone and prices add; other
-//! experiments are refused. The optimum knows all supersteps beforehand: it bounds every policy, and no policy can be expected to reach it.
+//! The inner minimum is taken process by process, because the prices of moves add. This needs `hosts` additions for each placement, process
+//! and superstep: 1e8 for 8 processes, 4 hosts and 50 supersteps. The result is exact if the time of a superstep depends only on its
+//! placement and if prices add; other experiments are refused. The optimum uses all supersteps in advance: it bounds every policy, and a
+//! policy cannot be expected to reach it.
 
 use rayon::prelude::*;
 
@@ -24,7 +25,7 @@ use migsim_bsp::{
 /// Maximum number of placements: 4 hosts and 8 processes.
 const MOST_PLACEMENTS: usize = 1 << 16;
 
-/// The best plan of all.
+/// The optimal plan.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Optimum {
@@ -35,10 +36,10 @@ pub struct Optimum {
 }
 
 impl Experiment {
-    /// Computes the least makespan that any calls and moves can reach in scenario iii.
+    /// Computes the shortest makespan that any calls and moves can reach in scenario iii.
     ///
     /// # Errors
-    /// The experiment is too large, or its supersteps and prices depend on more than placements.
+    /// The experiment is too large, or its supersteps and prices depend on more than the placement.
     pub fn optimum(&self) -> Result<Optimum, Error> {
         let grid = Grid::of(self)?;
         self.check_prices_add()?;
@@ -46,7 +47,7 @@ impl Experiment {
         Ok(grid.optimum(self, &times))
     }
 
-    /// Refuses an experiment in which prices do not add, or a superstep depends on those before it.
+    /// Refuses an experiment in which prices do not add, or in which a superstep depends on earlier ones.
     fn check_prices_add(&self) -> Result<(), Error> {
         let (call, moves) = (&self.config.costs.call, &self.config.costs.migration);
         let platform = &self.platform.platform;
@@ -144,7 +145,7 @@ impl Grid {
         })
     }
 
-    /// The hosts of a placement.
+    /// Returns the hosts of a placement.
     fn hosts_of(&self, mut placement: usize) -> Vec<HostId> {
         let digit = |_| {
             let host = placement % self.hosts;
@@ -154,7 +155,7 @@ impl Grid {
         (0..self.processes).map(digit).collect()
     }
 
-    /// The time of each superstep with each placement \[s\], a row a superstep; infinite where a host has too little memory.
+    /// Simulates each superstep with each placement: times \[s\], one row per superstep; infinite if a host has too little memory.
     fn times(&self, experiment: &Experiment) -> Result<Vec<Vec<f64>>, Error> {
         let of_placement = |placement: usize| -> Result<Vec<f64>, Error> {
             let hosts = self.hosts_of(placement);
@@ -188,7 +189,7 @@ impl Grid {
         held.iter().zip(limits).all(|(held, limit)| *held <= limit)
     }
 
-    /// The prices of the moves of a process \[s\]: from each host to each host, row by row.
+    /// Computes the prices of the moves of a process \[s\]: from each host to each host, row by row.
     fn prices(&self, process: usize, experiment: &Experiment) -> Vec<f64> {
         let platform = &experiment.platform.platform;
         let memory = memory(process, experiment);
@@ -225,7 +226,7 @@ impl Grid {
         let prices: Vec<_> = (0..self.processes)
             .map(|process| self.prices(process, experiment))
             .collect();
-        // `ahead[t]`: from the beginning of superstep t to the end [s].
+        // `ahead[t]`: cost from the beginning of superstep t to the end of the run [s].
         let mut ahead = vec![Vec::new(); self.supersteps];
         for superstep in (0..self.supersteps).rev() {
             let mut least = ahead.get(superstep + 1).cloned().unwrap_or_default();
@@ -250,7 +251,7 @@ impl Grid {
         }
     }
 
-    /// The least of what is ahead of each placement after moves and their prices, process by process.
+    /// Minimises, for each placement, the price of moves plus the remaining cost; one process at a time.
     fn moved(&self, mut ahead: Vec<f64>, prices: &[Vec<f64>]) -> Vec<f64> {
         let mut stride = 1;
         let mut column = vec![0.0; self.hosts];
@@ -270,7 +271,7 @@ impl Grid {
         ahead
     }
 
-    /// The moves of the optimum, found again from what is ahead.
+    /// Recovers the moves of the optimum from the remaining costs.
     fn plan(
         &self,
         start: usize,

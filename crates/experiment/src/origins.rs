@@ -1,7 +1,7 @@
 //! The origins of the values of a resolved experiment, its key `origins`.
 //!
-//! A text from a file belongs to the value of that file. A value that replaces it was given by its source. Each key of a load has an origin,
-//! also where it has its default; other defaults have none.
+//! A text from a file belongs to the value in that file. A value that replaces it has the source of the new value as its origin. Each key
+//! of a load has an origin, even with its default value; other defaults have none.
 
 use std::collections::BTreeMap;
 
@@ -15,10 +15,10 @@ use migsim_base::error::{Error, Problem};
 /// Origins, by the keys of their values.
 type Origins = BTreeMap<String, String>;
 
-/// Determines the origins of `resolved` from those that were `written`.
+/// Determines the origins of `resolved` from the `written` ones.
 ///
 /// # Errors
-/// A text belongs to no value, or does not state its kind; all of them.
+/// A text belongs to no value, or does not state its kind. All such texts are reported together.
 pub(super) fn of(
     written: Origins,
     layers: &Layers,
@@ -62,7 +62,7 @@ pub(super) fn of(
 /// The kinds of origins.
 const KINDS: [&str; 3] = ["stated", "inferred", "fitted"];
 
-/// The origins of all keys of the background loads.
+/// Determines the origins of all keys of the background loads.
 fn of_load(layers: &Layers, load: &Value) -> Origins {
     let specs: Vec<(String, &Value)> = match load {
         Value::Array(list) => (list.iter().enumerate())

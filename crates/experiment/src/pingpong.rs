@@ -1,10 +1,10 @@
-//! Tables of single messages: a CSV file, or what the OSU and Intel MPI benchmarks print.
+//! Tables of single messages: a CSV file, or the output of the OSU and Intel MPI benchmarks.
 //!
 //! | text | read as |
 //! |---|---|
 //! | columns `from,to,bytes,time_s` in any order | one way between two named hosts |
 //! | OSU MPI Latency Test | size and latency in microseconds, one way |
-//! | Intel MPI Benchmarks, `PingPong` | `#bytes` and `t[usec]`, one way; other benchmarks of the file are passed over |
+//! | Intel MPI Benchmarks, `PingPong` | `#bytes` and `t[usec]`, one way; other benchmarks in the file are skipped |
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::units::HostId;
 use migsim_platform::Platform;
 
-/// The messages of a table between two hosts of one size.
+/// The messages of one size between two hosts of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pings {
     /// The sender.
@@ -23,17 +23,17 @@ pub struct Pings {
     pub bytes: f64,
     /// The median of their times, one way \[s\].
     pub time: f64,
-    /// How many there are.
+    /// Number of messages.
     pub count: usize,
 }
 
 /// A row as it was read: line, hosts, size \[B\], time \[s\].
 type Row<'t> = (usize, Option<(&'t str, &'t str)>, f64, f64);
 
-/// Reads a table; `between` names the hosts of one that does not.
+/// Reads a table; `between` names the hosts if the table does not.
 ///
 /// # Errors
-/// It is none of the known tables, a value makes no sense, or a host is unknown; all of it is told.
+/// The table has no known format, a value is invalid, or a host is unknown. All problems are reported together.
 pub fn read(
     source: &str,
     text: &str,
@@ -105,7 +105,7 @@ pub fn read(
     Ok(pings)
 }
 
-/// The middle of numbers, of which there is one at least; sorts them.
+/// Returns the median of a nonempty list of numbers; sorts them.
 pub(super) fn median(numbers: &mut [f64]) -> f64 {
     numbers.sort_by(f64::total_cmp);
     let (half, count) = (numbers.len() / 2, numbers.len());
@@ -116,7 +116,7 @@ pub(super) fn median(numbers: &mut [f64]) -> f64 {
     }
 }
 
-/// The rows of whatever table it is.
+/// Reads the rows of a table of any known format.
 fn rows<'t>(source: &str, text: &'t str, problems: &mut Vec<Problem>) -> Vec<Row<'t>> {
     let mut lines = text.lines().filter(|line| !line.trim().is_empty());
     let first = lines.next().unwrap_or_default();
@@ -181,10 +181,10 @@ fn csv<'t>(source: &str, text: &'t str, problems: &mut Vec<Problem>) -> Vec<Row<
     rows
 }
 
-/// The output of a benchmark: numbers below a heading with sizes and times in microseconds.
+/// Reads the output of a benchmark: numbers below a heading with sizes and times in microseconds.
 fn benchmark<'t>(source: &str, text: &'t str, problems: &mut Vec<Problem>) -> Vec<Row<'t>> {
     let mut rows = Vec::new();
-    // The place of the time in a row, while its table lasts.
+    // The column of the time, until the table of the benchmark ends.
     let mut place = None;
     let mut is_other = false;
     for (number, line) in (1..).zip(text.lines()) {
@@ -193,7 +193,7 @@ fn benchmark<'t>(source: &str, text: &'t str, problems: &mut Vec<Problem>) -> Ve
             is_other = words.last() != Some(&"PingPong");
             place = None;
         } else if line.contains("Size") && line.contains("(us)") && line.contains("atency") {
-            place = Some(1); // OSU; columns behind it are percentiles
+            place = Some(1); // OSU; later columns are percentiles
         } else if line.contains("(MB/s)") && line.contains("Size") {
             let problem = Problem::new("a table of bandwidths has no time of a message");
             let problem = problem.source(source).at(number, 1);

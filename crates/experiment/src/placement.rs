@@ -24,7 +24,7 @@ pub(super) fn place(
         named_by(workload, loaded)
     };
     let placement = placement.map_err(|error| match error {
-        // One problem for all hosts of a mapping that was made for another platform.
+        // Report one problem for all hosts of a mapping that was made for another platform.
         Error::Input(mut problems) if basis.is_calibrated == Some(false) => {
             let hint = format!(
                 "use `--mapping contiguous`: the mapping of the experiment `{}` is for other platforms",
@@ -46,14 +46,14 @@ fn hosts(platform: &Platform) -> BTreeMap<&str, HostId> {
     names.zip((0..).map(HostId::from_index)).collect()
 }
 
-/// The problem of a host that a workload names and that does not exist.
+/// The problem of a workload that names an unknown host.
 fn unknown_host(what: &str, name: &str, loaded: &LoadedPlatform) -> Error {
     let names = loaded.platform.hosts.iter().map(|host| host.name.as_str());
     let problem = Problem::new(what).names_no("host", name);
     problem.source(&loaded.source).known("hosts", names).into()
 }
 
-/// The first hosts that the workload names.
+/// Finds the first hosts that the workload names.
 fn named_by(workload: &dyn Workload, loaded: &LoadedPlatform) -> Result<Vec<HostId>, Error> {
     let hosts = hosts(&loaded.platform);
     let host = |process: usize| {
@@ -69,7 +69,7 @@ fn named_by(workload: &dyn Workload, loaded: &LoadedPlatform) -> Result<Vec<Host
     (0..workload.processes()).map(host).collect()
 }
 
-/// The first hosts of the processes by a mapping; of a workload that has ranks, it places these.
+/// Places processes on their first hosts by a mapping; if the workload has ranks, it places the ranks.
 pub(super) fn placed_by(
     mapping: &Mapping,
     workload: &dyn Workload,
@@ -88,7 +88,7 @@ pub(super) fn placed_by(
     })
 }
 
-/// Whether the memory of the hosts holds the processes that start there.
+/// Whether the hosts have enough memory for the processes that start on them.
 pub(super) fn fits_memory(
     placement: &[HostId],
     workload: &dyn Workload,
@@ -97,7 +97,7 @@ pub(super) fn fits_memory(
     check_memory(placement, workload, loaded).is_ok()
 }
 
-/// Checks that the memory of the hosts holds the processes that start there.
+/// Checks that the hosts have enough memory for the processes that start on them.
 fn check_memory(
     placement: &[HostId],
     workload: &dyn Workload,

@@ -1,17 +1,17 @@
-//! The policy of an experiment: what decides, and what says when, from the key `policy`.
+//! The policy of an experiment and its trigger, from the key `policy`.
 //!
 //! ```text
 //! policy.name            greedy, or with parts: greedy/charm-8/every=50 (an edition, a trigger)
 //! policy.greedy          the options of that policy
 //! policy.name            exec:./mylb: the policy `exec` with this command
-//! policy.forecast        ewma: with what forecast of the work a strategy plans; also a part of the name, as in refine/menon/ewma
+//! policy.forecast        ewma: the forecast of the work that a strategy uses; also a part of the name, as in refine/menon/ewma
 //! policy.trigger         every, every=50, every,supersteps=50, or { "name": "every", "every": { "supersteps": 50 } }
 //! ```
-//! The options of a trigger stand under `policy.trigger.<its name>`, wherever it is named; what stands behind its name wins.
-//! A strategy needs a trigger, [`trigger::USUAL`] if none is named. A policy that says itself when it is called (MigBSP) may get another one.
-//! The part `paid-back` (`migbsp/paid-back`, `refine/menon/paid-back`), or the key `policy.trigger.only_if_paid_back`, leaves out calls whose
-//! price the remaining supersteps cannot earn, whatever asks for them. Options that the user chose win over those of an edition, and an
-//! edition wins over built-in experiments.
+//! The options of a trigger are keys under `policy.trigger.<its name>`, wherever the trigger is named; options in the name win over these
+//! keys. A strategy needs a trigger; it gets [`trigger::USUAL`] if none is named. A policy that decides itself when it is called (`MigBSP`)
+//! may get another trigger. The part `paid-back` (`migbsp/paid-back`, `refine/menon/paid-back`), or the key
+//! `policy.trigger.only_if_paid_back`, skips calls whose price the remaining supersteps cannot earn, whichever trigger requests them.
+//! Options that the user chose win over those of an edition, and an edition wins over built-in experiments.
 
 use serde_json::{Map, Value, json};
 
@@ -26,11 +26,11 @@ use migsim_policies::{self as policy, Forecast, Policy, Triggered, trigger};
 pub(super) struct PolicyChoice {
     pub(super) entry: policy::Entry,
     pub(super) options: Value,
-    /// None: the policy says itself when it is called.
+    /// The trigger; none if the policy decides itself when it is called.
     trigger: Option<TriggerChoice>,
-    /// Whether a call is left out whose price the remaining supersteps cannot earn.
+    /// Whether calls are skipped whose price the remaining supersteps cannot earn.
     only_if_paid_back: bool,
-    /// The forecast with which a strategy plans.
+    /// The forecast that a strategy uses.
     forecast: Forecast,
 }
 
@@ -41,7 +41,7 @@ struct TriggerChoice {
     options: Value,
 }
 
-/// The key under `policy.trigger` that belongs to all triggers.
+/// The key under `policy.trigger` that applies to all triggers.
 const ONLY_IF_PAID_BACK: &str = "only_if_paid_back";
 
 /// The key of the forecast.
@@ -51,10 +51,11 @@ const FORECAST: &str = "forecast";
 const PAID_BACK: &str = "paid-back";
 
 impl PolicyChoice {
-    /// The policy of the key `policy`, tried once; `is_chosen` says whether the user chose the value of a key of the experiment.
+    /// Reads the policy of the key `policy` and tries to build it. `is_chosen` says whether the user chose the value of a key of the
+    /// experiment.
     ///
     /// # Errors
-    /// All that is unknown, unreadable or out of range.
+    /// A name is unknown, or a value is unreadable or out of range. All such problems are reported together.
     pub(super) fn of(
         registry: &Registry,
         keys: &Map<String, Value>,
@@ -74,7 +75,7 @@ impl PolicyChoice {
             Some(command) => (Some(command), vec![policy::EXEC]),
             None => (None, name.split('/').map(str::trim).collect()),
         };
-        // What follows the last slashes of a command may be a trigger and `paid-back`.
+        // The last parts of a command, after slashes, may be a trigger and `paid-back`.
         while let Some((program, part)) = command.and_then(|command| command.rsplit_once('/')) {
             if !is_trigger(part) && part.trim() != PAID_BACK {
                 break;
@@ -124,14 +125,14 @@ impl PolicyChoice {
             only_if_paid_back: is_paid_back || key,
             forecast: forecast.unwrap_or_default(),
         };
-        choice.build()?; // its options are checked before anything runs
+        choice.build()?; // check its options before the run
         Ok(choice)
     }
 
-    /// The policy, ready for a run.
+    /// Builds the policy for a run.
     ///
     /// # Errors
-    /// Options are out of range, which [`Self::of`] has tried.
+    /// Options are out of range, which [`Self::of`] has already checked.
     pub(super) fn build(&self) -> Result<Box<dyn Policy>, Error> {
         let policy = self.build_alone()?;
         let trigger = self.trigger.as_ref();
@@ -144,7 +145,7 @@ impl PolicyChoice {
         Ok(Box::new(triggered))
     }
 
-    /// The policy without its own trigger, called by another one.
+    /// Builds the policy so that another trigger calls it in place of its own.
     ///
     /// # Errors
     /// As [`Self::build`].
@@ -156,7 +157,7 @@ impl PolicyChoice {
         Ok(Box::new(Triggered::new(Some(trigger), policy, false)))
     }
 
-    /// The policy without a trigger.
+    /// Builds the policy without a trigger.
     fn build_alone(&self) -> Result<Box<dyn Policy>, Error> {
         let policy = self.entry.build(&self.options)?;
         if self.forecast == Forecast::default() {
@@ -173,7 +174,7 @@ impl PolicyChoice {
         })
     }
 
-    /// The readings of the policy's source on which results depend, a few words each.
+    /// Lists the readings of the policy's source on which results depend, a few words each.
     ///
     /// # Errors
     /// As [`Self::build`].
@@ -181,7 +182,7 @@ impl PolicyChoice {
         self.entry.readings(&self.options)
     }
 
-    /// The key `policy` with all defaults filled in.
+    /// Returns the key `policy` with all defaults filled in.
     ///
     /// # Errors
     /// As [`Self::build`].
@@ -208,8 +209,9 @@ impl PolicyChoice {
     }
 }
 
-/// The policy, its trigger and its forecast, from the key `policy` of complete settings: `greedy/menon/ewma`, `greedy/menon` with the usual
-/// forecast, or `migbsp` where the policy says itself when; with `/paid-back` behind it where calls must be paid back.
+/// Formats the policy, its trigger and its forecast from the key `policy` of complete settings: `greedy/menon/ewma`, or `greedy/menon` with
+/// the usual forecast. A policy that decides itself when it is called has no trigger in its label (`migbsp`). `/paid-back` follows if calls
+/// must be paid back.
 pub fn policy_label(policy: &Value) -> String {
     let name = policy["name"].as_str().unwrap_or("?");
     let command = policy[name]["command"].as_str();
@@ -225,7 +227,7 @@ pub fn policy_label(policy: &Value) -> String {
     parts.collect::<Vec<_>>().join("/")
 }
 
-/// The forecast of the key `policy.forecast`.
+/// Reads the forecast of the key `policy.forecast`.
 fn forecast_of(keys: &Map<String, Value>) -> Result<Option<Forecast>, Error> {
     let Some(key) = keys.get(FORECAST).filter(|key| !key.is_null()) else {
         return Ok(None);
@@ -239,12 +241,12 @@ fn forecast_of(keys: &Map<String, Value>) -> Result<Option<Forecast>, Error> {
     })
 }
 
-/// The name in front of the values of a part of a policy's name.
+/// Returns the name of a part of a policy's name, without the values after it.
 fn first_word(part: &str) -> &str {
     part.split(['=', ',']).next().unwrap_or(part).trim()
 }
 
-/// Options with those of an object above them; what is no object replaces them and is refused when it is read.
+/// Puts the options of an object above `below`. A value that is not an object is returned as it is, and is refused when it is read.
 fn above(mut below: Map<String, Value>, options: Option<&Value>) -> Value {
     match options {
         None => {}
@@ -255,8 +257,8 @@ fn above(mut below: Map<String, Value>, options: Option<&Value>) -> Value {
 }
 
 impl TriggerChoice {
-    /// The trigger that is a part of the policy's name, or that of the key `policy.trigger`; none where the policy says itself when. Beside
-    /// it, whether calls must be paid back.
+    /// Finds the trigger that is a part of the policy's name, or else that of the key `policy.trigger`; none if the policy decides itself
+    /// when it is called. The second value says whether calls must be paid back.
     fn of(
         registry: &Registry,
         entry: &policy::Entry,
@@ -273,7 +275,7 @@ impl TriggerChoice {
         let is_paid_back = flag_of_key.map_or(Ok(false), flag)?;
         let (text, place) = match (named, key) {
             (Some(text), _) => (text, "policy.name"),
-            // A trigger for all policies of a comparison charges no call to the baseline.
+            // A comparison may give one trigger to all policies; the baseline `never` then still pays for no call.
             (None, _) if entry.name == policy::NEVER => return Ok((None, false)),
             (None, Some(Value::String(text))) => (text.as_str(), "policy.trigger"),
             (None, Some(Value::Object(options))) if names_trigger(options) => {
@@ -300,7 +302,8 @@ impl TriggerChoice {
         Ok((Some(choice), is_paid_back || is_paid_back_by_text))
     }
 
-    /// The trigger of a text: its name, `name=value` for its main option, `,key=value` for others; and whether calls must be paid back.
+    /// Reads a trigger from a text: its name, `name=value` for its main option, `,key=value` for others. The second value says whether
+    /// calls must be paid back.
     fn of_text(registry: &Registry, text: &str, key: &str) -> Result<(Self, bool), Error> {
         let at = |problem: Problem| Error::from(problem.key(key));
         let mut parts = text.split(',').map(str::trim);
@@ -341,12 +344,12 @@ impl TriggerChoice {
     }
 }
 
-/// Whether an object names a trigger, or has options of one.
+/// Whether an object names a trigger, or has options of a trigger.
 fn names_trigger(keys: &Map<String, Value>) -> bool {
     keys.keys().any(|key| key != ONLY_IF_PAID_BACK)
 }
 
-/// The name of the trigger of an object; without the key `name`, the options of one trigger name it.
+/// Finds the name of the trigger of an object: the key `name`, or else the one trigger whose options it has.
 fn name_in(keys: &Map<String, Value>) -> &str {
     let own = ["name", ONLY_IF_PAID_BACK];
     let others = keys.keys().filter(|key| !own.contains(&key.as_str()));
@@ -358,7 +361,7 @@ fn name_in(keys: &Map<String, Value>) -> &str {
     }
 }
 
-/// Refuses keys of a section that are neither `name` and `own` nor the name of an entry of `table`.
+/// Refuses keys of a section that are neither `name`, nor in `own`, nor the name of an entry of `table`.
 fn check_keys<K>(
     keys: &Map<String, Value>,
     section: &str,
@@ -376,7 +379,7 @@ fn check_keys<K>(
     }
 }
 
-/// A value that is true or false.
+/// Reads a value that is true or false.
 fn flag(value: &Value) -> Result<bool, Error> {
     value.as_bool().ok_or_else(|| {
         let problem = Problem::new(format!("{value} is neither true nor false"));

@@ -1,12 +1,12 @@
-//! The library that belongs to a recorded trace, where the settings name none.
+//! The library of a recorded trace, for settings that name no library.
 //!
-//! | looked for | taken if |
+//! | searched for | used if |
 //! |---|---|
-//! | `app.library.json`, then `library.json`, in the folder of `app.trace` | it is there |
-//! | the library that `migsim calibrate --default` has written ([`default_file`]) | it is there, and is of the MPI library of the recording |
-//! | the built-in library of that name | there is one |
+//! | `app.library.json`, then `library.json`, in the folder of `app.trace` | it exists |
+//! | the library that `migsim calibrate --default` has written ([`default_file`]) | it exists, and belongs to the MPI library of the recording |
+//! | the built-in library of that name | it exists |
 //!
-//! The overhead of a library belongs to a machine: [`note`] says whether it was measured on one like that of the recording.
+//! The overhead in a library was measured on one machine. [`note`] says whether the recording comes from a machine of the same kind.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use super::library::{self, LIBRARIES, LoadedLibrary};
 use migsim_workloads::trace::Recording;
 
-/// The facts that decide about the overhead of a message.
+/// The facts of a machine on which the overhead of a message depends.
 const DECISIVE: [&str; 3] = ["library", "transport", "waiting"];
 
 /// The file of the library that `migsim calibrate --default` writes: `migsim/library.json` in `$XDG_CONFIG_HOME` or `~/.config`.
@@ -25,7 +25,7 @@ pub fn default_file() -> Option<PathBuf> {
     Some(folder.join("migsim").join("library.json"))
 }
 
-/// Chooses the library of the recording in the file `trace`: its name, or its file.
+/// Chooses the library of the recording in the file `trace`; returns its name or its file.
 pub(super) fn choose(recording: &Recording, trace: &str) -> Option<String> {
     let own = recording.get("library")?;
     let trace = Path::new(trace);
@@ -35,7 +35,7 @@ pub(super) fn choose(recording: &Recording, trace: &str) -> Option<String> {
     ];
     let is_of = |file: &Path| {
         let name = file.display().to_string();
-        // One that cannot be read is reported where it is used.
+        // A library that cannot be read is reported where it is used.
         let found = library::open(&name).ok();
         found.is_none_or(|found| found.machine.get("library").is_none_or(|name| name == own))
     };
@@ -49,8 +49,8 @@ pub(super) fn choose(recording: &Recording, trace: &str) -> Option<String> {
     file.or_else(|| Some(built_in()?.name.to_owned()))
 }
 
-/// The note about the library in use: whether its overhead was measured on a machine like that of the recording; none for a trace that names
-/// no library.
+/// Returns the note about the library in use: whether its overhead was measured on a machine like that of the recording. There is no note
+/// for a trace that names no library.
 pub(super) fn note(recording: &Recording, library: Option<&LoadedLibrary>) -> Option<String> {
     let fact = |key: &str| recording.get(key);
     let version = fact("version").map_or_else(String::new, |version| format!(" {version}"));
@@ -80,14 +80,14 @@ pub(super) fn note(recording: &Recording, library: Option<&LoadedLibrary>) -> Op
     })
 }
 
-/// The machine of a library in words.
+/// Describes the machine of a library in words.
 fn shown(machine: &BTreeMap<String, String>) -> String {
     let fact = |key: &str| machine.get(key).map(String::as_str);
     let library = fact("library").unwrap_or("an unknown library");
     format!("{library}{}", conditions(fact))
 }
 
-/// The transport and the way to wait in words.
+/// Describes the transport and the way processes wait in words.
 fn conditions<'t>(fact: impl Fn(&str) -> Option<&'t str>) -> String {
     let over = fact("transport").map_or_else(String::new, |transport| format!(" over {transport}"));
     let waiting =

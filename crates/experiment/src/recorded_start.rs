@@ -1,9 +1,9 @@
-//! A note if a recorded program starts where no move can pay, since every host is as good as any other.
+//! A note about a recorded program that starts on equal hosts, where no move can pay.
 
 use migsim_base::units::HostId;
 use migsim_platform::Platform;
 
-/// A note about a start on hosts of one cluster, all of one speed and without background load.
+/// Returns a note if all hosts of the start belong to one cluster, have one speed, and carry no background load.
 pub(super) fn note(platform: &Platform, placement: &[HostId], is_unloaded: bool) -> Option<String> {
     let host = |id: &HostId| &platform.hosts[id.index()];
     let cluster = host(placement.first()?).cluster;

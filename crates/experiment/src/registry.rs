@@ -68,7 +68,7 @@ struct Tables {
     triggers: trigger::Table,
     workloads: workload::Table,
     loads: load::Table,
-    /// The entries that could not be registered.
+    /// Problems of entries that could not be registered.
     refused: Vec<Problem>,
 }
 
@@ -91,9 +91,9 @@ impl Registry {
         }))
     }
 
-    /// Adds a policy: the type of its options, its name, what it does in a sentence, where it was published (`-`: nowhere).
+    /// Adds a policy: the type of its options, its name, a sentence about what it does, and its publication (`-` for none).
     ///
-    /// A name that is taken is refused when the registry is used ([`Self::check`]).
+    /// A name that is already taken is refused when the registry is used ([`Self::check`]).
     #[must_use]
     pub fn policy<T: PolicyOptions>(
         self,
@@ -104,7 +104,7 @@ impl Registry {
         self.with(|tables| tables.policies.add(policy::row::<T>(name, summary, source)))
     }
 
-    /// Adds a policy whose options no type of Rust describes; `maker` makes it from them.
+    /// Adds a policy whose options are not described by a Rust type; `maker` makes the policy from them.
     #[must_use]
     pub fn policy_of(
         self,
@@ -208,7 +208,8 @@ impl Registry {
         })
     }
 
-    /// Adds an application, as [`Self::policy_of`] does a policy; options `n`, `procs` and `seed` mean what they mean elsewhere.
+    /// Adds an application, as [`Self::policy_of`] does a policy. The options `n`, `procs` and `seed` mean the same as in other
+    /// applications.
     #[must_use]
     pub fn workload_of(
         self,
@@ -240,10 +241,10 @@ impl Registry {
         self
     }
 
-    /// Whether all that was registered can be used.
+    /// Checks that everything that was registered can be used.
     ///
     /// # Errors
-    /// Names that are taken or cannot be written, and flags that mean two things, all of them.
+    /// Names that are taken or cannot be written, and flags with two meanings; all of them are reported together.
     pub fn check(&self) -> Result<(), Error> {
         let mut problems = self.0.refused.clone();
         let flags = [self.workload_flags(), self.policy_flags()].concat();
@@ -265,7 +266,7 @@ impl Registry {
         }
     }
 
-    /// Whether another plug-in of the kind has the flag with other values, or an application has it for another key.
+    /// Whether another plug-in of the kind has the flag with other values, or an application uses the flag for another key.
     fn means_two_things(&self, flag: &OptionFlag) -> bool {
         let of_workloads = self
             .workloads()
@@ -286,7 +287,7 @@ impl Registry {
         &self.0.policies
     }
 
-    /// The strategies, which are policies as well once a trigger calls them.
+    /// The strategies; a strategy with a trigger is also a policy.
     pub fn strategies(&self) -> &strategy::Table {
         &self.0.strategies
     }
@@ -306,12 +307,12 @@ impl Registry {
         &self.0.loads
     }
 
-    /// The flags of applications, each name once.
+    /// Lists the flags of applications, each name once.
     pub fn workload_flags(&self) -> Vec<&'static OptionFlag> {
         joined(self.workloads().iter().map(|entry| entry.flags))
     }
 
-    /// The flags of policies, each name once.
+    /// Lists the flags of policies, each name once.
     pub fn policy_flags(&self) -> Vec<&'static OptionFlag> {
         joined(self.policies().iter().map(|entry| entry.flags))
     }
@@ -323,7 +324,8 @@ impl Registry {
             .any(|entry| entry.flag(name).is_some())
     }
 
-    /// The keys of an experiment that name files, or may do so (`mapping`); each load of a list names its own besides.
+    /// Lists the keys of an experiment that name files, or may do so (`mapping`). In a list of loads, each load names its own files
+    /// besides.
     pub fn file_keys(&self) -> Vec<String> {
         let mut keys = vec![
             "platform".to_owned(),
@@ -347,7 +349,7 @@ impl Registry {
     }
 }
 
-/// The flags of all lists, each name once, in an order that keeps that of each list as far as possible.
+/// Joins the flags of all lists, each name once, and keeps the order of each list as far as possible.
 fn joined<'t>(lists: impl Iterator<Item = &'t [OptionFlag]>) -> Vec<&'t OptionFlag> {
     let mut all: Vec<&OptionFlag> = Vec::new();
     for list in lists {

@@ -1,4 +1,4 @@
-//! Resolves settings to an experiment that is ready to run: reads files, looks up names, checks every value.
+//! Resolves settings into an experiment that is ready to run: reads files, looks up names, checks every value.
 
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ pub struct Input {
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Experiment {
-    /// The platform, with the load that others put on it, and its file.
+    /// The platform with its background load, and its file.
     pub platform: Arc<LoadedPlatform>,
     /// The application.
     pub workload: Box<dyn Workload>,
@@ -60,23 +60,24 @@ pub struct Experiment {
     pub placement: Vec<HostId>,
     /// The constants of the network.
     pub network: NetworkModel,
-    /// The settings, complete; the changes of the key `changes` are made in `runtime` and `costs`.
+    /// The complete settings, with the changes of the key `changes` made in `runtime` and `costs`.
     pub config: ExperimentConfig,
-    /// The settings as JSON, every default filled in, ahead of any change: the place of record for a manifest. It is an experiment file, too.
+    /// The settings as JSON with every default filled in, before any change. A manifest records them, and they can be run as an experiment
+    /// file.
     pub resolved: Value,
-    /// The files that it depends on.
+    /// The files on which its results depend.
     pub inputs: Vec<Input>,
     /// The built-in experiment that was filled in.
     pub basis: Basis,
     /// The remark about the built-in experiment, if there is one.
     pub remark: Option<Remark>,
-    /// The registry that gives its names a meaning.
+    /// The registry that its names refer to.
     pub registry: Registry,
-    /// Notes for the user about the application, its load and its mapping, a sentence each.
+    /// Notes for the user about the application, its load and its mapping, one sentence each.
     pub said: Vec<String>,
     /// Whether the application is a recorded program.
     pub is_recorded: bool,
-    /// The note about a seed that was chosen and changes nothing.
+    /// The note about a chosen seed that has no effect.
     vain_seed: Option<String>,
     draws: Draws,
     loads: Loads,
@@ -84,16 +85,16 @@ pub struct Experiment {
 }
 
 impl Experiment {
-    /// Makes an experiment from `layers` (a file, flags), on top of the built-in experiment of the application they name, or of neutral
-    /// settings on a platform that this was not fitted to ([`Self::basis`] and [`Self::notes`] say which).
+    /// Loads an experiment from `layers` (a file, flags), above the built-in experiment of their application. On a platform that this
+    /// experiment was not fitted to, neutral settings take its place ([`Self::basis`] and [`Self::notes`] say which).
     ///
     /// # Errors
-    /// Everything that is wrong with the settings and the files they name.
+    /// All problems of the settings and of the files that they name.
     pub fn load(layers: &Layers, limits: Limits) -> Result<Self, Error> {
         Self::load_with(&Registry::standard(), layers, limits)
     }
 
-    /// The same with the policies, applications and loads of `registry`.
+    /// Loads an experiment with the policies, applications and loads of `registry`.
     ///
     /// # Errors
     /// As [`Self::load`]; or the registry is at fault ([`Registry::check`]).
@@ -102,10 +103,10 @@ impl Experiment {
         Self::load_shared(registry, layers, limits, &Shared::default())
     }
 
-    /// The same, with what other experiments have read already.
+    /// Loads an experiment, and reuses files that other experiments have read.
     ///
     /// # Errors
-    /// As [`Self::load_with`], but for those of the registry.
+    /// As [`Self::load_with`], except the problems of the registry.
     pub fn load_shared(
         registry: &Registry,
         layers: &Layers,
@@ -124,7 +125,7 @@ impl Experiment {
         })
     }
 
-    /// Whether the key `seed` changes anything in it. If not, the runs for all seeds are equal.
+    /// Whether the key `seed` has an effect. If not, the runs for all seeds are equal.
     pub fn uses_seed(&self) -> bool {
         self.draws.uses_seed()
     }
@@ -137,7 +138,7 @@ impl Experiment {
     ) -> Result<Self, Error> {
         let mut parts = Parts::read(registry, whole, limits, shared)?;
         let (basis, remark) = whole.basis(&parts.config, &parts.platform);
-        // Before a load changes its speeds.
+        // Platform rules are checked here, before a load changes speeds.
         let is_clustered = parts.config.clusters.is_some();
         let findings = plausibility::of_platform(&parts.platform.platform, is_clustered);
         if !parts.loads.is_empty() {
@@ -180,7 +181,7 @@ impl Experiment {
         experiment.changed()
     }
 
-    /// Makes the changes of the key `changes`. The settings keep their values, so that resolved settings can be run again.
+    /// Makes the changes of the key `changes`. The settings keep their values, so that the resolved settings can be run again.
     fn changed(mut self) -> Result<Self, Error> {
         if self.config.changes.is_empty() {
             return Ok(self);
@@ -203,8 +204,8 @@ impl Experiment {
         Ok(self)
     }
 
-    /// Notes for its user before believing its results, a sentence each: about the settings that were filled in (neutral ones, or fitted
-    /// to other platforms), the application, its load, its mapping and its seed, and values that can hardly be meant.
+    /// Returns notes to read before trusting the results, one sentence each. They concern filled-in settings (neutral, or fitted to other
+    /// platforms), the application, its load, its mapping and its seed, and implausible values.
     pub fn notes(&self) -> Vec<String> {
         let said = self.said.iter().cloned();
         let of_platform = self.platform.notes.iter().cloned();
@@ -213,8 +214,8 @@ impl Experiment {
         (remarks.chain(of_platform).chain(said).chain(of_seed)).collect()
     }
 
-    /// The readings of the policy's papers on which results depend, a few words each. There are none on a platform that the settings were
-    /// fitted to, where the page of the paper tells them, nor if the policy is never asked.
+    /// Lists the readings of the policy's papers on which results depend, a few words each. The list is empty on a platform that the
+    /// settings were fitted to, where the page of the paper gives the readings. It is also empty if the policy is never called.
     pub fn readings(&self) -> Vec<String> {
         let is_asked = self.config.scenarios.iter().any(|one| *one != Scenario::I);
         if self.basis.is_calibrated == Some(true) || !is_asked {
@@ -232,12 +233,12 @@ impl Experiment {
             .unwrap_or_default()
     }
 
-    /// The background loads of which it is known when they first take anything: a name for each, and the time.
+    /// Lists the background loads with a known begin: a name for each, and the time at which it begins.
     pub(super) fn load_beginnings(&self) -> impl Iterator<Item = (String, Seconds)> {
         self.loads.beginnings()
     }
 
-    /// Whether its background load depends on the seed.
+    /// Whether the background load depends on the seed.
     pub fn load_uses_seed(&self) -> bool {
         self.loads.uses_seed()
     }
@@ -253,7 +254,8 @@ impl Experiment {
     }
 }
 
-/// The program of the policy `exec` if a file names it and files may not: whoever runs a file of somebody else starts nothing unawares.
+/// Finds a program of the policy `exec` that only a file names, if files may not start programs. Running a file from another person thus
+/// starts no program unless the user allows it.
 fn program_of_file(
     layers: &Layers,
     policy: Option<&PolicyChoice>,
@@ -279,7 +281,7 @@ fn program_of_file(
     })
 }
 
-/// Settings, and all that they name, read and checked.
+/// The settings, and everything that they name, read and checked.
 struct Parts<'r> {
     config: ExperimentConfig,
     app: &'r registry::Entry,
@@ -293,7 +295,7 @@ struct Parts<'r> {
 }
 
 impl<'r> Parts<'r> {
-    /// Reads all parts; inserts the settings of the platform.
+    /// Reads all parts, and inserts the settings of the platform.
     ///
     /// # Errors
     /// The problems of all parts together.
@@ -346,7 +348,7 @@ impl<'r> Parts<'r> {
         none(problems).map(|()| parts)
     }
 
-    /// Inserts the settings that the application brings along, and the library of its recording; returns a note about that library.
+    /// Inserts the settings of the application and the library of its recording. Returns a note about the library.
     fn insert_settings(&mut self, whole: &mut Whole) -> Result<Option<String>, Error> {
         let built = &self.built;
         let name = built.inputs.first().map_or("workload", |file| &file.0);
@@ -369,7 +371,7 @@ impl<'r> Parts<'r> {
         ))
     }
 
-    /// Refuses what needs too much memory; returns the random choices of the run.
+    /// Refuses an experiment that needs too much memory. Returns the random choices of the run.
     fn check_size(&self, limits: Limits) -> Result<Draws, Error> {
         let (policy, workload) = (self.policy.build()?, self.built.workload.as_ref());
         let settings = (&self.config, self.app);
@@ -387,7 +389,7 @@ impl<'r> Parts<'r> {
         is_asked && self.config.view.uses_seed()
     }
 
-    /// Completes the settings; returns them as JSON, every default filled in.
+    /// Completes the settings. Returns them as JSON with every default filled in.
     fn resolve(&mut self, basis: &Basis, is_mapped: bool, whole: &Whole) -> Result<Value, Error> {
         let config = &mut self.config;
         if config.scenarios.is_empty() {
@@ -397,7 +399,7 @@ impl<'r> Parts<'r> {
         if self.shares_seed {
             seed::leave_out(config);
         }
-        // Every key is there, so nothing is to be taken from below.
+        // Every key is set, so no built-in experiment is needed below.
         config.extends = Some(NONE.into());
         config.basis = Some(basis.clone());
         config.scenarios.sort_unstable();
@@ -433,12 +435,12 @@ impl<'r> Parts<'r> {
             resolved["origins"] = json!(config.origins);
         }
         if let Some(keys) = resolved.as_object_mut().filter(|_| !is_mapped) {
-            keys.remove("mapping"); // the workload itself says where its processes start
+            keys.remove("mapping"); // the workload defines where its processes start
         }
         Ok(resolved)
     }
 
-    /// Notes for the user about the application, its load and its mapping, and values that can hardly be meant.
+    /// Returns notes for the user about the application, its load and its mapping, and about implausible values.
     fn notes(
         &self,
         resolved: &Value,
@@ -451,7 +453,7 @@ impl<'r> Parts<'r> {
         let mut notes = by_workload::notes(config, is_mapped, workload, policy);
         notes.extend(self.built.notes.iter().cloned());
         notes.extend(self.loads.notes());
-        // Tasks share the cores of their rank, as the recorded ones did.
+        // Tasks share the cores of their rank, as in the recorded run.
         if is_mapped && workload.labels().is_none() {
             notes.extend(idle_cores::note(platform, placement, &config.mapping()));
         }
@@ -475,7 +477,7 @@ impl<'r> Parts<'r> {
         notes
     }
 
-    /// The files that results depend on.
+    /// Lists the files that results depend on.
     fn inputs(&self, is_mapped: bool, whole: &Whole) -> Result<Vec<Input>, Error> {
         let (platform, config) = (&self.platform, &self.config);
         let mut inputs = Vec::new();
@@ -516,12 +518,12 @@ impl<'r> Parts<'r> {
     }
 }
 
-/// The SHA-256 of a file, in hexadecimal digits.
+/// Computes the SHA-256 of a file, in hexadecimal digits.
 fn hash_of(file: &str) -> Result<String, Error> {
     Ok(document::sha256(&document::read_bytes(file.as_ref())?))
 }
 
-/// Reports all problems together, if there are any.
+/// Returns all problems as one error, if there are any.
 pub(super) fn none(problems: Vec<Problem>) -> Result<(), Error> {
     if problems.is_empty() {
         return Ok(());
@@ -529,7 +531,7 @@ pub(super) fn none(problems: Vec<Problem>) -> Result<(), Error> {
     Err(Error::Input(problems))
 }
 
-/// The platform with the clusters of the settings.
+/// Reads the platform, with the clusters of the settings.
 fn platform(
     config: &ExperimentConfig,
     limits: Limits,
@@ -548,7 +550,7 @@ fn platform(
     }
 }
 
-/// The value, or `None` after adding what is wrong to `problems`.
+/// Returns the value; of an error, adds the problems to `problems` and returns `None`.
 fn keep<T>(result: Result<T, Error>, problems: &mut Vec<Problem>) -> Option<T> {
     match result {
         Ok(value) => Some(value),
@@ -567,7 +569,7 @@ fn keep<T>(result: Result<T, Error>, problems: &mut Vec<Problem>) -> Option<T> {
     }
 }
 
-/// The network model of the key `network`.
+/// Reads the network model of the key `network`.
 pub(super) fn network(keys: &Map<String, Value>) -> Result<NetworkModel, Error> {
     let text = |value: &Value| match value {
         Value::String(text) => text.clone(),
@@ -586,7 +588,7 @@ pub(super) fn network(keys: &Map<String, Value>) -> Result<NetworkModel, Error> 
     none(problems).map(|()| model)
 }
 
-/// Suggests the whole key of an option of a policy where the option alone, or nearly, was given as a key of the experiment.
+/// Suggests the whole key of a policy's option if only the option, or a similar name, was given as a key of the experiment.
 fn meant(registry: &Registry, problem: Problem) -> Problem {
     let name = match problem.unknown.as_deref() {
         Some(Unknown::Key(name)) if problem.location.key.as_ref() == Some(name) => name.clone(),

@@ -20,15 +20,15 @@ use migsim_bsp::{
 };
 use migsim_policies::{Adviser, Measures, Policy, Probe, Snapshot};
 
-/// One scenario that was run.
+/// The results of one scenario.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct ScenarioRun {
-    /// Which.
+    /// The scenario.
     pub scenario: Scenario,
     /// The outcome.
     pub outcome: Outcome,
-    /// CPU time of the simulation loop; differs from run to run.
+    /// CPU time of the simulation loop; it differs between runs.
     pub loop_cpu: Duration,
 }
 
@@ -37,7 +37,7 @@ pub struct ScenarioRun {
 pub struct Results {
     /// The runs.
     pub runs: Vec<ScenarioRun>,
-    /// Scenario i from the starts of the built-in rules; empty if they were not simulated.
+    /// Scenario i from the starts of the built-in rules; empty if these starts were not simulated.
     pub static_starts: Vec<StaticStart>,
 }
 
@@ -65,18 +65,18 @@ impl Progress {
         self.supersteps.load(Ordering::Relaxed)
     }
 
-    /// Whether all runs are to end.
+    /// Whether all runs are to stop.
     pub(super) fn is_stopped(&self) -> bool {
         self.is_stopped.load(Ordering::Relaxed)
     }
 
-    /// Ends all runs after the supersteps that they are in, with an error.
+    /// Stops all runs after their current supersteps, with an error.
     pub fn stop(&self) {
         self.is_stopped.store(true, Ordering::Relaxed);
     }
 }
 
-/// Counts, and passes on to another recorder.
+/// A recorder that counts supersteps and passes all records on to another recorder.
 struct Counting<'a> {
     progress: &'a Progress,
     inner: &'a mut dyn Recorder,
@@ -114,11 +114,11 @@ impl Recorder for Counting<'_> {
 }
 
 impl Experiment {
-    /// Runs all scenarios, in parallel where there are cores; the results do not depend on that. What one has simulated the others
-    /// need not.
+    /// Runs all scenarios, in parallel if there are several cores; the results do not depend on that. Scenarios share the supersteps that
+    /// they have simulated.
     ///
     /// # Errors
-    /// The first scenario (in the order i, ii, iii) that cannot be run.
+    /// A scenario cannot be run. If several cannot, the first one in the order i, ii, iii is reported.
     pub fn run(&self, progress: &Progress) -> Result<Results, Error> {
         let scenarios = &self.config.scenarios;
         let remembered = self.memory();
@@ -130,10 +130,10 @@ impl Experiment {
         self.results(runs)
     }
 
-    /// Runs side by side, once their ledgers are checked.
+    /// Collects runs as results, after a check of their ledgers.
     ///
     /// # Errors
-    /// The terms of a ledger do not add up: a fault of ours.
+    /// The terms of a ledger do not add up, which is a fault of the program.
     pub fn results(&self, runs: Vec<ScenarioRun>) -> Result<Results, Error> {
         let results = Results {
             runs,
@@ -152,7 +152,7 @@ impl Experiment {
         Ok(results)
     }
 
-    /// An error with the settings of this experiment, if it is a fault of ours.
+    /// Adds the settings of this experiment to an error that is a fault of the program.
     fn with_settings(&self, mut error: Error) -> Error {
         if let Error::Broken(broken) = &mut error {
             let version = env!("CARGO_PKG_VERSION").into();
@@ -163,12 +163,12 @@ impl Experiment {
         error
     }
 
-    /// The memory of supersteps that its scenarios may share; none if there is only one.
+    /// Makes a cache of supersteps for the scenarios to share; none if there is only one scenario.
     pub fn memory(&self) -> Option<Memo> {
         (self.config.scenarios.len() > 1).then(|| Memo::new(MemoBudget::default()))
     }
 
-    /// Runs one scenario. Runs that differ in scenario and policy only may share what is remembered of supersteps.
+    /// Runs one scenario. Runs that differ only in scenario and policy may share the cache `memo`.
     ///
     /// # Errors
     /// The run cannot go on (see [`simulate`]).
@@ -183,11 +183,11 @@ impl Experiment {
         self.run_policy(scenario, policy, progress, recorder, memo)
     }
 
-    /// The barrier of a superstep, counted from 1, of scenario iii, with the fields that `migsim decide` reads; each core is a host of its own. A policy
-    /// that is no strategy is called there, and its decision is one of the fields.
+    /// Runs scenario iii up to the barrier of a superstep, counted from 1, and returns the state there with the fields that `migsim decide`
+    /// reads. Each core is a host of its own. A policy that is not a strategy is called there, and its decision is one of the fields.
     ///
     /// # Errors
-    /// There is no such superstep, or the run cannot go on.
+    /// There is no such superstep, or the run fails.
     pub fn snapshot(&self, superstep: u64) -> Result<serde_json::Value, Error> {
         let supersteps = self.workload.supersteps() as u64;
         if superstep == 0 || superstep > supersteps {
@@ -212,7 +212,8 @@ impl Experiment {
         })
     }
 
-    /// Returns the strategy of the policy for a caller that says when a call is ([`migsim_bsp::Stepper`]); none if the policy is no strategy.
+    /// Returns the strategy of the policy, for a caller that decides when to call it ([`migsim_bsp::Stepper`]); none if the policy is not a
+    /// strategy.
     ///
     /// # Errors
     /// Options are out of range.
@@ -221,7 +222,7 @@ impl Experiment {
         policy.entry.adviser(&policy.options, self.config.seed)
     }
 
-    /// Everything that defines a run of a scenario, except the policy: for a [`migsim_bsp::Stepper`].
+    /// Returns everything that defines a run of a scenario, except the policy; a [`migsim_bsp::Stepper`] needs it.
     pub fn setup(&self, scenario: Scenario) -> Setup<'_> {
         Setup {
             platform: &self.platform.platform,
@@ -237,7 +238,7 @@ impl Experiment {
         }
     }
 
-    /// The same with a policy that is not the one of the settings.
+    /// Runs one scenario with a policy other than that of the settings.
     ///
     /// # Errors
     /// As [`Self::run_scenario`].
@@ -253,7 +254,7 @@ impl Experiment {
         self.run_from(placement, scenario, policy, progress, recorder, memo)
     }
 
-    /// The same from another start.
+    /// Runs one scenario with a policy other than that of the settings, and from another start.
     ///
     /// # Errors
     /// As [`Self::run_scenario`].
@@ -296,21 +297,21 @@ impl Results {
         self.runs.iter().find(|run| run.scenario == scenario)
     }
 
-    /// The relative overhead of a run: its time beyond that of scenario i, as a fraction: `(T - T_i) / T_i`. The papers call it overhead for
-    /// scenario ii, and its negative gain for scenario iii. `None` without a scenario i that takes time.
+    /// Computes the relative overhead of a run, its time beyond that of scenario i as a fraction: `(T - T_i) / T_i`. For scenario ii the
+    /// papers call it overhead. For scenario iii they call its negative the gain. `None` without a scenario i that takes time.
     pub fn relative_overhead(&self, run: &ScenarioRun) -> Option<f64> {
         let base = self.get(Scenario::I)?.outcome.makespan.get();
         (base > 0.0).then(|| (run.outcome.makespan.get() - base) / base)
     }
 
-    /// The sources of the difference between a run and scenario i. `None` without scenario i, and for it.
+    /// Computes the ledger of a run: the sources of its difference from scenario i. `None` without scenario i, and for scenario i itself.
     pub fn ledger(&self, run: &ScenarioRun) -> Option<Ledger> {
         let base = self.get(Scenario::I)?;
         (run.scenario != Scenario::I).then(|| Ledger::new(&run.outcome, &base.outcome))
     }
 
-    /// The gain on scenario i from a call until the next one (or the end): the time that scenario i spends in the supersteps until then, less the time that
-    /// this run spends in them \[s\]. All migrations so far have their part in it. `None` without scenario i.
+    /// Computes the gain \[s\] over scenario i from a call until the next one (or the end). It is the time that scenario i spends in these
+    /// supersteps, less the time that this run spends in them. All earlier migrations contribute to it. `None` without scenario i.
     pub fn gain_on_i(&self, run: &ScenarioRun, call: usize) -> Option<f64> {
         let base = &self.get(Scenario::I)?.outcome.supersteps;
         let calls = &run.outcome.calls;

@@ -1,6 +1,6 @@
-//! The seed of the application: that of the run, unless the application was given one of its own.
+//! The seed of the application: the seed of the run, unless the application has its own.
 //!
-//! The key `seed` seeds every random choice of a run. An application with a key `seed` can be drawn from another one, `workload.seed`:
+//! The key `seed` seeds every random choice of a run. The key `workload.seed` gives an application its own seed:
 //!
 //! | what was given | the application is drawn from |
 //! |---|---|
@@ -9,8 +9,8 @@
 //! | `workload.seed` by a built-in experiment, and no `seed` | `workload.seed` |
 //! | `workload.seed` by a built-in experiment, and `seed` | `seed` |
 //!
-//! A seed that the application has from the run is not written under `workload` in the resolved settings. Those settings run again with
-//! another seed then draw another application, too.
+//! A seed that the application takes from the run is not written under `workload` in the resolved settings. Running these settings with
+//! another seed therefore draws another application, too.
 
 use serde_json::Value;
 
@@ -18,12 +18,12 @@ use super::basis::Whole;
 use super::config::ExperimentConfig;
 use migsim_workloads::registry::Entry;
 
-/// The key of the seed of a run, and of that of an application among its keys.
+/// The key of the seed of a run; also the key of the seed among an application's keys.
 pub(super) const KEY: &str = "seed";
 /// The key of the seed of the application in an experiment.
 const OF_WORKLOAD: &str = "workload.seed";
 
-/// Gives the application the seed of the run in `keys`, its own keys, unless it was given one. Returns whether it did.
+/// Writes the seed of the run into `keys`, the keys of the application, unless the application has its own seed. Returns whether it did.
 pub(super) fn share(
     whole: &Whole,
     config: &ExperimentConfig,
@@ -39,13 +39,13 @@ pub(super) fn share(
     is_shared
 }
 
-/// Takes the seed of the application out of settings in which it is that of the run.
+/// Removes the seed of the application from settings in which it is the seed of the run.
 pub(super) fn leave_out(config: &mut ExperimentConfig) {
     config.workload.remove(KEY);
     config.origins.remove(OF_WORKLOAD);
 }
 
-/// The random choices of a run.
+/// The parts of a run that make random choices.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Draws {
     /// Whether the policy or the load draws anything.
@@ -57,12 +57,12 @@ pub(super) struct Draws {
 }
 
 impl Draws {
-    /// Whether the seed of the run changes anything.
+    /// Whether the seed of the run has an effect.
     pub(super) fn uses_seed(self) -> bool {
         self.beside || self.is_shared && self.of_workload
     }
 
-    /// The note about a seed that was chosen and changes nothing.
+    /// Returns the note about a chosen seed that has no effect.
     pub(super) fn note(self, whole: &Whole, seed: u64) -> Option<String> {
         let is_in_vain = !self.uses_seed() && whole.is_chosen(KEY);
         is_in_vain.then(|| {

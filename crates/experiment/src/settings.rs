@@ -1,11 +1,11 @@
-//! The settings of an experiment as one list: of two settings for one key the later one wins.
+//! The settings of an experiment as one list; of two settings for a key, the later one wins.
 //!
 //! ```text
 //! built-in experiments, platform, application, library, files, flags ─> Layers ─> merged settings
 //! ```
-//! Each setting keeps its origin. A problem found in the merged settings therefore points at the line or flag that caused it, and a resolved
-//! experiment states the origin of each value. The name of a network, load or application replaces all keys of the one chosen before: the
-//! list holds an empty object ahead of the settings with that name.
+//! Each setting keeps its origin. A problem of the merged settings therefore points at the line or flag that caused it, and a resolved
+//! experiment states the origin of each value. A new name of a network, load or application replaces all keys of the previous one: the list
+//! gets an empty object before the settings with the new name.
 
 use std::sync::Arc;
 
@@ -32,14 +32,14 @@ impl Flag {
     }
 }
 
-/// One setting with its origin.
+/// A setting with its origin.
 #[derive(Clone, Debug)]
 enum Setting {
     /// All keys of a file, given or built in; they are merged one by one.
     File(Arc<Document>),
     /// One key, set by the source of this name. The settings that a source gives at once share the name.
     Key(Arc<str>, Arc<Flag>),
-    /// An empty object in place of all its keys that were set before, by the source of this name.
+    /// An empty object that removes all keys set before inside it, from the source of this name.
     Emptied(Arc<str>, &'static str),
 }
 
@@ -47,7 +47,7 @@ enum Setting {
 pub(super) const LIBRARY: &str = "library";
 /// The key of the application.
 const APP: &str = "workload.app";
-/// The keys of names, each with the object whose other keys belong to the name.
+/// The keys of names, each with the object whose other keys belong to that name.
 const NAMES: [(&str, &str); 3] = [
     ("network.model", "network"),
     ("load.kind", "load"),
@@ -55,7 +55,7 @@ const NAMES: [(&str, &str); 3] = [
 ];
 
 impl Setting {
-    /// The name of its source.
+    /// The name of the source of the setting.
     fn source(&self) -> &str {
         match self {
             Self::File(document) => &document.source,
@@ -63,12 +63,12 @@ impl Setting {
         }
     }
 
-    /// Whether two settings were given at once.
+    /// Whether two settings were given by the same source at once.
     fn is_beside(&self, other: &Self) -> bool {
         matches!((self, other), (Self::Key(one, _), Self::Key(other, _)) if Arc::ptr_eq(one, other))
     }
 
-    /// The value that it gives to a key.
+    /// The value that the setting gives to a key.
     fn get(&self, key: &str) -> Option<&Value> {
         match self {
             Self::File(document) => lookup(&document.value, key),
@@ -79,7 +79,7 @@ impl Setting {
         }
     }
 
-    /// Whether it gives the value of a key, or leaves none because it replaces the object around the key.
+    /// Whether the setting decides the value of a key: it gives a value, or it replaces the object around the key and leaves none.
     fn decides(&self, key: &str) -> bool {
         match self {
             Self::File(document) => {
@@ -88,7 +88,7 @@ impl Setting {
                 self.get(key).is_some()
                     || ends.any(|end| around(end).is_some_and(|around| !around.is_object()))
             }
-            // A text in place of an object is a mistake, which is reported later, or a name for it.
+            // A text in place of an object is either a name for the object or a mistake, which is reported later.
             Self::Key(_, flag) => {
                 let is_whole =
                     flag.value.is_object() || flag.value.is_array() || flag.value.is_null();
@@ -98,7 +98,7 @@ impl Setting {
         }
     }
 
-    /// Its text about the origin of the value of a key.
+    /// The text of the setting about the origin of a key's value.
     fn text(&self, key: &str) -> Option<&str> {
         let text = match self {
             Self::File(document) => document.value.get("origins")?.get(key)?,
@@ -110,14 +110,14 @@ impl Setting {
     }
 }
 
-/// Settings from any number of sources, the strongest last.
+/// Settings from any number of sources, the strongest source last.
 #[derive(Clone, Debug, Default)]
 pub struct Layers {
     list: Vec<Setting>,
 }
 
 impl Layers {
-    /// Settings by their keys (`workload.app`), without a file.
+    /// Makes settings from keys (`workload.app`) and values, without a file.
     pub fn of<'k>(settings: impl IntoIterator<Item = (&'k str, Value)>) -> Self {
         let flag = |(key, value): (&str, Value)| Flag {
             key: key.to_owned(),
@@ -129,22 +129,22 @@ impl Layers {
         layers
     }
 
-    /// Adds a file on top.
+    /// Adds the settings of a file as the strongest ones.
     pub fn push_file(&mut self, document: impl Into<Arc<Document>>) {
         self.push(vec![Setting::File(document.into())], &[]);
     }
 
-    /// Adds flags on top; of two flags for one key the later wins.
+    /// Adds flags as the strongest settings; of two flags for one key the later wins.
     pub fn push_flags(&mut self, flags: Vec<Flag>) {
         self.push_from("command line", flags);
     }
 
-    /// Adds settings of another source on top, key by key.
+    /// Adds settings of another source as the strongest ones, key by key.
     pub(super) fn push_from(&mut self, source: &str, settings: Vec<Flag>) {
         self.push(keys(source, settings), &[]);
     }
 
-    /// Adds settings that are given at once. After the name of another network come `constants`, those of the library.
+    /// Adds settings that are given at once. If they name another network, `constants`, those of the library, follow the name.
     fn push(&mut self, settings: Vec<Setting>, constants: &[Setting]) {
         for (name, object) in NAMES {
             let Some(one) = settings.iter().rfind(|one| one.get(name).is_some()) else {
@@ -155,7 +155,7 @@ impl Layers {
                 self.list
                     .push(Setting::Emptied(one.source().into(), object));
             }
-            // A constant of the library that a resolved experiment does not have was switched off.
+            // If a resolved experiment lacks a constant of the library, the constant was switched off.
             let is_resolved = settings.iter().any(|one| one.get("basis").is_some());
             if object == "network" && !is_resolved {
                 self.list.extend_from_slice(constants);
@@ -164,8 +164,8 @@ impl Layers {
         self.list.extend(settings);
     }
 
-    /// The settings of all `parts`, the strongest last. Those of a library, with the name of their source, lie below the strongest source that
-    /// names one.
+    /// Joins the settings of all `parts`, the strongest last. The settings of a library, given with the name of their source, go below the
+    /// strongest source that names a library.
     pub(super) fn join(parts: &[&Self], library: Option<(&str, &[Flag])>) -> Self {
         let batches = (parts.iter()).flat_map(|part| part.list.chunk_by(Setting::is_beside));
         let is_given = |batch: &&[Setting]| !matches!(batch, [Setting::Emptied(..)]);
@@ -185,30 +185,30 @@ impl Layers {
         all
     }
 
-    /// The value of a key in the strongest source that has it.
+    /// Returns the value of a key in the strongest source that sets it.
     pub fn get(&self, key: &str) -> Option<Value> {
         self.giver(key)?.get(key).cloned()
     }
 
-    /// The setting that gives the value of a key.
+    /// Finds the setting that gives the value of a key.
     fn giver(&self, key: &str) -> Option<&Setting> {
         let strongest = self.list.iter().rfind(|one| one.decides(key));
         strongest.filter(|one| one.get(key).is_some())
     }
 
-    /// The name of the source that gives the value of a key, and whether it is a file.
+    /// Returns the name of the source that gives the value of a key, and whether the source is a file.
     pub(super) fn source(&self, key: &str) -> Option<(&str, bool)> {
         let giver = self.giver(key)?;
         Some((giver.source(), matches!(giver, Setting::File(_))))
     }
 
-    /// Whether a person chose the value of a key. In resolved settings, which have a `basis`, every key is written.
+    /// Whether a person chose the value of a key. Resolved settings contain every key; they are recognised by their key `basis`.
     pub fn is_chosen(&self, key: &str) -> bool {
         self.giver(key)
             .is_some_and(|giver| giver.get("basis").is_none())
     }
 
-    /// The origin of the value of a key, and whether it is a text of a file; none for a default.
+    /// Returns the origin of the value of a key, and whether it is a text from a file; none for a default.
     pub(super) fn origin(&self, key: &str) -> Option<(String, bool)> {
         let knows = |one: &&Setting| one.text(key).is_some() || one.decides(key);
         let known = self.list.iter().rfind(knows)?;
@@ -217,12 +217,12 @@ impl Layers {
         if let Some(text) = text.or_else(|| beside.find_map(|one| one.text(key))) {
             return Some((text.to_owned(), true));
         }
-        // The name of a network stands for all its constants.
+        // The name of a network sets all its constants.
         let is_given = known.get(key).is_some() || is_within(key, "network");
         is_given.then(|| (format!("stated: given by {}", known.source()), false))
     }
 
-    /// All settings merged: objects of files key by key, anything else replaced whole.
+    /// Merges all settings: objects of files key by key, other values as a whole.
     ///
     /// # Errors
     /// A file is not an object, or a flag sets a key inside something that is not an object.
@@ -250,7 +250,7 @@ impl Layers {
         Ok(all)
     }
 
-    /// Points the problems of `error` at the files and flags that caused them.
+    /// Adds to the problems of `error` the files and flags that caused them.
     #[must_use]
     pub fn locate(&self, error: Error) -> Error {
         error.map(|problem| self.locate_one(problem))
@@ -277,7 +277,7 @@ impl Layers {
     }
 }
 
-/// Settings of one source, given at once.
+/// Makes the settings of one source, given at once.
 fn keys(source: &str, settings: Vec<Flag>) -> Vec<Setting> {
     let source: Arc<str> = source.into();
     let one = |flag: Flag| Setting::Key(Arc::clone(&source), flag.into());
@@ -291,7 +291,7 @@ pub(super) fn is_within(inner: &str, outer: &str) -> bool {
         .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
 }
 
-/// The value at a path such as `policy.name` or `load[1].mean`.
+/// Returns the value at a path such as `policy.name` or `load[1].mean`.
 pub fn lookup<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {
     parts(key).try_fold(value, |value, part| match part.strip_suffix(']') {
         Some(index) => value.get(index.parse::<usize>().ok()?),
@@ -299,7 +299,7 @@ pub fn lookup<'v>(value: &'v Value, key: &str) -> Option<&'v Value> {
     })
 }
 
-/// The same, to be changed.
+/// Returns the value at a path, to be changed.
 pub fn lookup_mut<'v>(value: &'v mut Value, key: &str) -> Option<&'v mut Value> {
     parts(key).try_fold(value, |value, part| match part.strip_suffix(']') {
         Some(index) => value.get_mut(index.parse::<usize>().ok()?),
@@ -307,7 +307,7 @@ pub fn lookup_mut<'v>(value: &'v mut Value, key: &str) -> Option<&'v mut Value> 
     })
 }
 
-/// The steps of a path: keys, and places in lists with their closing bracket.
+/// Splits a path into steps: keys, and indices of lists with their closing bracket.
 fn parts(key: &str) -> impl Iterator<Item = &str> {
     key.split(['.', '[']).filter(|part| !part.is_empty())
 }
@@ -328,12 +328,12 @@ fn merge(below: &mut Value, above: &Value) {
     }
 }
 
-/// Sets a key such as `policy.name` or `load[1].mean`, making objects on the way; `false` if something on the way is not an object, is a list
-/// without that element, or has no name.
+/// Sets a key such as `policy.name` or `load[1].mean` and makes the missing objects of the path. Returns `false` if a value on the path is
+/// not an object, is a list without that element, or has no name.
 pub(super) fn set(value: &mut Value, key: &str, new: Value) -> bool {
     const TRIGGER: &str = "policy.trigger";
     const RECEIVES: &str = "runtime.receives";
-    // A trigger may be a text; beside options of triggers it is the name among them.
+    // A trigger may be a text. If options of triggers are set as well, the text becomes its name among them.
     let is_text = |value: &Value, key| lookup(value, key).is_some_and(Value::is_string);
     let is_object = |value: &Value, key| lookup(value, key).is_some_and(Value::is_object);
     if key == TRIGGER && new.is_string() && is_object(value, TRIGGER) {
@@ -342,7 +342,7 @@ pub(super) fn set(value: &mut Value, key: &str, new: Value) -> bool {
     if key != TRIGGER && is_within(key, TRIGGER) && is_text(value, TRIGGER) {
         value["policy"]["trigger"] = json!({ "name": lookup(value, TRIGGER) });
     }
-    // Receives may be a text, which has no keys: a size takes its place.
+    // Receives may be a text, which has no keys: the text then becomes a size.
     if key != RECEIVES && is_within(key, RECEIVES) && is_text(value, RECEIVES) {
         value["runtime"]["receives"] = json!({});
     }
@@ -371,7 +371,7 @@ fn no_key(all: &Value, flag: &Flag) -> Problem {
     let problem = Problem::new(message)
         .names_no("key", &flag.key)
         .source(&flag.flag);
-    // The longest part of the key that has a value, which then is no object.
+    // Find the longest part of the key that has a value; this value is not an object.
     let ends = flag.key.match_indices(['.', '[']).rev();
     let around = ends
         .map(|(end, _)| &flag.key[..end])

@@ -1,4 +1,4 @@
-//! Inputs shared by many experiments, read once: platforms, and built-in experiments.
+//! Inputs that many experiments share and that are read once: platforms, and built-in experiments.
 //!
 //! One [`Shared`] serves any number of threads. A file that changes while it is used is not read again.
 
@@ -12,20 +12,20 @@ use migsim_base::memory::Limits;
 use migsim_platform::load::Loads;
 use migsim_platform::{self as platform, Clusters, LoadedPlatform};
 
-/// A built-in experiment that another one extends, and the application.
+/// The built-in experiment that another one extends, and the application.
 type ChainKey = (Option<String>, String);
 
 /// A platform under load.
 #[derive(Debug)]
 struct UnderLoad {
     without: Arc<LoadedPlatform>,
-    /// The loads as they are written, and the hashes of their files.
+    /// The loads as JSON text, and the hashes of their files.
     loads: String,
     seed: u64,
     loaded: Arc<LoadedPlatform>,
 }
 
-/// So many hosts and links under load are kept, those of the last experiments.
+/// Maximum number of hosts and links under load that are kept; the oldest experiments are dropped first.
 const MOST_UNDER_LOAD: usize = 1 << 13;
 
 /// Files that were read, by name.
@@ -37,7 +37,7 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// The platform `name`, read when it is first asked for.
+    /// Returns the platform `name`, and reads it at the first request.
     pub(super) fn platform(
         &self,
         name: &str,
@@ -48,14 +48,14 @@ impl Shared {
         })
     }
 
-    /// A platform with these clusters, formed when they are first asked for.
+    /// Returns a platform with these clusters, and forms them at the first request.
     pub(super) fn clustered(
         &self,
         name: &str,
         platform: &Arc<LoadedPlatform>,
         text: &str,
     ) -> Result<Arc<LoadedPlatform>, Error> {
-        // No name of a file has a byte 0.
+        // A file name contains no byte 0.
         let key = format!("{name}\0{text}\0{}", platform.sha256);
         remembered(&self.platforms, key, || {
             let mut formed = LoadedPlatform::clone(platform);
@@ -64,7 +64,7 @@ impl Shared {
         })
     }
 
-    /// A platform under these loads, drawn from `seed`.
+    /// Returns a platform under these loads, drawn from `seed`.
     ///
     /// # Errors
     /// As [`Loads::put_on`].
@@ -91,7 +91,7 @@ impl Shared {
         if let Some(loaded) = found {
             return Ok(loaded);
         }
-        // Two threads may both make it: the loads are equal.
+        // Two threads may both make it; the loads are equal.
         let mut loaded = LoadedPlatform::clone(without);
         loads.put_on(&mut loaded.platform, seed)?;
         let loaded = Arc::new(loaded);
@@ -112,7 +112,7 @@ impl Shared {
         Ok(loaded)
     }
 
-    /// Keeps a platform, which stands for the file of that name from then on.
+    /// Keeps a platform, which from then on stands for the file of that name.
     pub fn put(&self, name: &str, platform: LoadedPlatform) {
         let mut known = self
             .platforms
@@ -125,7 +125,7 @@ impl Shared {
         }
     }
 
-    /// The built-in experiments below one that extends `extends` or else belongs to `app`, the lowest first.
+    /// Returns the built-in experiments below one that extends `extends`, or else below the experiment of `app`, the lowest first.
     pub(super) fn chain(
         &self,
         extends: Option<&str>,
@@ -139,7 +139,7 @@ impl Shared {
     }
 }
 
-/// The value of a key, made when it is first asked for; what cannot be made is tried again the next time.
+/// Returns the value of a key, and makes it at the first request. A value that cannot be made is tried again at the next request.
 ///
 /// # Errors
 /// The value cannot be made.
@@ -152,7 +152,7 @@ pub fn remembered<K: Ord, V: Clone>(
     if let Some(value) = lock().get(&key) {
         return Ok(value.clone());
     }
-    // Two threads may both make it: the values are equal.
+    // Two threads may both make it; the values are equal.
     let value = make()?;
     lock().insert(key, value.clone());
     Ok(value)

@@ -1,4 +1,4 @@
-//! The memory that an experiment needs, checked before anything is allocated for it.
+//! The memory that an experiment needs, checked before the memory is allocated.
 
 use serde_json::{Map, Value};
 
@@ -10,7 +10,7 @@ use migsim_platform::{self as platform, LoadedPlatform};
 use migsim_policies::Policy;
 use migsim_workloads::{Workload, registry};
 
-/// Maximum number of processes whose memory the application itself checks.
+/// Maximum number of processes for which the application itself checks the memory.
 const MANY_PROCESSES: u64 = 10_000_000;
 
 /// Refuses more processes than fit in memory, before the application allocates anything for each of them.
@@ -28,7 +28,7 @@ pub(super) fn check_processes(
     checked.map_err(|problem| problem.key(format!("workload.{key}")))
 }
 
-/// Refuses what cannot fit in memory, before anything is allocated for it.
+/// Refuses an experiment that does not fit in memory, before the memory is allocated.
 pub(super) fn check(
     (config, app): (&ExperimentConfig, &registry::Entry),
     workload: &dyn Workload,

@@ -1,15 +1,15 @@
-//! The start of a run where no mapping is given, and the numbers of other starts that a run is compared with.
+//! The default start of a run without a mapping, and the makespans from other starts that a run is compared with.
 
 use super::built_in;
 use super::config::{ExperimentConfig, MappingKey};
 use migsim_platform::{LoadedPlatform, Rule};
 
-/// Whether a paper used the platform: then its start is contiguous, and no other start is simulated.
+/// Whether a paper used the platform. On such a platform the start is contiguous, and no other start is simulated.
 pub(super) fn is_of_a_paper(platform: &LoadedPlatform) -> bool {
     platform.built_in.is_some_and(built_in::is_of_a_paper)
 }
 
-/// The rule of the start on a platform where no mapping is given. A recorded program has no start of a paper.
+/// Returns the default rule of the start on a platform. A recorded program does not use the start of a paper.
 pub(super) fn usual(platform: &LoadedPlatform, is_recorded: bool) -> Rule {
     if is_of_a_paper(platform) && !is_recorded {
         Rule::Contiguous
@@ -18,7 +18,7 @@ pub(super) fn usual(platform: &LoadedPlatform, is_recorded: bool) -> Rule {
     }
 }
 
-/// Fills in the mapping where none is given.
+/// Sets the mapping if none is given.
 pub(super) fn fill_in(config: &mut ExperimentConfig, platform: &LoadedPlatform, is_recorded: bool) {
     let usual = || MappingKey::Text(usual(platform, is_recorded).name().to_owned());
     config.mapping.get_or_insert_with(usual);
@@ -32,7 +32,7 @@ pub struct StaticStart {
     pub rule: Rule,
     /// The makespan of scenario i \[s\].
     pub makespan_s: f64,
-    /// Whether the run has the same start.
+    /// Whether this start is the start of the run.
     pub is_own: bool,
 }
 
@@ -58,7 +58,7 @@ impl StaticStart {
     }
 }
 
-/// The start with the shortest scenario i; of equal ones the first.
+/// Returns the start with the shortest scenario i, and the first of equal ones.
 pub fn best_of(starts: &[StaticStart]) -> Option<&StaticStart> {
     let by_makespan = |a: &&StaticStart, b: &&StaticStart| a.makespan_s.total_cmp(&b.makespan_s);
     starts.iter().min_by(by_makespan)

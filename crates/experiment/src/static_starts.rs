@@ -1,11 +1,11 @@
-//! Static starts: scenario i from the start that each built-in rule makes, as a measure of gains.
+//! Static starts: scenario i from the start of each built-in rule, as a reference for gains.
 //!
-//! The gain of scenario iii compares with scenario i from the same start. If that start leaves fast cores idle, moves repair it and the gain
-//! is large, though a better start would have cost nothing. On platforms of no paper a run therefore also simulates scenario i from every
-//! rule of [`Rule::ALL`], with the same workload, load and seed. The start there, unless a mapping is given, is [`Rule::USUAL`].
+//! The gain compares scenario iii with scenario i from the same start. If that start leaves fast cores idle, moves repair it and the gain
+//! is large, although a better start would have cost nothing. On a platform that no paper used, a run therefore also simulates scenario i
+//! from the start of every rule of [`Rule::ALL`], with the same workload, load and seed. The default start there is [`Rule::USUAL`].
 //!
-//! Not simulated: starts on the platforms of the papers, whose start is part of their experiment; starts of a workload that prescribes moves;
-//! starts that do not fit into the memory of their hosts or cannot run.
+//! Not simulated are: starts on the platforms of the papers, because the start is part of their experiments; starts of a workload that
+//! prescribes moves; starts that do not fit into the memory of their hosts or cannot run.
 
 use rayon::prelude::*;
 
@@ -24,19 +24,20 @@ const MOST_PROCESS_SUPERSTEPS: u64 = 10_000_000;
 /// The distinct starts of an experiment, before they are simulated.
 #[derive(Debug, Default)]
 pub struct Starts {
-    /// The rules, the one of the run first, each with the index of its placement.
+    /// The rules, first that of the run, each with the index of its placement.
     rules: Vec<(Rule, usize)>,
     placements: Vec<Vec<HostId>>,
     note: Option<String>,
 }
 
 impl Starts {
-    /// The reason why no start is simulated, for the user, if the scenario is too long.
+    /// Returns, for the user, why no start is simulated, if the scenario is too long.
     pub fn note(&self) -> Option<&str> {
         self.note.as_deref()
     }
 
-    /// The number of starts to simulate beside the scenarios of `experiment`: its own start is one of them if scenario i is run.
+    /// Counts the starts to simulate beside the scenarios of `experiment`. Scenario i, if it is run, already simulates the start of the
+    /// run.
     pub fn runs_beside(&self, experiment: &Experiment) -> usize {
         let has_own = experiment.config.scenarios.contains(&Scenario::I);
         let others = self.placements.iter();
@@ -52,10 +53,10 @@ impl Experiment {
         is_of_a_paper(&self.platform)
     }
 
-    /// The starts that are compared with that of this experiment; none on the platforms of the papers.
+    /// Makes the starts that are compared with that of this experiment; there are none on the platforms of the papers.
     ///
     /// # Errors
-    /// A rule cannot place the processes, which making the experiment has tried.
+    /// A rule cannot place the processes; loading the experiment has already checked this.
     pub fn starts(&self) -> Result<Starts, Error> {
         let mut starts = Starts::default();
         if is_of_a_paper(&self.platform) || self.workload.prescribes_moves() {
@@ -90,10 +91,10 @@ impl Experiment {
         Ok(starts)
     }
 
-    /// Simulates scenario i from each of `starts`, in parallel; what `results` hold of scenario i is not simulated again.
+    /// Simulates scenario i from each of `starts`, in parallel. A scenario i that `results` already hold is not simulated again.
     ///
     /// # Errors
-    /// The run was stopped, or a fault of ours. A start that cannot run is left out.
+    /// The run was stopped, or the program is at fault. A start that cannot run is left out.
     pub fn run_starts(
         &self,
         starts: &Starts,

@@ -1,13 +1,14 @@
-//! The best supersteps to call a policy at, known afterwards: what its trigger is measured against.
+//! The best supersteps to call a policy at, found with knowledge of the whole run; triggers are measured against them.
 //!
-//! One run for each barrier i, with a single call there, gives `E_i(t)`, when superstep t ends. The least total of segments,
+//! One run for each barrier i, with a single call there, gives the time `E_i(t)` at which superstep t ends. The least total of segments,
 //!
 //! ```text
 //! best_j = min_{i<j} best_i + E_i(j-1) - E_i(i-1)        E_0: the run without a call
 //! ```
-//! is a shortest path ([`when_optimum`]); a segment contains the price of its call. It is the optimum over all triggers if the policy maps the
-//! state at a barrier to the same map whatever happened before, and if loads do not change with time. Elsewhere it is a guess, so its calls
-//! are simulated, and the fastest run counts, those with a single call or none included.
+//! is a shortest path ([`when_optimum`]). A segment contains the price of its call. The path is optimal over all triggers under two
+//! conditions: the policy maps the state at a barrier to the same placement whatever happened before, and loads do not change with time. In
+//! other cases the path is a guess. The search therefore simulates its calls and takes the fastest run, also among the runs with a single
+//! call and without calls.
 
 use std::collections::BTreeMap;
 
@@ -18,23 +19,24 @@ use migsim_base::units::{Seconds, Time};
 use migsim_bsp::Scenario;
 use migsim_policies::trigger::{Listed, when_optimum};
 
-/// The best calls that were found.
+/// The best calls that the search found.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct BestCalls {
     /// The makespan with them.
     pub makespan: Seconds,
-    /// After which supersteps, counted from 1.
+    /// The supersteps after which there are calls, counted from 1.
     pub calls: Vec<usize>,
-    /// How many runs it took.
+    /// Number of runs that the search simulated.
     pub runs: usize,
 }
 
-/// A run with some calls: its makespan, and when each superstep ends \[s\].
+/// A run with some calls: its makespan, and the end of each superstep \[s\].
 type Run = (Seconds, Vec<f64>);
 
 impl Experiment {
-    /// Searches for the best supersteps to call the policy at, with single calls at `barriers` barriers at most, which are spread evenly.
+    /// Searches for the best supersteps to call the policy at. It tries single calls at no more than `barriers` barriers, which are spread
+    /// evenly.
     ///
     /// # Errors
     /// A run fails.
@@ -123,7 +125,7 @@ mod tests {
                 "{trigger}: {best:?}, {makespan:?}"
             );
         }
-        // The trigger of the policy does not count, and fewer barriers find no more.
+        // The policy's own trigger has no effect, and a search with fewer barriers finds no faster run.
         assert_eq!(
             best,
             of("greedy/every=5").best_calls(100, &progress).unwrap()

@@ -22,10 +22,10 @@ pub(in super::super) struct Parts {
     pub(in super::super) costs: Costs,
 }
 
-/// Makes the changes of the key `changes`, one after the other.
+/// Makes the changes of the key `changes` in their order.
 ///
 /// # Errors
-/// A change cannot be read, or names what the platform does not have; all such changes together.
+/// A change cannot be read, or names a part that the platform does not have. All such changes are reported together.
 pub(in super::super) fn apply(texts: &[String], mut parts: Parts) -> Result<Parts, Error> {
     let mut problems = Vec::new();
     let (mut memory, mut imbalance) = (1.0, 1.0);
@@ -52,7 +52,7 @@ pub(in super::super) fn apply(texts: &[String], mut parts: Parts) -> Result<Part
     Ok(parts)
 }
 
-/// Makes one change, but for those of the application.
+/// Makes one change, except changes of the application.
 fn make(change: &CaseChange, parts: &mut Parts) -> Result<(), Problem> {
     let factor = change.cost_factor();
     match &change.changed {
@@ -86,8 +86,8 @@ fn times(duration: &mut Seconds, factor: f64) {
     *duration = Seconds::of(duration.get() * factor);
 }
 
-/// Multiplies what the protocol of the barrier adds. Without limit all leave when the last one arrives; a barrier that processes may pass
-/// before others arrive keeps its protocol, and its messages are empty.
+/// Multiplies the time that the protocol of the barrier adds. With an unlimited change, all processes leave when the last one arrives. A
+/// barrier that processes may pass before others arrive keeps its protocol, and its messages become empty.
 fn change_barrier(factor: f64, runtime: &mut RuntimeConfig) {
     let barrier = &mut runtime.barrier;
     barrier.bytes = Bytes::of(barrier.bytes.get() * factor);
@@ -128,8 +128,7 @@ fn change_calls(factor: f64, costs: &mut Costs) {
     }
 }
 
-/// The share of the work of a superstep that each process gets if the superstep is balanced: in proportion to the nominal speed that the
-/// process has where it starts.
+/// Computes the share of a balanced superstep's work for each process: in proportion to the nominal speed of the process on its first host.
 fn balanced_shares(parts: &Parts) -> Vec<f64> {
     let hosts = &parts.platform.platform.hosts;
     let mut residents = vec![0_u32; hosts.len()];

@@ -1,16 +1,16 @@
-//! An application with other work or other memory: that of another application, changed process by process.
+//! An application that takes the work or the memory of another application and changes it for each process.
 
 use migsim_base::error::Error;
 use migsim_base::units::{Bytes, Instructions, ProcessId};
 use migsim_workloads::{Extent, Labels, Plan, PrescribedMove, Workload};
 
-/// An application whose work is nearer to balance, or farther from it, and whose processes have another memory.
+/// An application with a changed imbalance, and with a changed memory of its processes.
 #[derive(Debug)]
 pub(super) struct Reworked {
     inner: Box<dyn Workload>,
-    /// Share of the work of a superstep that balances it, per process.
+    /// Share of each process in the work of a balanced superstep.
     shares: Vec<f64>,
-    /// Factor of the deviation of each process's work from its share.
+    /// Factor of the difference between the work of each process and its share.
     imbalance: f64,
     /// Factor of the memory.
     memory: f64,
@@ -19,7 +19,7 @@ pub(super) struct Reworked {
 }
 
 impl Reworked {
-    /// The application `inner` with the deviations from `shares` and the memory multiplied by these factors.
+    /// Makes an application from `inner`: the deviations from `shares` and the memory are multiplied by these factors.
     pub(super) fn new(
         inner: Box<dyn Workload>,
         shares: Vec<f64>,

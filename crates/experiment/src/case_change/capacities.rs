@@ -77,7 +77,7 @@ fn directions(platform: &Platform, name: &str) -> Result<Vec<LinkId>, Problem> {
     Ok(both)
 }
 
-/// The links that a change is about; none if it is about something else, or the platform does not have them.
+/// Finds the links of a change; none if the change is of another kind, or if the platform does not have them.
 pub(in super::super) fn links_of(changed: &Changed, platform: &Platform) -> Vec<LinkId> {
     match changed {
         Changed::Link(name, _) => directions(platform, name).unwrap_or_default(),
@@ -104,7 +104,7 @@ pub(super) fn own_links(platform: &Platform, host: HostId) -> Vec<LinkId> {
     let mut neighbours = platform.clusters[platform.cluster_of(host).index()]
         .hosts
         .clone();
-    // Where one host of a cluster shares its link, all do.
+    // If one other host of the cluster shares this link, all hosts of the cluster share it.
     let other = neighbours.find(|other| *other != host.0);
     if other.is_some_and(|other| access[other as usize] == Some(first)) {
         return Vec::new();
@@ -114,7 +114,8 @@ pub(super) fn own_links(platform: &Platform, host: HostId) -> Vec<LinkId> {
     links
 }
 
-/// The same in zones: the first link of the way out and the last link of the way in, if a neighbour's ways have others.
+/// Finds the access links of a host in zones: the first link of its routes out and the last link of its routes in, unless the routes
+/// between two neighbours use them too.
 fn in_zones(platform: &Platform, host: HostId) -> Vec<LinkId> {
     let hosts = platform.clusters[platform.cluster_of(host).index()]
         .hosts
@@ -223,7 +224,7 @@ fn change_route(change: &CaseChange, names: &str, platform: &mut Platform) -> Re
             for pair in [a * clusters + b, b * clusters + a] {
                 let path = pairs[pair].as_mut();
                 if let Some(latency) = path.and_then(|path| path.latency.as_mut()) {
-                    // Both ways of a cluster to itself are one entry.
+                    // A cluster's route to itself has one entry for both directions.
                     if a != b || !has_latency {
                         *latency = Seconds::of(latency.get() * change.cost_factor());
                     }
@@ -258,7 +259,7 @@ fn change_load(change: &CaseChange, platform: &mut Platform) {
     }
 }
 
-/// A background load that takes a part of what another one takes.
+/// A background load that takes a fraction of what another load takes.
 #[derive(Debug)]
 struct Reduced {
     load: Arc<dyn Background>,
@@ -274,7 +275,7 @@ impl Background for Reduced {
     }
 }
 
-/// The shares that a reduced load leaves.
+/// The shares of capacity that remain under a reduced load.
 #[derive(Clone, Debug)]
 struct Shares {
     steps: Box<dyn StepsAhead>,

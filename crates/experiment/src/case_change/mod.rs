@@ -1,4 +1,4 @@
-//! Changes of a case: the same experiment on a platform, or with an application, that differs in one quantity.
+//! Changes of a case: the same experiment with one quantity of its platform or its application changed.
 //!
 //! ```text
 //! cluster NAME speed AMOUNT                       the speed of each host of a cluster
@@ -104,7 +104,7 @@ pub enum Amount {
 pub struct CaseChange {
     /// The quantity.
     pub changed: Changed,
-    /// By how much.
+    /// Amount of the change.
     pub amount: Amount,
 }
 
@@ -211,7 +211,7 @@ fn unreadable(message: &str) -> Problem {
     Problem::new(message).hint(format!("write one of: {}", FORMS.join(", ")))
 }
 
-/// Reads the words ahead of the amount.
+/// Reads the words before the amount.
 fn changed_of(words: &[&str]) -> Option<Changed> {
     let link = |word: &str| match word {
         "bandwidth" => Some(LinkQuantity::Bandwidth),

@@ -9,7 +9,7 @@ use migsim_base::units::{ClusterId, HostId, LinkId};
 use migsim_bsp::{BarrierKind, CallModel, Outcome};
 use migsim_platform::{Platform, Routes};
 
-/// Clusters up to which the quantities of all clusters are listed, and not of those alone that hold processes at some time.
+/// Maximum number of clusters of which all are listed. On a larger platform, only clusters that hold a process at some time are listed.
 const MOST_CLUSTERS: usize = 12;
 /// Maximum number of single links that are listed.
 const MOST_LINKS: usize = 64;
@@ -27,8 +27,8 @@ pub struct Possible {
 }
 
 impl Experiment {
-    /// Lists the quantities that could be changed in a run with this outcome, each of which some part of the run uses: speeds and links of
-    /// clusters, single links, latencies of routes, prices, load and balance.
+    /// Lists the quantities whose change could matter for a run with this outcome, because some part of the run uses them: speeds and links
+    /// of clusters, single links, latencies of routes, prices, load and balance.
     pub fn possible_changes(&self, outcome: &Outcome) -> Possible {
         let platform = &self.platform.platform;
         let clusters = clusters(platform, &self.placement, outcome);
@@ -79,7 +79,7 @@ impl Experiment {
         possible
     }
 
-    /// The prices that are paid, and the load.
+    /// Lists the load, and the prices that the run pays.
     fn possible_prices(&self, outcome: &Outcome) -> Vec<Changed> {
         let platform = &self.platform.platform;
         let kind = self.config.runtime.barrier.kind;
@@ -102,7 +102,7 @@ impl Experiment {
     }
 }
 
-/// All clusters, or of many those that hold processes at some time.
+/// Lists all clusters. On a platform with many clusters, it lists only clusters that hold a process at some time.
 fn clusters(platform: &Platform, placement: &[HostId], outcome: &Outcome) -> Vec<ClusterId> {
     let all = platform.clusters.len();
     if all <= MOST_CLUSTERS {
@@ -114,8 +114,8 @@ fn clusters(platform: &Platform, placement: &[HostId], outcome: &Outcome) -> Vec
     used.into_iter().collect()
 }
 
-/// The links on routes between and inside clusters that are no access links, in the order of the platform; of a duplex link its first
-/// direction.
+/// Lists the links between and inside clusters that are not access links, in the order of the platform. A duplex link is listed by its
+/// first direction.
 fn links_between(platform: &Platform, clusters: &[ClusterId]) -> Vec<LinkId> {
     let ends = |cluster: &ClusterId| {
         let hosts = platform.clusters[cluster.index()].hosts.clone();

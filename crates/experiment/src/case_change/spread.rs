@@ -4,8 +4,8 @@ use super::Amount;
 use migsim_base::error::Problem;
 use migsim_base::units::HostId;
 
-/// Places the processes in their order on the same hosts in the same order, with `amount` processes more on each of them; a host keeps at
-/// least one. Processes for which there is no place then go to hosts that were empty, in the order of the platform.
+/// Places `amount` more processes on each host that has some; the order of processes and of hosts stays. A host keeps at least one process.
+/// Processes without a place then go to hosts that were empty, in the order of the platform.
 ///
 /// # Errors
 /// There are not enough hosts.

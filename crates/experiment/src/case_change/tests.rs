@@ -101,13 +101,13 @@ fn changes_are_kept_in_the_settings_and_change_nothing_else_there() {
     let mut settings = changed.resolved.clone();
     let kept = settings.as_object_mut().unwrap().remove("changes");
     assert_eq!(kept, Some(json!(["calls unlimited"])));
-    // The origins say that the key was given.
+    // The origins record that the key was given.
     let origins = |mut settings: Value| {
         settings.as_object_mut().unwrap().remove("origins");
         settings
     };
     assert_eq!(origins(settings), origins(plain.resolved.clone()));
-    // Settings that were resolved are an experiment of the same changes.
+    // Resolved settings are an experiment with the same changes.
     let mut layers = Layers::default();
     let text = changed.resolved.to_string();
     layers.push_file(migsim_base::document::Document::parse("again.json", text).unwrap());
@@ -150,7 +150,7 @@ fn one_process_less_or_more_a_host_uses_more_or_fewer_hosts() {
                 .collect::<Vec<_>>()
         })
     };
-    // Two a host: then three, and one.
+    // Two processes on each host become three, then one.
     assert_eq!(place(1, &[1, 1, 2, 2, 0]).unwrap(), [1, 1, 1, 2, 2]);
     assert_eq!(place(-1, &[1, 1, 2, 2]).unwrap(), [1, 2, 0, 3]);
     assert!(

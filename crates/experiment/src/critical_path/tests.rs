@@ -5,12 +5,12 @@ use crate::{Layers, Limits};
 use migsim_base::random::{Purpose, Stream};
 use serde_json::{Value, json};
 
-/// A value of a list, drawn.
+/// Draws one value of a list.
 fn one<T: Clone>(random: &mut Stream, values: &[T]) -> T {
     values[random.below(values.len())].clone()
 }
 
-/// Draws the settings under which processes, messages, calls and moves meet.
+/// Draws the settings under which processes, messages, calls and moves share resources.
 fn share(settings: &mut Vec<(&str, Value)>, random: &mut Stream) {
     let barriers = [
         "ideal",
@@ -65,7 +65,8 @@ fn share(settings: &mut Vec<(&str, Value)>, random: &mut Stream) {
     }
 }
 
-/// An experiment with drawn settings; `is_shared`: several processes on a core and messages on links, loads, any policy.
+/// Makes an experiment with drawn settings. With `is_shared`, several processes share a core and messages share links, and there are loads
+/// and any policy.
 fn drawn(seed: u64, is_shared: bool) -> Experiment {
     let mut random = Stream::new(seed, Purpose::Search);
     let mut settings: Vec<(&str, Value)> = vec![
@@ -133,7 +134,7 @@ fn the_pieces_of_drawn_runs_join_exactly_and_add_up_to_the_makespan() {
     let mut refused = 0;
     for seed in 1..=runs() {
         let experiment = drawn(seed, true);
-        // Some draws wait for ever, or move a process to a host that is full.
+        // Some draws never end, or move a process to a host without free memory.
         let Ok((run, path)) = experiment.run_with_path(Scenario::Iii, &Progress::default()) else {
             refused += 1;
             continue;
@@ -169,7 +170,7 @@ fn the_pieces_of_drawn_runs_join_exactly_and_add_up_to_the_makespan() {
         }
     }
     assert!(10 * refused <= runs(), "{refused} refused");
-    // The draw reaches every kind but waits, which need slow start or queues.
+    // The draws reach every kind except waits, which need slow start or queues.
     let all = [
         PieceKind::Compute,
         PieceKind::Latency,
@@ -216,7 +217,7 @@ fn with(experiment: &Experiment, change: &str) -> f64 {
     run.unwrap().outcome.makespan.get()
 }
 
-/// A drawn experiment in which nothing is shared, its makespan, and the share of the path of each cluster's speed \[%\].
+/// Makes a drawn experiment in which nothing is shared, its makespan, and the share of each cluster's speed in the critical path \[%\].
 fn unshared(seed: u64) -> (Experiment, f64, Vec<(Changed, f64)>) {
     let experiment = drawn(seed, false);
     let (run, path) = experiment
@@ -254,7 +255,7 @@ fn where_nothing_is_shared_a_resource_that_is_never_on_the_path_changes_nothing(
 
 #[test]
 fn the_share_of_the_path_foretells_a_small_gain() {
-    // 1 % more speed gains share · (1 - 1/1.01), unless the path switches.
+    // 1 % more speed gains share · (1 - 1/1.01), unless another path becomes critical.
     let mut errors = Vec::new();
     for seed in 1..=runs() / 4 {
         let (experiment, makespan, shares) = unshared(seed);
@@ -264,7 +265,7 @@ fn the_share_of_the_path_foretells_a_small_gain() {
             }
             let predicted = share * (1.0 - 1.0 / 1.01);
             let gain = 100.0 * (1.0 - with(&experiment, &format!("{changed} +1%")) / makespan);
-            // A path that switches gains less, never more.
+            // If another path becomes critical, the gain is smaller, never larger.
             assert!(
                 gain <= predicted + 1e-9,
                 "seed {seed} {changed}: {gain} {predicted}"
@@ -274,6 +275,6 @@ fn the_share_of_the_path_foretells_a_small_gain() {
     }
     errors.sort_by(f64::total_cmp);
     let median = errors[errors.len() / 2];
-    // Predictions are up to 1 point.
+    // The predictions are up to 1 point.
     assert!(median < 0.1, "{median}");
 }

@@ -3,9 +3,9 @@
 //! ```text
 //! cost(a) = Σ_t max_h W_h(t) / (s_h · min(c_h, n_h))  +  Σ_p price(p)          W_h(t): work of the processes of host h in superstep t
 //! ```
-//! with the speed s that external load leaves now, c cores and n processes of the host, and the price of each process that is not where it was.
-//! The search moves the process to the host that lessens the cost most, until none does. Messages are left out: what the simulator thinks of the
-//! placement decides.
+//! with the speed s that the background load leaves now, c cores and n processes of the host, and the price of each process that moves. The
+//! search makes the move that reduces the cost most, until no move reduces it. Messages are left out, since the placement is simulated
+//! afterwards and judged by its makespan.
 
 use std::ops::Range;
 
@@ -14,21 +14,21 @@ use migsim_base::units::{Bytes, HostId, Seconds, to_u32};
 use migsim_bsp::{MoveCost, Transfer, View};
 use migsim_workloads::Plan;
 
-/// Maximum number of supersteps of a window that are considered, evenly spread.
+/// Maximum number of supersteps of a window that are considered; they are spread evenly.
 const SAMPLES: usize = 24;
-/// Maximum number of pairs of a process and a host that are tried in a step.
+/// Maximum number of pairs of a process and a host that one step tries.
 const MOST_PAIRS: usize = 4096;
 
 /// The work of the next supersteps on the hosts.
 pub(super) struct Window<'w> {
     experiment: &'w Experiment,
     view: &'w View<'w>,
-    /// The work of each process by sample [instructions], and the number of supersteps that a sample stands for.
+    /// Work of each process by sample [instructions], and the number of supersteps per sample.
     work: Vec<Vec<f64>>,
     weight: f64,
-    /// The speed of a core of each host that is left [instructions/s].
+    /// Speed of a core of each host under its background load [instructions/s].
     speed: Vec<f64>,
-    /// The place of each process, and the number of processes of each host.
+    /// Host of each process, and the number of processes of each host.
     hosts: Vec<usize>,
     residents: Vec<usize>,
     /// The work on each host by sample [instructions].
@@ -36,13 +36,13 @@ pub(super) struct Window<'w> {
 }
 
 impl<'w> Window<'w> {
-    /// The supersteps `range`, counted from 0, from the places of `view` on.
+    /// Makes the window of the supersteps `range`, counted from 0, with the placement of `view`.
     pub(super) fn new(experiment: &'w Experiment, view: &'w View<'w>, range: Range<usize>) -> Self {
         let count = range.len().min(SAMPLES);
         let mut plan = Plan::default();
         let sample = |at: usize| {
             let mut superstep = range.start + at * range.len() / count;
-            // A plan that repeats is that of an earlier superstep.
+            // If a plan repeats, use the earlier superstep that it repeats.
             while superstep > 0 && experiment.workload.repeats(superstep) {
                 superstep -= 1;
             }
@@ -78,7 +78,7 @@ impl<'w> Window<'w> {
         window
     }
 
-    /// The moves to the placement with the least cost that the search finds.
+    /// Finds the moves to the placement with the lowest cost that the search reaches.
     pub(super) fn moves(mut self) -> Vec<(u32, HostId)> {
         let processes = self.hosts.len();
         for _ in 0..2 * processes {
@@ -94,7 +94,7 @@ impl<'w> Window<'w> {
             .collect()
     }
 
-    /// The move that lessens the cost most; none if none does.
+    /// Finds the move that reduces the cost most; none if no move reduces it.
     fn best_move(&self) -> Option<(usize, usize)> {
         let tops: Vec<[(f64, usize); 3]> =
             self.load.iter().map(|load| self.slowest(load)).collect();
@@ -121,7 +121,7 @@ impl<'w> Window<'w> {
         best.1
     }
 
-    /// The hosts that a process may go to: all, or those that would have the least work for their speed, up to `most`.
+    /// Lists the destinations to try: all hosts, or the `most` hosts that would have the least work for their speed.
     fn targets(&self, most: usize) -> Vec<usize> {
         let mut hosts: Vec<usize> = (0..self.speed.len()).collect();
         if hosts.len() > most {
@@ -135,13 +135,13 @@ impl<'w> Window<'w> {
         hosts
     }
 
-    /// The speed of a host with so many processes [instructions/s].
+    /// Computes the speed of a host with `residents` processes [instructions/s].
     fn rate(&self, host: usize, residents: usize) -> f64 {
         let cores = self.view.platform.hosts[host].cores as usize;
         self.speed[host] * cores.min(residents.max(1)) as f64
     }
 
-    /// The three hosts that take longest with these loads, and their times [s].
+    /// Finds the three hosts that take longest with these loads, and their times [s].
     fn slowest(&self, load: &[f64]) -> [(f64, usize); 3] {
         let mut top = [(0.0, 0); 3];
         for (host, load) in load.iter().enumerate() {
@@ -157,7 +157,7 @@ impl<'w> Window<'w> {
         top
     }
 
-    /// The sum over the samples of the longest time of a host [s], after a move.
+    /// Computes the sum over the samples of the longest time of a host after a move [s].
     fn sum_after(&self, process: usize, to: usize, tops: &[[(f64, usize); 3]]) -> f64 {
         let from = self.hosts[process];
         let (left, come) = (
@@ -176,13 +176,13 @@ impl<'w> Window<'w> {
         longest.sum()
     }
 
-    /// The price of a process on a host [s]: none where it is now.
+    /// Computes the price of moving a process to a host [s]; 0 on its present host.
     fn price(&self, process: usize, host: usize) -> f64 {
         let from = self.view.placement[process];
         if from.index() == host {
             return 0.0;
         }
-        // The memory is sent as if alone.
+        // The memory is transferred as if no other flow shared its links.
         let costs = MoveCost {
             transfer: match self.experiment.config.costs.migration.transfer {
                 Transfer::Flow => Transfer::Nominal,

@@ -1,14 +1,14 @@
-//! Tests of the optimum: against all plans of two processes, and between the bound and what a search finds.
+//! Tests of the optimum: it equals the best of all plans of two processes, and lies between the bound and the plan of a search.
 
 use super::*;
 use crate::{Layers, Limits, Progress};
 use migsim_bsp::{Decision, Migration, Stepper};
 use serde_json::{Value, json};
 
-/// Relative tolerance of sums that are taken in another order.
+/// Relative tolerance of sums in another order.
 const ROUNDING: f64 = 1e-9;
 
-/// A drawn case: unlike hosts in two clusters, work that is spread and drifts, fixed prices; `policy` decides.
+/// Draws a case with unlike hosts in two clusters, work that is unequal and drifts, and fixed prices; `policy` decides.
 fn tiny(
     seed: u64,
     (processes, hosts, supersteps): (u64, u64, u64),
@@ -55,7 +55,7 @@ fn tiny(
     Experiment::load(&Layers::of(settings), Limits::default())
 }
 
-/// The policies that are held against the optimum.
+/// The policies that are compared with the optimum.
 const POLICIES: [&str; 8] = [
     "never",
     "greedy/every=5",
@@ -67,7 +67,7 @@ const POLICIES: [&str; 8] = [
     "inform-and-transfer/every=10",
 ];
 
-/// Bound, optimum, hindsight and the best policy of a case \[s\].
+/// Computes the bound, the optimum, the plan in hindsight and the best policy of a case \[s\].
 fn chain(seed: u64, size: (u64, u64, u64), budget: usize) -> [f64; 4] {
     let progress = Progress::default();
     let (mut fastest, mut starts) = (f64::INFINITY, Vec::new());
@@ -82,7 +82,7 @@ fn chain(seed: u64, size: (u64, u64, u64), budget: usize) -> [f64; 4] {
     let optimum = experiment.optimum().unwrap();
     let bound = experiment.lower_bound().get();
     let hindsight = experiment.hindsight(&starts, budget, &progress).unwrap();
-    // The plan of the optimum takes as long as it says.
+    // A run with the optimal plan takes the predicted time.
     let again = experiment.hindsight(&[optimum.plan], 1, &progress).unwrap();
     let (again, optimum) = (again.makespan.get(), optimum.makespan.get());
     assert!(
@@ -104,7 +104,7 @@ fn the_bound_is_below_the_optimum_and_that_below_hindsight_and_that_below_every_
     }
 }
 
-/// The medians of the gaps at the full size: `cargo test --release -p migsim-experiment --lib optimum -- --ignored --nocapture`.
+/// Prints the medians of the gaps at full size: `cargo test --release -p migsim-experiment --lib optimum -- --ignored --nocapture`.
 #[test]
 #[ignore = "minutes in the release profile"]
 #[expect(clippy::print_stdout, reason = "a study that is run by hand")]
@@ -138,7 +138,7 @@ fn the_optimum_is_that_of_all_plans_of_two_processes() {
     for seed in 1..=6 {
         let experiment = tiny(seed, (2, 2, 4), "never").unwrap();
         let setup = experiment.setup(Scenario::Iii);
-        // Four placements after each of the first three supersteps, the last barrier without a call.
+        // Each of the first three supersteps has four placements after it; the last barrier has no call.
         let times = (0..64).map(|plan: usize| {
             let mut run = Stepper::new(&setup).unwrap();
             for barrier in 0..3 {

@@ -1,4 +1,4 @@
-//! Notes about values that can hardly be meant: a slipped unit, percent for a share, dates of a clock, a typo that makes processes.
+//! Notes about implausible values: a wrong unit, percent for a share, epoch times in a load, a typo that adds processes.
 //!
 //! ```text
 //! rules.rs       the table: name, threshold with its reason, advice; the page of the book is made from it
@@ -6,7 +6,7 @@
 //! settings.rs    options, loads, the application     (whatever reads settings)
 //! outcome.rs     makespan, supersteps, loads, moves  (after a run)
 //! ```
-//! Values that cannot be meant are refused where they are read. A note changes no result, and no experiment of a paper has one.
+//! Impossible values are refused where they are read. A note changes no result, and no experiment of a paper has one.
 
 mod outcome;
 mod platform;

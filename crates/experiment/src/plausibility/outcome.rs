@@ -10,19 +10,19 @@ use migsim_base::units::{BytesPerSecond, HostId, ProcessId, Seconds};
 use migsim_bsp::{Cause, Scenario, SuperstepDates, Transfer};
 use migsim_policies as policy;
 
-/// The most clusters between which the cheapest move is sought.
+/// Maximum number of clusters between which the cheapest move is searched.
 const MOST_CLUSTERS: usize = 16;
 
 impl Experiment {
-    /// Notes for its user about results that can hardly be meant, a sentence each: the makespan, supersteps, loads that come too late, moves
-    /// that take longer than the run.
+    /// Returns notes for the user about implausible results, a sentence each: the makespan, supersteps, loads that begin after the run,
+    /// moves that take longer than the run.
     pub fn notes_of(&self, results: &Results) -> Vec<String> {
         let findings = of_results(self, results);
         findings.iter().map(Finding::note).collect()
     }
 }
 
-/// Finds results that can hardly be meant.
+/// Finds implausible results.
 fn of_results(experiment: &Experiment, results: &Results) -> Vec<Finding> {
     let makespans = results.runs.iter().map(|run| run.outcome.makespan.get());
     let makespan = makespans.fold(0.0, f64::max);
@@ -33,7 +33,7 @@ fn of_results(experiment: &Experiment, results: &Results) -> Vec<Finding> {
         .load_beginnings()
         .filter_map(|(name, begins)| late_load(&name, begins, makespan))
         .collect();
-    // A superstep of a day says more about the cause than a run of a year.
+    // A superstep of a day is closer to the cause than a run of a year.
     findings.extend(unit.or_else(|| year(makespan)));
     findings.extend(move_longer_than_run(experiment, results));
     findings
@@ -53,7 +53,7 @@ fn year(makespan: f64) -> Option<Finding> {
     above(YEAR, makespan, what)
 }
 
-/// The computation of a superstep \[s\].
+/// Computes the duration of the computation of a superstep \[s\].
 fn computation(dates: &SuperstepDates) -> f64 {
     dates.computed.get() - dates.start.get()
 }
@@ -81,7 +81,7 @@ fn short_supersteps<'r>(
     })
 }
 
-/// A long time in days or years.
+/// Formats a long time in days or years.
 fn long(seconds: f64) -> String {
     let (value, unit) = match seconds {
         above if above > YEAR.threshold => (above / YEAR.threshold, "years"),
@@ -94,7 +94,7 @@ fn long(seconds: f64) -> String {
     }
 }
 
-/// Compares the shortest move with the run without moves.
+/// Compares the duration of the shortest move with the run without moves.
 fn move_longer_than_run(experiment: &Experiment, results: &Results) -> Option<Finding> {
     let without = results
         .get(Scenario::I)
@@ -111,7 +111,7 @@ fn move_longer_than_run(experiment: &Experiment, results: &Results) -> Option<Fi
     })
 }
 
-/// The duration of the shortest move that the policy made \[s\].
+/// Finds the duration of the shortest move that the policy made \[s\].
 fn shortest_move(run: &ScenarioRun) -> Option<f64> {
     let moves = run.outcome.migrations.iter();
     let moves = moves.filter(|one| one.cause == Cause::Policy);
@@ -119,7 +119,7 @@ fn shortest_move(run: &ScenarioRun) -> Option<f64> {
     moves.reduce(f64::min)
 }
 
-/// The time of a move of the smallest process over the widest route between the managers of two clusters \[s\].
+/// Computes the time to move the smallest process over the widest route between the managers of two clusters \[s\].
 fn cheapest_move(experiment: &Experiment) -> Option<f64> {
     let costs = experiment.config.costs.migration;
     let fixed = costs.fixed.get();
@@ -156,7 +156,7 @@ mod tests {
             "the load of `north.csv` begins at 20 s, and the run ends at 11.43 s: it has no effect";
         assert!(note.starts_with(expected), "{note}");
         assert_eq!(of(11.43), None);
-        assert_eq!(of(1e9), None); // the dates of a clock have a note of their own
+        assert_eq!(of(1e9), None); // epoch times have their own note
     }
 
     #[test]
@@ -170,7 +170,7 @@ mod tests {
         );
     }
 
-    /// Supersteps that compute for so long \[s\].
+    /// Makes supersteps with these computations \[s\].
     fn supersteps(computations: &[f64]) -> Vec<(SuperstepDates, u64)> {
         let at = |seconds: f64| Time::ZERO + Seconds::of(seconds);
         let dates = |&length: &f64| SuperstepDates {
@@ -203,6 +203,6 @@ mod tests {
             "{note}"
         );
         assert_eq!(short(&[1e-7, 1.1e-6]), None);
-        assert_eq!(short(&[0.0, 0.0]), None); // messages alone
+        assert_eq!(short(&[0.0, 0.0]), None); // supersteps with messages only
     }
 }

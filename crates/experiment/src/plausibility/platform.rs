@@ -10,10 +10,10 @@ use migsim_base::words::counted;
 use migsim_platform::{Host, Link, Platform, Routes};
 use migsim_policies as policy;
 
-/// The fewest clusters that may have been formed by accident.
+/// Minimum number of clusters that may have been formed by accident.
 const FEWEST_CLUSTERS: usize = 3;
 
-/// Finds values of a platform that can hardly be meant; clusters that the user chose are not judged.
+/// Finds implausible values of a platform; clusters that the user chose are not judged.
 pub fn of_platform(platform: &Platform, are_clusters_chosen: bool) -> Vec<Finding> {
     let small = (!are_clusters_chosen).then(|| small_clusters(platform));
     [speeds(platform), latencies(platform), small.flatten()]
@@ -22,7 +22,7 @@ pub fn of_platform(platform: &Platform, are_clusters_chosen: bool) -> Vec<Findin
         .collect()
 }
 
-/// A platform with a single cluster, which leaves some policies nothing to do.
+/// Finds a platform with a single cluster, where some policies have no move to make.
 pub fn of_clusters(platform: &Platform) -> Option<Finding> {
     let clusters = platform.clusters.len();
     (clusters as f64 <= ONE_CLUSTER.threshold).then(|| {
@@ -32,7 +32,7 @@ pub fn of_clusters(platform: &Platform) -> Option<Finding> {
     })
 }
 
-/// The same of a run, if its policy with these options moves processes between clusters only.
+/// Finds a run on a single cluster whose policy, with these options, moves processes only between clusters.
 pub(super) fn clusters_of_policy(
     platform: &Platform,
     policy: &policy::Entry,
@@ -103,7 +103,7 @@ fn small_clusters(platform: &Platform) -> Option<Finding> {
     })
 }
 
-/// A finding of a value above the threshold of its rule.
+/// Makes a finding if a value is above the threshold of its rule.
 pub(super) fn above(rule: Rule, value: f64, what: impl FnOnce() -> String) -> Option<Finding> {
     (value > rule.threshold).then(|| Finding::new(rule, what()))
 }
@@ -115,7 +115,7 @@ mod tests {
     use migsim_platform::{Clusters, from_json, from_simgrid};
     use serde_json::json;
 
-    /// Two clusters of two hosts, of 3 GHz and of `speed`, with a link of `latency` between them.
+    /// Two clusters of two hosts, of 3 GHz and of `speed`, joined by a link of `latency`.
     fn pair(speed: &str, latency: &str) -> Platform {
         let cluster = |name: &str, speed: &str| {
             format!(
@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn a_slipped_prefix_of_a_speed_is_noticed() {
         assert_eq!(found(&pair("29 MHz", "10 ms")), ["speed-ratio"]);
-        assert_eq!(found(&pair("30 MHz", "10 ms")), [""; 0]); // 100 times
+        assert_eq!(found(&pair("30 MHz", "10 ms")), [""; 0]); // a ratio of 100 is allowed
         let note = of_platform(&pair("2.6 MHz", "10 ms"), false)[0].note();
         let expected = "host `b-0` has 2.6 MHz and host `a-1` 3 GHz, 1154 times as much: check the units of `speed` (MHz, GHz)";
         assert_eq!(note, expected);
@@ -167,7 +167,7 @@ mod tests {
         let six = ["n-0.0", "n-0.1", "n-1.0", "n-1.1", "n-2.0", "n-2.1"];
         assert_eq!(found(&flat(&six)), ["small-clusters"]);
         assert_eq!(of_platform(&flat(&six), true), []);
-        // Seven hosts in three clusters are more than two each; two clusters may be meant.
+        // Seven hosts in three clusters are more than two each. Two clusters may be intended.
         let seven = [&six[..], &["n-2.2"]].concat();
         assert_eq!(found(&flat(&seven)), [""; 0]);
         assert_eq!(found(&flat(&six[..4])), [""; 0]);
@@ -208,7 +208,7 @@ mod tests {
         assert!(of(&one, "authors-2015").is_some());
         assert_eq!(of(&one, "migbsp/within"), None);
         assert_eq!(of(&one, "refine"), None);
-        assert_eq!(of(&one, "migbsp-2007"), None); // its own Set competes with another host of it
+        assert_eq!(of(&one, "migbsp-2007"), None); // this policy may move a process to another host of its own Set
         assert_eq!(of(&flat(&["a-0", "a-1", "b-0"]), "migbsp"), None);
     }
 }

@@ -1,4 +1,4 @@
-//! The table of rules: thresholds with their reasons, and what to do.
+//! The table of rules for implausible values: thresholds with their reasons, and the advice to the user.
 
 /// The stage at which a rule is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub enum Stage {
     Result,
 }
 
-/// A rule about values that can hardly be meant.
+/// A rule about implausible values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Rule {
@@ -20,13 +20,13 @@ pub struct Rule {
     pub name: &'static str,
     /// The stage at which it is checked.
     pub stage: Stage,
-    /// The condition for a note; `{}` stands for the threshold where it is no mere 1.
+    /// The condition for a note. `{}` stands for the threshold; a threshold of 1 is part of the text.
     pub condition: &'static str,
     /// The threshold, in the unit of the condition.
     pub threshold: f64,
     /// The reason for the threshold.
     pub reason: &'static str,
-    /// Advice to the user, as it stands at the end of the note.
+    /// Advice to the user at the end of the note.
     pub advice: &'static str,
 }
 
@@ -70,7 +70,7 @@ pub(super) const ONE_CLUSTER: Rule = Rule {
     advice: "form several clusters (`--clusters` for zones, `clusters` in JSON), or choose a policy that moves between hosts (`--policy refine`)",
 };
 
-/// A share above the whole.
+/// A share above 1.
 pub(super) const SHARE: Rule = Rule {
     name: "share-above-one",
     stage: Stage::Settings,
@@ -80,7 +80,7 @@ pub(super) const SHARE: Rule = Rule {
     advice: "write percent as a share, 50 % as 0.5",
 };
 
-/// A load with the dates of a clock.
+/// A load with epoch times.
 pub(super) const EPOCH: Rule = Rule {
     name: "dates-of-a-clock",
     stage: Stage::Settings,
@@ -130,7 +130,7 @@ pub(super) const LONG_SUPERSTEP: Rule = Rule {
     advice: "check the unit of the work, as in the column `work [Ginstr]` (plain instructions are `instr`)",
 };
 
-/// Supersteps that compute for next to nothing.
+/// Supersteps with almost no computation.
 pub(super) const SHORT_SUPERSTEP: Rule = Rule {
     name: "short-supersteps",
     stage: Stage::Result,
@@ -166,7 +166,7 @@ pub const RULES: [Rule; 12] = [
     MOVE,
 ];
 
-/// A value that can hardly be meant.
+/// An implausible value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
     pub(super) rule: Rule,
@@ -178,7 +178,7 @@ impl Finding {
         Self { rule, what }
     }
 
-    /// The note: what was found, and what to do.
+    /// Returns the note: the finding and the advice.
     pub fn note(&self) -> String {
         format!("{}: {}", self.what, self.rule.advice)
     }

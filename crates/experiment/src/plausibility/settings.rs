@@ -12,7 +12,7 @@ use migsim_platform::load::Loads;
 use migsim_policies as policy;
 use migsim_workloads::{Plan, Workload};
 
-/// The most processes that a note names.
+/// Maximum number of processes that a note names.
 const MOST_NAMES: usize = 3;
 
 /// The settings that are checked.
@@ -26,7 +26,7 @@ pub(crate) struct Given<'a> {
     pub(crate) loads: &'a Loads,
     /// The application.
     pub(crate) workload: &'a dyn Workload,
-    /// Whether files say what its processes do.
+    /// Whether files define the work of its processes.
     pub(crate) is_read: bool,
     /// The platform.
     pub(crate) platform: &'a Platform,
@@ -34,7 +34,7 @@ pub(crate) struct Given<'a> {
     pub(crate) scenarios: &'a [Scenario],
 }
 
-/// Finds settings that can hardly be meant.
+/// Finds implausible settings.
 pub(crate) fn of_settings(given: Given<'_>) -> Vec<Finding> {
     let is_asked = given.scenarios.iter().any(|one| *one != Scenario::I);
     let mut findings = Vec::new();
@@ -49,7 +49,7 @@ pub(crate) fn of_settings(given: Given<'_>) -> Vec<Finding> {
     for (name, begins) in given.loads.beginnings() {
         findings.extend(epoch(&name, begins));
     }
-    // Tasks of recorded ranks have numbers of their own.
+    // The tasks of recorded ranks have other numbers than processes.
     if given.is_read && given.workload.labels().is_none() {
         findings.extend(idle(given.workload));
     }
@@ -59,7 +59,7 @@ pub(crate) fn of_settings(given: Given<'_>) -> Vec<Finding> {
 fn shares(policy: &policy::Entry, options: &Value) -> Vec<Finding> {
     let one = |key: &&str| {
         let value = options[*key].as_f64()?;
-        // The same words for all values of a sweep.
+        // The text is the same for all values of a sweep, so that it is reported once.
         let what = || format!("`policy.{}.{key}` is above 1, the whole", policy.name);
         above(SHARE, value, what)
     };
@@ -71,12 +71,12 @@ fn epoch(name: &str, begins: Seconds) -> Option<Finding> {
     is_late.then(|| Finding::new(EPOCH, format!("the load of {name} begins at {begins}")))
 }
 
-/// Whether a load begins at a date of a clock.
+/// Whether a load begins at an epoch time.
 pub(super) fn is_of_a_clock(begins: Seconds) -> bool {
     begins.get() >= EPOCH.threshold
 }
 
-/// Processes that neither compute nor send nor receive in any superstep. The search ends when all have been active.
+/// Finds processes that neither compute nor send nor receive in any superstep. The search ends when all processes have been active.
 fn idle(workload: &dyn Workload) -> Option<Finding> {
     let processes = workload.processes();
     let (mut is_active, mut left) = (vec![false; processes], processes);

@@ -71,7 +71,7 @@ fn a_policy_with_a_trigger_of_its_own_keeps_it_unless_another_one_is_named() {
         other["trigger"],
         json!({ "name": "never", "never": {}, "only_if_paid_back": true })
     );
-    // The trigger of a whole comparison is not that of the baseline, whose calls would cost something.
+    // The trigger of a whole comparison does not apply to the baseline, whose calls would have a cost.
     let baseline = chosen(&json!({ "name": "never", "trigger": "every=5" })).unwrap();
     assert_eq!(baseline, own);
     let priced = chosen(&json!({ "name": "never/every=5" })).unwrap();
@@ -95,7 +95,7 @@ fn every_policy_may_have_to_pay_its_calls_back() {
         assert_eq!(policy_label(&found), label, "{name}");
         assert_eq!(chosen(&found).as_ref(), Ok(&found), "{name}");
     }
-    // The key alone leaves MigBSP its own trigger.
+    // With only this key, `MigBSP` keeps its own trigger.
     let key = chosen(&json!({ "trigger": { "only_if_paid_back": true } })).unwrap();
     assert_eq!(key["trigger"], json!({ "only_if_paid_back": true }));
 }
@@ -130,7 +130,7 @@ fn a_forecast_is_the_third_part_of_a_name() {
         assert_eq!(policy_label(&found), "refine/menon/ewma");
         assert_eq!(chosen(&found).as_ref(), Ok(&found));
     }
-    // The usual one is not written.
+    // The usual forecast is not written.
     let usual = chosen(&json!({ "name": "refine/menon/mean" })).unwrap();
     assert_eq!(usual, chosen(&json!({ "name": "refine/menon" })).unwrap());
 }

@@ -1,4 +1,4 @@
-//! Settings as a list: which one wins, what is replaced, and where values come from.
+//! Settings as a list: the setting that wins, the settings that are replaced, and the origins of values.
 
 use super::*;
 use serde_json::json;
@@ -137,13 +137,13 @@ fn the_origin_of_a_value_is_that_of_the_setting_that_gives_or_replaces_it() {
     assert_eq!(layers.origin("policy.migbsp.x"), text("stated: b"));
     assert_eq!(layers.origin("network.model"), given("paper.json"));
     assert_eq!(layers.origin("seed"), None);
-    // A network stands for its constants, an empty object for defaults.
+    // The name of a network sets its constants; an empty object sets defaults.
     let flags = [("network.model", json!("cm02")), ("policy", json!({}))];
     layers = Layers::join(&[&layers, &Layers::of(flags)], None);
     let of_flags = given("command line");
     assert_eq!(layers.origin("network.latency_factor"), of_flags);
     assert_eq!(layers.origin("policy.migbsp.x"), None);
-    // A text counts wherever it stands beside its value.
+    // The text of an origin counts wherever its source also gives the value.
     let mut flags = vec![("origins.seed", json!("stated: c")), ("seed", json!(9))];
     assert_eq!(Layers::of(flags.clone()).origin("seed"), text("stated: c"));
     flags.reverse();

@@ -1,11 +1,11 @@
-//! Draws the parts of a case: named streams, numbers with three digits.
+//! Draws the parts of a case from named streams, with numbers of three digits.
 
 use serde_json::{Value, json};
 
 use super::file::{Choice, Drawn, Fixed, Part, Unit};
 use migsim_base::random::{Purpose, Stream, portable};
 
-/// What units refer to, and the names of the hosts.
+/// The reference quantities of units, and the names of the hosts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Measures<'a> {
     /// The nominal computation of a superstep \[s\].
@@ -16,19 +16,19 @@ pub(super) struct Measures<'a> {
     pub(super) hosts: &'a [String],
 }
 
-/// A number rounded to three digits.
+/// Rounds a number to three digits.
 pub(super) fn rounded(number: f64) -> f64 {
     let text = format!("{:.2e}", portable(number));
     text.parse().expect("a number that was written")
 }
 
-/// The stream of a part of a case.
+/// Makes the random stream of a part of a case.
 pub(super) fn stream(draw: u64, case: &str, part: &str) -> Stream {
     Stream::named(draw, Purpose::Suite, &format!("{case} {part}"))
 }
 
 impl Drawn {
-    /// A number without a unit, not rounded.
+    /// Draws a number without a unit, and does not round it.
     pub(super) fn number(&self, random: &mut Stream) -> f64 {
         match self {
             Self::Uniform {
@@ -44,7 +44,7 @@ impl Drawn {
         }
     }
 
-    /// A value for an experiment.
+    /// Draws a value for an experiment.
     pub(super) fn value(&self, random: &mut Stream, measures: Measures<'_>) -> Value {
         match self {
             Self::Uniform { unit, .. } | Self::LogUniform { unit, .. } => {
@@ -81,7 +81,7 @@ impl Unit {
     }
 }
 
-/// A number as JSON, whole ones without a point.
+/// Writes a number as JSON, a whole number without a decimal point.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -95,12 +95,12 @@ fn plain(number: f64) -> Value {
     }
 }
 
-/// `count` of the names, in their order, each set with the same probability.
+/// Draws `count` of the names, in their order; each set of names has the same probability.
 fn some(names: &[String], count: f64, random: &mut Stream) -> Vec<String> {
     let mut left = count.min(names.len() as f64);
     let mut chosen = Vec::new();
     for (index, name) in names.iter().enumerate() {
-        // Selection sampling: each of the remaining names with the probability left / remaining.
+        // Selection sampling: take each of the remaining names with the probability left / remaining.
         if random.unit() * (names.len() - index) as f64 <= left {
             chosen.push(name.clone());
             left -= 1.0;
@@ -110,7 +110,7 @@ fn some(names: &[String], count: f64, random: &mut Stream) -> Vec<String> {
 }
 
 impl Part {
-    /// The choice of a case, by the weights.
+    /// Draws the choice of a case by the weights.
     pub(super) fn choice(&self, random: &mut Stream) -> &Choice {
         let all: f64 = self.choices.iter().map(|one| one.weight).sum();
         let mut left = all * random.unit();
@@ -141,7 +141,7 @@ mod tests {
         let mut random = stream(1, "c", "p");
         let numbers: Vec<f64> = (0..1000).map(|_| drawn.number(&mut random)).collect();
         assert!(numbers.iter().all(|one| (1.0..=100.0).contains(one)));
-        // Half of them lie below the geometric mean.
+        // Half of the numbers lie below the geometric mean.
         let below = numbers.iter().filter(|one| **one < 10.0).count();
         assert!((450..550).contains(&below), "{below}");
     }

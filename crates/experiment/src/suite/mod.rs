@@ -1,10 +1,10 @@
-//! Suites: benchmarks as distributions of experiments, whose numbered cases anybody can draw again.
+//! Suites: benchmarks as distributions of experiments, from which everyone draws the same numbered cases.
 //!
 //! ```text
 //! lb-1.json ─> Suite ─ draw 2, case 17 ─> Case `lb-1.2.17` ─> a built-in experiment of that name
 //! ```
-//! A case is an experiment like any other: `migsim run lb-1.2.17`, or `extends` in a file. Its platform stands inside it. The parts of a
-//! case are drawn from streams that are named after suite, draw, case and part ([`SuiteFile`]).
+//! A case is an experiment like any other: `migsim run lb-1.2.17`, or `extends` in a file. It contains its platform. The parts of a case
+//! are drawn from streams that are named after suite, draw, case and part ([`SuiteFile`]).
 
 mod draw;
 mod file;
@@ -26,13 +26,13 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, Instructions, Seconds};
 use platform::{Machine, whole};
 
-/// The suites that are built in.
+/// The built-in suites.
 const SUITES: [(&str, &str); 1] = [("lb-1", include_str!("../../../../workloads/lb-1.json"))];
 
-/// The least number of processes of a case.
+/// Minimum number of processes of a case.
 const FEWEST_PROCESSES: u64 = 4;
 
-/// A suite that is built in.
+/// A built-in suite.
 #[derive(Clone, Copy, Debug)]
 pub struct Suite(&'static SuiteFile);
 
@@ -42,7 +42,7 @@ pub struct Suite(&'static SuiteFile);
 pub struct Case {
     /// The name of its experiment: suite, draw and number, with points between them.
     pub name: String,
-    /// The number, from 1 on.
+    /// The number of the case, from 1 on.
     pub number: u64,
     /// Its classes, in the order of the parts.
     pub classes: Vec<String>,
@@ -56,10 +56,10 @@ impl Suite {
         SUITES.into_iter().map(|(name, _)| name)
     }
 
-    /// The suite `name`.
+    /// Finds the suite `name`.
     ///
     /// # Errors
-    /// There is none.
+    /// There is no suite of this name.
     pub fn find(name: &str) -> Result<Self, Error> {
         static READ: [OnceLock<SuiteFile>; SUITES.len()] =
             [const { OnceLock::new() }; SUITES.len()];
@@ -77,7 +77,7 @@ impl Suite {
         self.0
     }
 
-    /// The case `number` (from 1 on) of a draw (from 1 on).
+    /// Draws the case `number` (from 1 on) of a draw (from 1 on).
     pub fn case(self, draw: u64, number: u64) -> Case {
         let suite = self.0;
         let name = format!("{}.{draw}.{number}", suite.name);
@@ -103,7 +103,7 @@ impl Suite {
     }
 }
 
-/// The case of a name such as `lb-1.2.17`, if a suite has one.
+/// Draws the case of a name such as `lb-1.2.17`, if a suite has one.
 pub fn case_named(name: &str) -> Option<Case> {
     let (rest, number) = name.rsplit_once('.')?;
     let (suite, draw) = rest.rsplit_once('.')?;
@@ -115,7 +115,7 @@ pub fn case_named(name: &str) -> Option<Case> {
     Some(suite.case(count(draw)?, count(number)?))
 }
 
-/// A case in the making.
+/// A case whose parts are being drawn.
 struct Making<'a> {
     suite: &'static SuiteFile,
     at: (u64, &'a str),
@@ -157,7 +157,7 @@ impl Making<'_> {
         }
     }
 
-    /// Draws processes and supersteps of the synthetic application.
+    /// Draws the numbers of processes and supersteps of the synthetic application.
     fn size(&mut self) {
         let mut random = stream(self.at.0, self.at.1, "size");
         let most = self.suite.process_supersteps;
@@ -172,7 +172,7 @@ impl Making<'_> {
             Instructions::parse,
             Instructions::get,
         );
-        // Processes beyond the cores wait for one.
+        // If there are more processes than cores, processes share a core and take longer.
         let rounds = (processes / self.machine.cores).max(1.0);
         self.superstep = work.unwrap_or(1e9) * rounds / self.machine.speed;
         self.supersteps = number(supersteps);
@@ -182,7 +182,7 @@ impl Making<'_> {
             .insert("workload.supersteps".into(), json!(self.supersteps));
     }
 
-    /// The value of a quantity that was drawn.
+    /// Returns the value of a quantity that was drawn.
     fn quantity<Q, E>(
         &self,
         key: &str,
@@ -242,7 +242,7 @@ impl Making<'_> {
     }
 }
 
-/// A count that was computed as a number.
+/// Converts a count that was computed as a float.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

@@ -1,4 +1,4 @@
-//! The platform of a case: clusters around a backbone, each with an uplink.
+//! The platform of a case: clusters that uplinks connect to a backbone.
 
 use serde_json::{Value, json};
 
@@ -26,7 +26,7 @@ pub(super) struct Machine {
     pub(super) is_wide: bool,
 }
 
-/// A whole number from a distribution.
+/// Draws a whole number from a distribution.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -36,7 +36,7 @@ pub(super) fn whole(drawn: &Drawn, random: &mut Stream) -> u64 {
     drawn.number(random).round().max(0.0) as u64
 }
 
-/// A number with its unit, and the number in the unit of the text.
+/// Draws a quantity: its number, and the text of the number with its unit.
 fn quantity(drawn: &Drawn, random: &mut Stream) -> (f64, String) {
     let number = rounded(drawn.number(random));
     let unit = match drawn {
@@ -62,7 +62,7 @@ fn link(draw: &LinkDraw, random: &mut Stream) -> (f64, Value) {
 }
 
 impl PlatformDraw {
-    /// The platform of the case `name` of a draw.
+    /// Draws the platform of the case `name` of a draw.
     pub(super) fn draw(&self, (draw, name): (u64, &str)) -> Machine {
         let mut random = stream(draw, name, "platform");
         let hosts = whole(&self.hosts, &mut random).max(2);
@@ -115,7 +115,7 @@ impl PlatformDraw {
 }
 
 impl Machine {
-    /// A group of equal hosts, added to the sums.
+    /// Makes a group of equal hosts and adds it to the sums.
     fn group(&mut self, draw: &PlatformDraw, hosts: u64, random: &mut Stream) -> Value {
         let (_, speed) = quantity(&draw.speed, random);
         let cores = whole(&draw.cores, random).max(1);
@@ -127,7 +127,7 @@ impl Machine {
     }
 }
 
-/// `whole` in so many parts of random size, each at least 2 if there is room.
+/// Divides `whole` into `count` parts of random size, each at least 2.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

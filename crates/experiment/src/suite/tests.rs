@@ -1,4 +1,4 @@
-//! Cases can be drawn again, load, and stay within the limits of their suite.
+//! Cases can be drawn again and loaded, and stay within the limits of their suite.
 
 use std::collections::BTreeSet;
 
