@@ -1,7 +1,7 @@
 //! Activity of each process by superstep: read from `processes.csv`, or recorded in memory during a run.
 //!
-//! Durations are single numbers of 32 bits, enough for pictures. Where processes are is not kept: it follows from `platform.json` and
-//! `migrations.csv`, and a table that says otherwise is damaged.
+//! Durations are 32-bit floats, which is precise enough for pictures. The hosts of the processes are not stored: they follow from
+//! `platform.json` and `migrations.csv`. A table that contradicts these files is damaged.
 
 use std::path::Path;
 
@@ -15,14 +15,14 @@ use migsim_base::units::{HostId, Seconds};
 use migsim_bsp::{Recorder, Scenario};
 use migsim_policies::Measures;
 
-/// The activity of all processes in a scenario; superstep by superstep, within it process by process.
+/// The activity of all processes in a scenario, ordered by superstep and then by process.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Activity {
-    /// The delay of each process against the first one at the start of the superstep \[s\].
+    /// Delay of each process after the first process at the start of the superstep \[s\].
     pub delay: Vec<f32>,
     /// The computation time of each process \[s\].
     pub compute: Vec<f32>,
-    /// The communication time of each process after that, until it reached the barrier \[s\].
+    /// Communication time of each process after its computation, until it reached the barrier \[s\].
     pub communication: Vec<f32>,
 }
 
@@ -55,10 +55,10 @@ pub(super) const COLUMNS: [&str; 10] = [
     "communication_s",
 ];
 
-/// The places of the processes of a scenario, followed superstep by superstep.
+/// The hosts of the processes of a scenario, updated superstep by superstep.
 #[derive(Clone, Debug)]
 pub(super) struct Whereabouts<'a> {
-    /// The current place of each process.
+    /// The current host of each process.
     pub(super) now: Vec<Place>,
     moves: Vec<&'a super::read::Moved>,
     next: usize,
@@ -75,7 +75,7 @@ impl<'a> Whereabouts<'a> {
         }
     }
 
-    /// Lets the migrations before superstep `superstep`, counted from 1, happen; those that did.
+    /// Applies the migrations before superstep `superstep`, counted from 1, and returns them.
     pub(super) fn advance(&mut self, superstep: u64) -> &[&'a super::read::Moved] {
         let first = self.next;
         while let Some(moved) = self.moves.get(self.next)
@@ -94,10 +94,10 @@ impl<'a> Whereabouts<'a> {
     }
 }
 
-/// Reads `processes.csv`, which must tell of the scenarios of `run` in their order; none if there is no such file.
+/// Reads `processes.csv`, which must contain the scenarios of `run` in their order; none if there is no such file.
 ///
 /// # Errors
-/// It cannot be read or is not as it was written.
+/// The file cannot be read, or its content is not what was written.
 pub(super) fn read(
     path: &Path,
     run: &Run,
@@ -120,7 +120,7 @@ pub(super) fn read(
     }
 }
 
-/// The lines of the table, one after the other.
+/// Reads the lines of the table one after the other.
 struct Lines<'b> {
     reader: csv::Reader<&'b [u8]>,
     record: csv::ByteRecord,
@@ -140,13 +140,13 @@ impl<'b> Lines<'b> {
         }
     }
 
-    /// The line of the record that was read last, or of the end.
+    /// Returns the line of the last record that was read, or of the end.
     fn line(&self) -> usize {
         let position = self.record.position().unwrap_or(self.reader.position());
         usize::try_from(position.line()).unwrap_or(usize::MAX)
     }
 
-    /// Reads a record; `false` at the end.
+    /// Reads a record; returns `false` at the end.
     fn next(&mut self) -> Result<bool, String> {
         match self.reader.read_byte_record(&mut self.record) {
             Ok(is_there) => Ok(is_there),
@@ -172,7 +172,7 @@ impl<'b> Lines<'b> {
             &mut activity.compute,
             &mut activity.communication,
         ] {
-            // A file that is shorter than it should be is found out before much is read.
+            // Reserve a limited amount, so that a file that is too short fails before it takes much memory.
             list.reserve(cells.min(1 << 24));
         }
         for superstep in (1..).take(run.supersteps.len()) {
@@ -226,7 +226,7 @@ impl<'b> Lines<'b> {
         Ok(())
     }
 
-    /// A value that is neither negative nor infinite.
+    /// Reads a value that is neither negative nor infinite.
     #[expect(
         clippy::cast_possible_truncation,
         reason = "seven digits are enough for pictures"

@@ -1,8 +1,8 @@
-//! Atomic files: each is written under a hidden name beside its place, `.name.tmp`, and renamed when it is complete.
+//! Atomic files: each file is written under a hidden name in its folder, `.name.tmp`, and renamed when it is complete.
 //!
-//! A draft goes away with its run unless it is put in its place. A process that is killed leaves it behind; who writes the same file again
-//! removes it. A draft is always a new file: a link that stands at its name is not followed. It is locked while somebody is at work on
-//! it, so that of two processes that write one file the second is refused.
+//! A draft is removed when its run ends, unless it was published. A process that is killed leaves its draft behind; the next writer of the
+//! same file removes it. A draft is always a new file, so a link under its name is not followed. The draft is locked while it is written.
+//! If two processes write one file at the same time, the second is refused.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, BufWriter, ErrorKind, Seek, Write};
@@ -11,21 +11,21 @@ use std::path::{Path, PathBuf};
 use super::cannot_write;
 use migsim_base::error::{Error, Problem};
 
-/// A file that is not in its place yet; it goes away unless it is put there.
+/// A file that is not yet published; it is removed when it is dropped before that.
 #[derive(Debug)]
 pub struct Draft {
     temporary: PathBuf,
     path: PathBuf,
-    /// Keeps the lock.
+    /// The open file, which keeps the lock.
     file: File,
     is_placed: bool,
 }
 
 impl Draft {
-    /// Starts the file that is to stand at `path`, in place of a draft that was left behind.
+    /// Starts a draft of the file at `path`, and replaces a draft that was left behind.
     ///
     /// # Errors
-    /// It cannot be made, or another process is writing the same file.
+    /// The draft cannot be made, or another process is writing the same file.
     pub fn create(path: &Path) -> Result<(Self, File), Error> {
         let source = path.display().to_string();
         let failed = |error| cannot_write(&source, &error);
@@ -46,10 +46,10 @@ impl Draft {
         Ok((draft, handle))
     }
 
-    /// Writes a file in one go with `fill`, and waits until the disk has it.
+    /// Writes a whole file with `fill`, and waits until the disk has stored it.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The file cannot be written.
     pub(super) fn filled(
         path: &Path,
         fill: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -69,29 +69,29 @@ impl Draft {
     /// Removes the draft of `path` that a killed process may have left.
     ///
     /// # Errors
-    /// There is one, and it cannot be removed.
+    /// There is a draft, and it cannot be removed.
     pub fn clear(path: &Path) -> Result<(), Error> {
         remove(&temporary(path)).map_err(|error| cannot_write(&path.display().to_string(), &error))
     }
 
-    /// The file as far as it is written.
+    /// Opens the part of the file that is written.
     pub(super) fn read(&self) -> io::Result<File> {
         let mut file = self.file.try_clone()?;
         file.rewind()?;
         Ok(file)
     }
 
-    /// Puts the file in its place.
+    /// Renames the draft to its final name.
     ///
     /// # Errors
-    /// That cannot be done.
+    /// The draft cannot be renamed.
     pub fn publish(mut self) -> Result<(), Error> {
         fs::rename(&self.temporary, &self.path).map_err(|error| self.failed(&error))?;
         self.is_placed = true;
         Ok(())
     }
 
-    /// The error of a write that failed.
+    /// Makes the error of a failed write.
     pub fn failed(&self, error: &std::io::Error) -> Error {
         cannot_write(&self.path.display().to_string(), error)
     }
@@ -99,9 +99,9 @@ impl Draft {
 
 impl Drop for Draft {
     fn drop(&mut self) {
-        // What was put in its place has left its name to the next one.
+        // A published draft is gone, and its hidden name may belong to the next writer.
         if !self.is_placed {
-            // What cannot be removed is hidden and incomplete by its name.
+            // A draft that cannot be removed is still hidden, and its name shows that it is incomplete.
             let _ = fs::remove_file(&self.temporary);
         }
     }
@@ -113,9 +113,10 @@ fn temporary(path: &Path) -> PathBuf {
     path.with_file_name(format!(".{name}.tmp"))
 }
 
-/// A new file, locked, in place of one that was left behind; `None` if somebody is at work on a file of this name.
+/// Makes a new, locked file in place of one that was left behind; `None` if another process is writing a file of this name.
 ///
-/// A name changes hands only through who has locked the file that it names, so nobody removes, or puts in place, what another one writes.
+/// A process removes or renames a file only while it holds the lock of this file. It therefore never removes or publishes the file of
+/// another process.
 fn new_file(path: &Path) -> io::Result<Option<File>> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_file() => {
@@ -141,12 +142,13 @@ fn new_file(path: &Path) -> io::Result<Option<File>> {
     }
 }
 
-/// Locks a file; whether that was possible and the file is (still) the one at `path`.
+/// Locks a file; returns whether it holds the lock and the file is (still) the one at `path`.
 fn is_ours(file: &File, path: &Path) -> bool {
     lock(file) && is_at(file, path)
 }
 
-/// Locks a file until it is dropped; false if another process has it locked. Some network file systems know no locks: there nobody has.
+/// Locks a file until it is dropped; false if another process has it locked. Some network file systems have no locks; files there count as
+/// not locked by another process.
 pub(super) fn lock(file: &File) -> bool {
     !matches!(file.try_lock(), Err(TryLockError::WouldBlock))
 }
@@ -164,7 +166,7 @@ fn is_at(_: &File, path: &Path) -> bool {
     path.exists()
 }
 
-/// Removes a file, or a link, if it is there.
+/// Removes a file or a link, if it exists.
 pub(super) fn remove(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
@@ -172,7 +174,7 @@ pub(super) fn remove(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Writes a whole file of a folder of ours: whoever reads it finds the old or the new one.
+/// Writes a whole file into a folder of the program. A reader finds either the old file or the new one.
 ///
 /// # Errors
 /// It cannot be written.
@@ -180,7 +182,7 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     Draft::filled(path, |out| out.write_all(bytes))?.publish()
 }
 
-/// Writes a file that the user named: as [`write_file`], but into what is no file (`/dev/stdout`, a pipe) directly.
+/// Writes a file that the user named: as [`write_file`], but writes directly if the path is not a regular file (`/dev/stdout`, a pipe).
 ///
 /// # Errors
 /// It cannot be written.
@@ -226,7 +228,7 @@ mod tests {
             "{error}"
         );
         file.write_all(b"le").unwrap();
-        // What has been written is still being looked after until it is in its place.
+        // The file stays locked until it is published, although it is written.
         drop(file);
         assert!(write_file(&path, b"another").is_err());
         draft.publish().unwrap();
@@ -245,7 +247,7 @@ mod tests {
             let write = |text: &String| {
                 let mut written = 0;
                 for _ in 0..50 {
-                    // Half of it, and then the other half.
+                    // Write the text in two halves.
                     let (first, second) = text.as_bytes().split_at(50_000);
                     let done = Draft::filled(&path, |out| {
                         out.write_all(first)?;

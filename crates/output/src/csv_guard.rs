@@ -1,18 +1,18 @@
-//! Guards texts in CSV against evaluation by a spreadsheet.
+//! Protects texts in CSV from evaluation by a spreadsheet.
 //!
 //! Spreadsheets take a cell that begins with `=`, `+`, `-`, `@`, a tab or a line end for a formula (OWASP, *CSV Injection*). A text that
-//! begins with one of these gets a `'` before it, and so does one that begins with `'` itself: whoever reads the table takes one `'` away
-//! and has the text as it was. Numbers are written as they are.
+//! begins with one of these characters, or with `'`, is written with a `'` before it. A program that reads the table removes one leading
+//! `'` to get the text. Numbers are written unchanged.
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer};
 
-/// First characters of formulas, and the sign that marks a text as no formula.
+/// First characters of formulas, and the character that marks a text as no formula.
 const FIRST: [char; 7] = ['=', '+', '-', '@', '\t', '\r', '\n'];
 const GUARD: char = '\'';
 
-/// A text as a cell of a table.
+/// Formats a text as a cell of a table.
 pub fn guarded(text: &str) -> Cow<'_, str> {
     if text.starts_with(FIRST) || text.starts_with(GUARD) {
         format!("{GUARD}{text}").into()

@@ -1,8 +1,8 @@
-//! The remains of an earlier run in a folder: the owner of each file, and a comparison of its settings with the next run's.
+//! The files of an earlier run in a folder: checks that they belong to a run, and compares its settings with those of the next run.
 //!
-//! A folder holds one run. A file belongs to a run when it has one of the names of a run folder and begins as such a file does, so a file
-//! that somebody else wrote is never removed or replaced. Pages with other names (`migsim run --report`, `migsim report -o`) carry a
-//! mark of their run.
+//! A folder holds one run. A file belongs to a run if its name is one of a run folder and its first characters are those of such a file. A
+//! file from another source is therefore never removed or replaced. Pages with other names (`migsim run --report`, `migsim report -o`)
+//! contain a mark of their run.
 
 use std::fs::{self, File};
 use std::io::Read as _;
@@ -19,13 +19,13 @@ use migsim_experiment::{Experiment, file_pointers, remove_notes};
 /// The files of a folder that holds a sweep.
 const OF_SWEEPS: [&str; 2] = ["plan.json", "runs.jsonl"];
 
-/// Letters at the start of a file that show its kind.
+/// Number of bytes at the start of a file by which its kind is recognised.
 const BEGIN: u64 = 1024;
 
-/// Makes sure that all files with `names`, those of a run folder, are those of a run, and that the folder holds no sweep.
+/// Checks that all files with `names`, which are names of a run folder, belong to a run, and that the folder holds no sweep.
 ///
 /// # Errors
-/// The first file that is not.
+/// A file does not belong to a run; the first such file is named.
 pub(super) fn check_files(
     folder: &Path,
     mut names: impl Iterator<Item = String>,
@@ -50,7 +50,7 @@ pub(super) fn check_files(
         .into())
 }
 
-/// Whether a file begins as the one of this name in a run folder does; one that is empty does.
+/// Whether a file begins as the file of this name in a run folder does. An empty file does.
 fn is_of_run(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let start = match name.rsplit_once('.') {
@@ -68,7 +68,7 @@ fn is_of_run(path: &Path) -> bool {
 /// The text with which all pages of runs start.
 const PAGE: &str = "<meta name=\"migsim-settings\" content=\"";
 
-/// The first letters of a file.
+/// Reads the first characters of a file.
 fn begin(path: &Path) -> Option<String> {
     if !fs::metadata(path).ok()?.is_file() {
         return None;
@@ -79,12 +79,12 @@ fn begin(path: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// The mark of the pages of a run with these settings.
+/// Makes the mark of the pages of a run with these settings.
 pub(super) fn mark(settings: &Value) -> String {
     sha256(settings.to_string().as_bytes())
 }
 
-/// The pages in a folder that were made of the run that it holds.
+/// Lists the pages in a folder that show the run of the folder.
 pub(super) fn pages(folder: &Path) -> Vec<PathBuf> {
     let Some(earlier) = manifest(folder) else {
         return Vec::new();
@@ -102,15 +102,15 @@ pub(super) fn pages(folder: &Path) -> Vec<PathBuf> {
     pages
 }
 
-/// The manifest of a folder, if it has one that can be read.
+/// Reads the manifest of a folder, if there is one and it is readable.
 fn manifest(folder: &Path) -> Option<Value> {
     serde_json::from_str(&read_text(folder.join("run.json")).ok()?).ok()
 }
 
-/// Makes sure that a folder holds no run of other settings than those of `experiment`.
+/// Checks that a folder holds no run with settings other than those of `experiment`.
 ///
 /// # Errors
-/// It does: what differs; or its manifest cannot be read.
+/// The folder holds such a run, and the error lists the differences; or its manifest cannot be read.
 pub fn check_settings(folder: &Path, experiment: &Experiment) -> Result<(), Error> {
     if !folder.join("run.json").exists() {
         return Ok(());
@@ -135,10 +135,11 @@ pub fn check_settings(folder: &Path, experiment: &Experiment) -> Result<(), Erro
         .into())
 }
 
-/// Differences between the settings and files of a manifest and those of `experiment`, in words; flags like `--threads` are no settings.
+/// Lists the differences between the settings and files of a manifest and those of `experiment`, in words. Flags like `--threads` are not
+/// settings.
 fn differences(earlier: &Value, experiment: &Experiment) -> Vec<String> {
     let mut found = Vec::new();
-    // Names of files may differ, their contents may not.
+    // The names of files may differ, but not their contents.
     let inputs = earlier["inputs"].as_array().map_or(&[][..], Vec::as_slice);
     for at in 0..inputs.len().max(experiment.inputs.len()) {
         match (inputs.get(at), experiment.inputs.get(at)) {
@@ -167,7 +168,7 @@ fn differences(earlier: &Value, experiment: &Experiment) -> Vec<String> {
     found
 }
 
-/// Takes out of settings what is for people only, and the names of files.
+/// Removes from settings the keys that are for people, and the names of files.
 fn without_names(registry: &Registry, settings: &mut Value) {
     remove_notes(settings);
     for pointer in file_pointers(registry, settings) {
@@ -183,10 +184,10 @@ fn without_names(registry: &Registry, settings: &mut Value) {
     }
 }
 
-/// The one of those pointers whose text may be a rule, which is a setting.
+/// The file pointer whose text may also be a rule of placement, which is a setting.
 const MAPPING: &str = "/mapping";
 
-/// Adds what differs between two values at `path`.
+/// Adds the differences between two values at `path`.
 fn compare(path: &str, one: &Value, other: &Value, found: &mut Vec<String>) {
     let (Value::Object(left), Value::Object(right)) = (one, other) else {
         if one != other {
@@ -205,10 +206,10 @@ fn compare(path: &str, one: &Value, other: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// The most letters of a value that are shown.
+/// Maximum number of letters of a value that are shown.
 const MOST_LETTERS: usize = 60;
 
-/// A value as people write it.
+/// Formats a value as people write it.
 fn shown(value: &Value) -> String {
     let text = match value {
         Value::Null => "not set".to_owned(),

@@ -1,8 +1,8 @@
-//! A run folder: each file appears when it is complete ([`Draft`]).
+//! A run folder, in which each file appears when it is complete ([`Draft`]).
 //!
-//! A run that is killed leaves no half file, and `run.json`, written last, tells that a folder is complete. One run at a time writes to a
-//! folder: it is locked. A folder holds one run: when all files of a new one are complete, everything of the old one goes
-//! ([`super::earlier`]), and nothing of one run ever stands beside the numbers of another.
+//! A run that is killed leaves no incomplete file. `run.json` is written last and shows that a folder is complete. A lock ensures that only
+//! one run at a time writes to a folder. A folder holds one run: when all files of a new run are complete, all files of the old run are
+//! removed ([`super::earlier`]). Files of one run are thus never mixed with those of another.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -15,7 +15,7 @@ use migsim_base::error::{Error, Problem};
 use migsim_bsp::Scenario;
 use migsim_experiment::{Experiment, Results};
 
-/// The files of a run folder, but for those of a scenario; the manifest is written last.
+/// The files of a run folder, except those of a scenario; the manifest is written last.
 const FILES: [&str; 8] = [
     "platform.json",
     "supersteps.csv",
@@ -27,10 +27,10 @@ const FILES: [&str; 8] = [
     "run.json",
 ];
 
-/// Files that are written while the runs go on, and put in place at the end.
+/// Files that are written during the runs and published at the end.
 #[derive(Debug, Default)]
 pub struct Drafts {
-    /// The parts of `processes.csv`, by scenario; none: it was not asked for.
+    /// The parts of `processes.csv`, one per scenario; empty if this file was not requested.
     pub processes: Vec<Draft>,
     /// Traces.
     pub traces: Vec<Draft>,
@@ -38,7 +38,7 @@ pub struct Drafts {
     pub page: Option<(String, String)>,
 }
 
-/// A folder that results go to.
+/// A folder for results.
 #[derive(Debug)]
 pub struct RunFolder {
     path: PathBuf,
@@ -47,12 +47,12 @@ pub struct RunFolder {
 }
 
 impl RunFolder {
-    /// Creates the folder if need be and makes sure that it can be written to; what an earlier run left in it stays until the
-    /// new results are complete, but for its drafts.
+    /// Creates the folder if it does not exist, and checks that it can be written to. Files of an earlier run stay until the new results
+    /// are complete, except its drafts.
     ///
     /// # Errors
-    /// It cannot be created or written to, another run is writing to it, or it holds a sweep, or somebody else's file under a name
-    /// of ours.
+    /// The folder cannot be created or written to, another run is writing to it, it holds a sweep, or a file of another origin has the name
+    /// of a result file.
     pub fn create(path: &Path) -> Result<Self, Error> {
         fs::create_dir_all(path)
             .map_err(|error| cannot_write(&path.display().to_string(), &error))?;
@@ -68,7 +68,7 @@ impl RunFolder {
         Ok(folder)
     }
 
-    /// Locks a folder, so that nobody else writes to it until the result is dropped; `None` where folders cannot be opened.
+    /// Locks a folder against other writers until the result is dropped; `None` on systems that cannot open folders.
     ///
     /// # Errors
     /// Another run is writing to it.
@@ -78,10 +78,10 @@ impl RunFolder {
         folder.map(|folder| locked(folder, "run", path)).transpose()
     }
 
-    /// Starts a file of this folder.
+    /// Starts a file in this folder.
     ///
     /// # Errors
-    /// It cannot be made.
+    /// The file cannot be made.
     pub fn draft(&self, name: &str) -> Result<(Draft, File), Error> {
         debug_assert!(
             names().any(|known| known == name),
@@ -90,11 +90,10 @@ impl RunFolder {
         Draft::create(&self.path.join(name))
     }
 
-    /// Writes all files, those that were written before included, in place of everything that an earlier run left; `links.csv` comes
-    /// with `processes.csv`.
+    /// Writes all files, publishes the drafts, and removes all files of an earlier run. `links.csv` is written if `processes.csv` is.
     ///
     /// # Errors
-    /// A file cannot be written: what was there is still there.
+    /// A file cannot be written. The files of the earlier run are then still there.
     pub fn write(
         &self,
         experiment: &Experiment,
@@ -102,7 +101,8 @@ impl RunFolder {
         drafts: Drafts,
     ) -> Result<(), Error> {
         let files = self.complete(experiment, results, drafts)?;
-        // A page of the old run, then its manifest: whatever happens, a manifest never stands beside what it does not tell of.
+        // Remove the pages and then the manifest of the old run first. Even if the write fails, no manifest is then left beside files of
+        // another run.
         for page in earlier::pages(&self.path) {
             removed(&page)?;
         }
@@ -113,7 +113,7 @@ impl RunFolder {
         files.into_iter().try_for_each(Draft::publish)
     }
 
-    /// All files under their hidden names, the manifest last.
+    /// Writes all files under their hidden names, the manifest last.
     fn complete(
         &self,
         experiment: &Experiment,
@@ -162,16 +162,16 @@ impl RunFolder {
     }
 }
 
-/// Removes a file, if it is there.
+/// Removes a file if it exists.
 fn removed(path: &Path) -> Result<(), Error> {
     remove(path).map_err(|error| cannot_write(&path.display().to_string(), &error))
 }
 
-/// Locks a file that stands for `folder`, into which one `writer` (`run`, `sweep`) may write at a time: until it is dropped, and at the
-/// latest when the process ends, however that happens.
+/// Locks a file that stands for `folder`, so that one `writer` (`run`, `sweep`) at a time may write to it. The lock lasts until the result
+/// is dropped, and ends with the process in any case.
 ///
 /// # Errors
-/// Another process has it locked.
+/// Another process holds the lock.
 pub fn locked(file: File, writer: &str, folder: &Path) -> Result<File, Error> {
     if lock(&file) {
         return Ok(file);
@@ -183,7 +183,7 @@ pub fn locked(file: File, writer: &str, folder: &Path) -> Result<File, Error> {
         .into())
 }
 
-/// All names that files of a run can have, but for pages that were given another one.
+/// Lists all names that files of a run can have, except pages that the user named.
 pub(super) fn names() -> impl Iterator<Item = String> {
     FILES
         .map(str::to_owned)
@@ -191,7 +191,7 @@ pub(super) fn names() -> impl Iterator<Item = String> {
         .chain(names_by_scenario())
 }
 
-/// The names that files of a scenario can have.
+/// Lists the names that files of a scenario can have.
 fn names_by_scenario() -> impl Iterator<Item = String> {
     Scenario::ALL
         .map(part_name)
@@ -199,18 +199,18 @@ fn names_by_scenario() -> impl Iterator<Item = String> {
         .chain(trace_names())
 }
 
-/// The name of the part of `processes.csv` that tells of a scenario.
+/// Returns the name of the part of `processes.csv` for a scenario.
 pub(super) fn part_name(scenario: Scenario) -> String {
     format!("processes-{}.csv", scenario.name())
 }
 
-/// The names that traces can have.
+/// Lists the names that traces can have.
 fn trace_names() -> impl Iterator<Item = String> {
     let of = |format: TraceFormat| Scenario::ALL.map(|scenario| format.file(scenario));
     TraceFormat::ALL.into_iter().flat_map(of)
 }
 
-/// Joins CSV parts, keeping the header of the first one.
+/// Joins CSV parts under the header of the first one.
 fn join(parts: &[Draft], out: &mut dyn Write) -> std::io::Result<()> {
     use std::io::{BufRead, BufReader, copy};
     for (index, part) in parts.iter().enumerate() {

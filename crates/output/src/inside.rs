@@ -1,4 +1,4 @@
-//! Refuses links that lead out of the folder where they stand.
+//! Refuses links that point outside their folder.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -6,10 +6,10 @@ use std::{fs, io};
 use migsim_base::document::cannot_read;
 use migsim_base::error::Problem;
 
-/// A file of a folder that somebody else may have made, unless it is a link that leads out of the folder.
+/// Returns the path of a file in a folder from another source, unless it is a link that points outside the folder.
 ///
 /// # Errors
-/// It is, or there is no such file.
+/// It is such a link, or the file does not exist.
 pub fn inside(file: &Path) -> io::Result<PathBuf> {
     let folder = file.parent().filter(|folder| *folder != Path::new(""));
     let (found, folder) = (
@@ -23,10 +23,10 @@ pub fn inside(file: &Path) -> io::Result<PathBuf> {
     }
 }
 
-/// Reads a file of a folder that somebody else may have made with `read`, unless it is a link that leads out of the folder.
+/// Reads a file in a folder from another source with `read`, unless it is a link that points outside the folder.
 ///
 /// # Errors
-/// The link leads out of the folder, or the file cannot be read.
+/// The link points outside the folder, or the file cannot be read.
 pub fn read_inside<'p, T>(
     file: &'p Path,
     read: impl FnOnce(&'p Path) -> Result<T, Problem>,
@@ -35,7 +35,7 @@ pub fn read_inside<'p, T>(
     read(file)
 }
 
-/// The same for a file that may be missing.
+/// Reads a file as [`read_inside`] does, but returns none if it is missing.
 pub(super) fn read_if_there<'p, T>(
     file: &'p Path,
     read: impl FnOnce(&'p Path) -> Result<T, Problem>,

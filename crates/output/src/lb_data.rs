@@ -1,8 +1,8 @@
-//! An experiment as load-balancing data of vt, which LBAF reads: ranks are the hosts of the processes.
+//! Exports an experiment as load-balancing data of vt, which LBAF reads; the ranks are the hosts of the processes.
 //!
-//! The ranks of an application that was such data are its own, on the hosts where the mapping puts them; otherwise each host that holds a
-//! process at some time is one, in the order of the platform. A process that moves goes to the rank of its new host, of several to the one
-//! with the fewest processes.
+//! If the application was read from such data, its ranks are kept, on the hosts that the mapping gives them. Otherwise each host that holds
+//! a process at some time is a rank, in the order of the platform. A process that moves goes to the rank of its new host; of several ranks
+//! there, to the one with the fewest processes.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use migsim_bsp::MigrationRecord;
 use migsim_experiment::Experiment;
 use migsim_workloads::vt::{Export, Move, write};
 
-/// The files of all ranks, and what a user should know of them.
+/// The files of all ranks, and notes for the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LbData {
@@ -21,15 +21,16 @@ pub struct LbData {
     pub texts: Vec<String>,
     /// The host of each rank.
     pub hosts: Vec<HostId>,
-    /// Sentences for the user.
+    /// Notes for the user, a sentence each.
     pub notes: Vec<String>,
 }
 
 impl LbData {
-    /// The application of an experiment, with the places of its processes after `migrations`; of none, where they start.
+    /// Exports the application of an experiment, with its processes on their hosts after `migrations`; without migrations, on their first
+    /// hosts.
     ///
     /// # Errors
-    /// The mapping cannot place the ranks, which making the experiment has tried.
+    /// The mapping cannot place the ranks; loading the experiment has already checked this.
     pub fn new(experiment: &Experiment, migrations: &[MigrationRecord]) -> Result<Self, Error> {
         let workload = experiment.workload.as_ref();
         let platform = &experiment.platform.platform;
@@ -89,7 +90,7 @@ impl LbData {
     }
 }
 
-/// Hosts in their order, each once.
+/// Returns the distinct hosts in their order.
 fn sorted<'a>(hosts: impl Iterator<Item = &'a HostId>) -> Vec<HostId> {
     let mut all: Vec<HostId> = hosts.copied().collect();
     all.sort_unstable();
@@ -97,7 +98,7 @@ fn sorted<'a>(hosts: impl Iterator<Item = &'a HostId>) -> Vec<HostId> {
     all
 }
 
-/// The migrations as moves between ranks, by superstep.
+/// Converts the migrations to moves between ranks, by superstep.
 fn moves(
     start: &[usize],
     of_host: &BTreeMap<HostId, Vec<usize>>,

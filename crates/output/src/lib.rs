@@ -11,9 +11,9 @@
 //! report.html       (optional) one page to look at
 //! trace-*.*         (optional) the same for viewers, a file per scenario
 //! ```
-//! CSV follows RFC 4180 and carries units in its column names; floats read back exactly. Nothing here prints.
+//! CSV follows RFC 4180 and has units in its column names; floats read back exactly. This crate prints nothing itself.
 //!
-//! The central type is [`RunFolder`]. Nothing is simulated here; charts for articles stand in [`figure`].
+//! The central type is [`RunFolder`]. This crate simulates nothing; charts for articles are in [`figure`].
 //!
 //! ```
 //! use migsim_experiment::{Experiment, Layers, Limits, Progress};
@@ -79,11 +79,11 @@ pub use workload::{Load, loads, picture, workload_sheet};
 
 use migsim_base::error::{Error, Problem};
 
-/// The error of an output that cannot be written.
+/// Makes the error of an output that cannot be written.
 pub fn cannot_write(what: &str, error: &std::io::Error) -> Error {
     let problem = Problem::new(format!("cannot write `{what}`: {error}"));
     let hint = match error.kind() {
-        // What is to be written, not where.
+        // The problem is the data to be written, not the destination.
         std::io::ErrorKind::InvalidData => "choose another format for this run, or leave it out",
         _ => "choose a folder that can be written to, with enough space",
     };

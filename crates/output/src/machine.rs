@@ -1,7 +1,7 @@
-//! `platform.json`: the description of the platform for readers of a run folder, with the first place of each process.
+//! `platform.json`: a summary of the platform for readers of a run folder, with the first host of each process.
 //!
-//! A summary: clusters with their number of hosts, the links between clusters, which of them each pair of clusters uses. It does not replace
-//! the platform file, whose hash stands in the manifest.
+//! The summary contains the clusters with their number of hosts, the links between clusters, and the links that each pair of clusters uses.
+//! It does not replace the platform file, whose hash is in the manifest.
 
 use std::ops::Range;
 
@@ -12,16 +12,16 @@ use migsim_base::units::{ClusterId, HostId, LinkId};
 use migsim_experiment::Experiment;
 use migsim_platform::{Platform, Routes};
 
-/// The schema of what is written and read.
+/// The schema of the file.
 pub(super) const SCHEMA: &str = "migsim-run-platform-1";
 
-/// The paths between more clusters than this are left out.
+/// Maximum number of clusters for which paths are listed.
 const MOST_CLUSTERS: usize = 64;
 
-/// The kinds of hosts of a cluster are left out if there are more than this.
+/// Maximum number of kinds of hosts that are listed for a cluster.
 const MOST_GROUPS: usize = 64;
 
-/// The platform of a run, in short.
+/// The summary of a run's platform.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Machine {
@@ -53,12 +53,12 @@ pub struct MachineCluster {
     pub cores: u32,
     /// The bandwidth of the access link of its first host \[B/s\], if it has one.
     pub access_bytes_per_s: Option<f64>,
-    /// Its hosts by kind, in order, if they are not all alike; left out where there are more than 64 kinds.
+    /// Its hosts by kind, in order, if they differ; left out if there are more than 64 kinds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<MachineGroup>,
 }
 
-/// Hosts of a cluster that are alike.
+/// Equal hosts of a cluster.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MachineGroup {
@@ -66,9 +66,9 @@ pub struct MachineGroup {
     pub hosts: u64,
     /// The nominal speed of a core \[instr/s\].
     pub speed_instructions_per_s: f64,
-    /// The cores of each.
+    /// Number of cores of each host.
     pub cores: u32,
-    /// The bandwidth of the access link of each \[B/s\], if it has one.
+    /// Bandwidth of the access link of each host \[B/s\], if it has one.
     pub access_bytes_per_s: Option<f64>,
 }
 
@@ -88,13 +88,13 @@ pub struct MachineLink {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MachinePath {
-    /// One cluster, as its place in the list.
+    /// The first cluster, as an index into the list of clusters.
     pub from: usize,
-    /// The other one, later in the list.
+    /// The second cluster, which has a higher index.
     pub to: usize,
-    /// The links, as their places in the list, in order.
+    /// The links in order, as indices into the list of links.
     pub links: Vec<usize>,
-    /// The nominal delay of the whole way from first host to first host \[s\].
+    /// Nominal latency of the whole route from first host to first host \[s\].
     pub latency_s: f64,
 }
 
@@ -109,7 +109,7 @@ pub struct Place {
 }
 
 impl Machine {
-    /// The platform of an experiment.
+    /// Makes the summary of an experiment's platform.
     pub fn of(experiment: &Experiment) -> Self {
         let platform = &experiment.platform.platform;
         let clusters = (0..platform.clusters.len()).map(ClusterId::from_index);
@@ -168,13 +168,13 @@ impl Machine {
         self.links = known.into_iter().map(link).collect();
     }
 
-    /// The place of a cluster in the list.
+    /// Returns the index of a cluster in the list.
     pub fn cluster_named(&self, name: &str) -> Option<usize> {
         self.clusters.iter().position(|one| one.name == name)
     }
 }
 
-/// A host of a platform with its cluster.
+/// Returns a host of a platform with its cluster.
 pub(super) fn place(platform: &Platform, host: HostId) -> Place {
     let host = &platform.hosts[host.index()];
     Place {
@@ -183,7 +183,7 @@ pub(super) fn place(platform: &Platform, host: HostId) -> Place {
     }
 }
 
-/// Of the links between two hosts those that are not theirs: where routes are written out, all but the first and the last.
+/// Removes from the links between two hosts their access links; if routes are given explicitly, these are the first and the last link.
 fn between<'a>(platform: &Platform, links: &'a [LinkId]) -> &'a [LinkId] {
     match (&platform.routes, links) {
         (Routes::Zoned { .. }, [_, inner @ .., _]) => inner,

@@ -6,7 +6,7 @@ use super::table_format::{Cell, Table, numbers, words};
 use migsim_base::words::counted;
 use migsim_experiment::Experiment;
 
-/// The most clusters that the line names.
+/// Maximum number of clusters that the line names.
 const MOST_NAMES: usize = 8;
 
 /// The clusters where processes start, in the order of the platform, each with the number of its processes.
@@ -28,7 +28,7 @@ impl<'a> Placed<'a> {
         )
     }
 
-    /// `placed: Labtec 20, Corisco 16`.
+    /// Formats the placement as a line: `placed: Labtec 20, Corisco 16`.
     pub(super) fn line(&self) -> String {
         let named = self.0.iter().take(MOST_NAMES);
         let mut parts: Vec<String> = named
@@ -42,7 +42,7 @@ impl<'a> Placed<'a> {
         format!("placed: {}", parts.join(", "))
     }
 
-    /// The same for programs, with all clusters.
+    /// Returns the placement as JSON, with all clusters.
     pub(super) fn json(&self) -> Value {
         let entries = self.0.iter();
         entries
@@ -50,7 +50,7 @@ impl<'a> Placed<'a> {
             .collect()
     }
 
-    /// The same as a table.
+    /// Returns the placement as a table.
     pub(super) fn table(&self) -> Table {
         let columns = [
             words("cluster", "cluster"),

@@ -19,7 +19,7 @@ pub struct ProcessTable<'p> {
     scenario: Scenario,
     draft: Draft,
     out: csv::Writer<BufWriter<File>>,
-    /// The first write that failed; the rest is skipped then.
+    /// The first write that failed; further writes are skipped.
     failure: Option<csv::Error>,
 }
 
@@ -45,10 +45,10 @@ impl<'p> ProcessTable<'p> {
         })
     }
 
-    /// Ends the table.
+    /// Completes the table.
     ///
     /// # Errors
-    /// Something could not be written.
+    /// A write failed.
     pub fn finish(mut self) -> Result<Draft, Error> {
         let written = match self.failure {
             Some(failure) => Err(failure),

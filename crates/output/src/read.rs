@@ -1,8 +1,8 @@
-//! Reads run folders of `migsim run --out`, and refuses one that cannot be trusted.
+//! Reads run folders of `migsim run --out`, and refuses a folder that is damaged or of an unknown version.
 //!
-//! Nothing is guessed and nothing is left out: a folder of another version, a file that is cut or has a key too many or too few, a date
-//! that is no date, rows that are not those that the manifest counts, each is an error that names the file and the line.
-//! What only a report needs is read elsewhere (`report/page_data.rs`).
+//! Nothing is guessed or skipped. Each of the following is an error that names the file and the line: another version, a file that is cut,
+//! a missing or an unknown key, an invalid time, rows that do not match the counts in the manifest. Data that only a report needs is read
+//! elsewhere (`report/page_data.rs`).
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -31,23 +31,23 @@ pub struct Run {
     pub experiment: Value,
     /// The number of processes.
     pub processes: u64,
-    /// The files it was made of.
+    /// The files from which the run was made.
     pub inputs: Vec<InputFile>,
     /// The scenarios, in the order in which they were run.
     pub scenarios: Vec<RunOfScenario>,
     /// Scenario i from the starts of the built-in rules; empty if they were not simulated.
     pub static_starts: Vec<StaticStart>,
-    /// The readings of the policy's papers on which results depend, if they are named.
+    /// The readings of the policy's papers on which results depend, if the manifest lists them.
     pub readings: Vec<String>,
     /// The notes for the user, about settings and results.
     pub notes: Vec<String>,
-    /// Its application, as titles show it.
+    /// The name of its application in titles.
     pub(super) application: String,
-    /// The narrator of its calls: its policy, if the registry knows that.
+    /// The narrator of its calls: that of its policy, if the registry contains the policy.
     pub(super) narrator: &'static dyn Narrator,
 }
 
-/// A file that a run was made of, as its manifest names it.
+/// A file from which a run was made, as its manifest names it.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
 pub struct InputFile {
@@ -63,21 +63,21 @@ pub struct InputFile {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct RunOfScenario {
-    /// Which.
+    /// The scenario.
     pub scenario: Scenario,
     /// Its execution time \[s\].
     pub makespan_s: f64,
-    /// Time in which everybody waited for calls \[s\].
+    /// Time for which all processes waited for calls \[s\].
     pub scheduling_s: f64,
     /// Time in which processes waited for migrations after calls \[s\].
     pub migration_s: f64,
-    /// Messages that were simulated.
+    /// Number of messages that were simulated.
     pub messages: u64,
     /// The hash of its events.
     pub event_hash: String,
-    /// The time beyond that of scenario i, as a fraction of it; `None` without scenario i, and for it.
+    /// Relative overhead: the time beyond that of scenario i, as a fraction of it. `None` without scenario i, and for scenario i itself.
     pub relative_overhead: Option<f64>,
-    /// The sources of the difference to scenario i; `None` without scenario i, and for it.
+    /// The sources of the difference from scenario i. `None` without scenario i, and for scenario i itself.
     pub ledger: Option<Difference>,
     /// All supersteps.
     pub supersteps: Vec<Superstep>,
@@ -85,19 +85,19 @@ pub struct RunOfScenario {
     pub calls: Vec<Call>,
     /// All migrations.
     pub migrations: Vec<Moved>,
-    /// The places of the policy's moves in `migrations`, by superstep.
+    /// The indices of the policy's moves in `migrations`, by superstep.
     of_policy: BTreeMap<u64, Vec<usize>>,
-    /// The number of moves of the policy that take a process straight back; 0 but for scenario iii.
+    /// Number of moves of the policy that take a process straight back; 0 except in scenario iii.
     pub straight_returns: usize,
 }
 
-/// The difference of a makespan to that of scenario i.
+/// The difference of a makespan from that of scenario i.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Difference {
-    /// The share of each term in it \[s\], in the order of [`Term::ALL`].
+    /// Share of each term in the difference \[s\], in the order of [`Term::ALL`].
     pub terms: Vec<(Term, f64)>,
-    /// All of it \[s\].
+    /// The whole difference \[s\].
     pub sum_s: f64,
 }
 
@@ -106,9 +106,9 @@ pub struct Difference {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Superstep {
-    /// Of which scenario.
+    /// The scenario.
     pub scenario: Scenario,
-    /// Which, counted from 1.
+    /// The superstep, counted from 1.
     pub superstep: u64,
     /// The time at which the first process began it \[s\].
     pub start_s: f64,
@@ -123,17 +123,17 @@ pub struct Superstep {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Call {
-    /// Of which scenario.
+    /// The scenario.
     pub scenario: Scenario,
-    /// After which superstep, counted from 1.
+    /// The superstep before the call, counted from 1.
     pub superstep: u64,
-    /// The time at which it began \[s\].
+    /// Time at which the call began \[s\].
     pub start_s: f64,
-    /// Its price \[s\].
+    /// Price of the call \[s\].
     pub cost_s: f64,
-    /// The price of its migrations \[s\].
+    /// Price of the migrations of the call \[s\].
     pub migration_s: f64,
-    /// Whether they happened.
+    /// Whether the migrations happened.
     pub applied: bool,
     /// The policy that decided.
     pub policy: String,
@@ -141,11 +141,11 @@ pub struct Call {
     pub candidates: Vec<Judged>,
     /// The migrations that were decided.
     pub migrations: Vec<Decided>,
-    /// The sum of t1 - t2 of the accepted candidates \[s\]: a sum over processes, not a time of the run. None if no candidate with t1 and t2 was
-    /// accepted.
+    /// Sum of t1 - t2 of the accepted candidates \[s\]: a sum over processes, not a time of the run. None if no candidate with t1 and t2
+    /// was accepted.
     #[serde(alias = "predicted_gain_s")] // its name in older folders
     pub t1_minus_t2_sum_s: Option<f64>,
-    /// The time of scenario i in the supersteps until the next call, less the time of this run \[s\]: all moves so far have their part in it. None
+    /// Time of scenario i in the supersteps until the next call, less the time of this run \[s\]; all earlier moves contribute to it. None
     /// without scenario i, and in scenario ii.
     #[serde(alias = "realised_gain_s")] // its name in older folders
     pub gain_on_i_until_next_call_s: Option<f64>,
@@ -170,35 +170,35 @@ impl Call {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Moved {
-    /// Of which scenario.
+    /// The scenario.
     pub scenario: Scenario,
-    /// After which superstep, counted from 1.
+    /// The superstep before the migration, counted from 1.
     pub superstep: u64,
-    /// Who, counted from 1.
+    /// The process, counted from 1.
     pub process: u64,
-    /// From where.
+    /// The cluster of the origin.
     #[serde(deserialize_with = "unguarded")]
     pub from_cluster: String,
-    /// From where.
+    /// The host of the origin.
     #[serde(deserialize_with = "unguarded")]
     pub from_host: String,
-    /// To where.
+    /// The cluster of the destination.
     #[serde(deserialize_with = "unguarded")]
     pub to_cluster: String,
-    /// To where.
+    /// The host of the destination.
     #[serde(deserialize_with = "unguarded")]
     pub to_host: String,
-    /// The bytes sent \[B\].
+    /// Number of bytes sent \[B\].
     pub size_bytes: f64,
-    /// The time at which it began \[s\].
+    /// Time at which the migration began \[s\].
     pub start_s: f64,
-    /// The time at which it was done \[s\].
+    /// Time at which the migration ended \[s\].
     pub end_s: f64,
-    /// Why: `policy` or `workload`.
+    /// The cause: `policy` or `workload`.
     pub cause: String,
 }
 
-/// The needed part of the manifest.
+/// The part of the manifest that is read.
 #[derive(Debug, Deserialize)]
 struct Manifest {
     processes: u64,
@@ -226,7 +226,7 @@ struct Start {
 }
 
 impl Start {
-    /// The start, if its rule is known.
+    /// Returns the start, if its rule is known.
     fn known(&self) -> Result<StaticStart, (&'static str, String)> {
         let rule = Rule::named(&self.rule);
         let rule = rule.ok_or_else(|| {
@@ -256,7 +256,7 @@ struct Counts {
 }
 
 impl Counts {
-    /// The ledger, if all of it is there.
+    /// Returns the ledger, if all its terms are present.
     fn ledger(&self) -> Result<Option<Difference>, (&'static str, String)> {
         let Some(fields) = &self.ledger else {
             return Ok(None);
@@ -280,7 +280,7 @@ impl Run {
     /// Reads a run folder.
     ///
     /// # Errors
-    /// It cannot be read, was written by another version, or is not as it was written.
+    /// The folder cannot be read, was written by another version, or its content is not what was written.
     pub fn read(registry: &Registry, folder: &Path) -> Result<Self, Error> {
         let name = |file: &str| folder.join(file).display().to_string();
         let read = |file: &str| {
@@ -299,10 +299,10 @@ impl Run {
             .map_err(|(file, what)| damaged(what).source(name(file)).into())
     }
 
-    /// Checks that the files of the run, which `experiment` has read again, are what they were; the policy's own files do not count.
+    /// Checks that the files of the run, which `experiment` has read again, are unchanged. The policy's own files are not checked.
     ///
     /// # Errors
-    /// The first file that has changed since.
+    /// A file has changed; the first one is named.
     pub fn check_inputs(&self, experiment: &Experiment) -> Result<(), Problem> {
         let mut files = self.inputs.iter().filter(|one| one.role != "policy");
         let has_changed = |file: &&InputFile| {
@@ -315,10 +315,10 @@ impl Run {
         })
     }
 
-    /// A run that has just been done, as a folder would tell it.
+    /// Makes a run from results in memory, with the same content as if read from its folder.
     ///
     /// # Errors
-    /// None, unless what is written cannot be read.
+    /// None, unless the written data cannot be read back.
     pub fn of(experiment: &Experiment, results: &Results) -> Result<Self, Error> {
         let text = serde_json::to_string(&manifest(experiment, results))
             .map_err(|error| damaged(error.to_string()))?;
@@ -339,7 +339,7 @@ impl Run {
             .map_err(|(file, what)| damaged(what).source(file).into())
     }
 
-    /// A scenario, if it was run.
+    /// Returns a scenario, if it was run.
     pub fn get(&self, scenario: Scenario) -> Option<&RunOfScenario> {
         self.scenarios.iter().find(|run| run.scenario == scenario)
     }
@@ -365,7 +365,7 @@ impl Run {
         Ok(serde_json::from_str(text).map_err(broken)?)
     }
 
-    /// Sorts what was read by scenario, if it is what the manifest counts; else the file and what is wrong with it.
+    /// Sorts the data by scenario and checks it against the counts in the manifest. Returns the wrong file and its problem otherwise.
     fn assemble(
         registry: &Registry,
         manifest: Manifest,
@@ -423,7 +423,7 @@ impl Run {
     }
 }
 
-/// The places of the moves that the policy decided, by superstep.
+/// Lists the indices of the policy's moves, by superstep.
 fn by_superstep(migrations: &[Moved]) -> BTreeMap<u64, Vec<usize>> {
     let mut places: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
     for (place, moved) in migrations.iter().enumerate() {
@@ -506,7 +506,7 @@ impl RunOfScenario {
     }
 }
 
-/// The application of some settings, as titles show it.
+/// Returns the name of the application of some settings for titles.
 pub(super) fn application(registry: &Registry, workload: &Value) -> String {
     let name = workload["app"].as_str().unwrap_or_default();
     let entry = registry.workloads().find(name);
@@ -516,7 +516,7 @@ pub(super) fn application(registry: &Registry, workload: &Value) -> String {
 /// The versions whose run folders are read.
 const VERSIONS: [&str; 2] = ["0.2.0", env!("CARGO_PKG_VERSION")];
 
-/// A hint: the way to a folder that can be read.
+/// The hint for a folder that cannot be read.
 const AGAIN: &str =
     "write the folder again: `migsim run RUN/run.json --out RUN`, or with the options of that time";
 
@@ -524,7 +524,7 @@ pub(super) fn damaged(what: impl std::fmt::Display) -> Problem {
     Problem::new(format!("the run is damaged: {what}")).hint(AGAIN)
 }
 
-/// The entries of each scenario, in the order of the manifest.
+/// Groups the entries by scenario, in the order of the manifest.
 fn by_scenario<T>(
     file: &'static str,
     rows: Vec<T>,
@@ -543,7 +543,7 @@ fn by_scenario<T>(
     Ok(sorted)
 }
 
-/// The rows of a CSV file.
+/// Reads the rows of a CSV file.
 pub(super) fn rows<T: DeserializeOwned>(text: &str, name: &str) -> Result<Vec<T>, Error> {
     if !text.ends_with('\n') {
         return Err(damaged("the last line is cut").source(name).into());
@@ -561,7 +561,7 @@ pub(super) fn rows<T: DeserializeOwned>(text: &str, name: &str) -> Result<Vec<T>
     })
 }
 
-/// The lines of a JSON Lines file.
+/// Reads the lines of a JSON Lines file.
 fn lines<T: DeserializeOwned>(text: &str, name: &str) -> Result<Vec<T>, Error> {
     let one = |(index, line): (usize, &str)| {
         serde_json::from_str(line).map_err(|error| {

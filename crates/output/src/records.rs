@@ -11,7 +11,7 @@ use migsim_bsp::{CallRecord, Scenario};
 use migsim_experiment::{Experiment, Results, ScenarioRun};
 use migsim_policies::Candidate;
 
-/// `supersteps.csv`.
+/// Writes `supersteps.csv`.
 pub(super) fn supersteps(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     let mut table = csv::Writer::from_writer(out);
     table.write_record(["scenario", "superstep", "start_s", "end_s", "computed_s"])?;
@@ -29,7 +29,7 @@ pub(super) fn supersteps(results: &Results, out: &mut dyn Write) -> io::Result<(
     table.flush()
 }
 
-/// `migrations.csv`.
+/// Writes `migrations.csv`.
 pub(super) fn migrations(
     experiment: &Experiment,
     results: &Results,
@@ -74,7 +74,7 @@ pub(super) fn migrations(
     table.flush()
 }
 
-/// `calls.jsonl`: one object per line.
+/// Writes `calls.jsonl`, one object per line.
 pub(super) fn calls(
     experiment: &Experiment,
     results: &Results,
@@ -89,7 +89,7 @@ pub(super) fn calls(
     Ok(())
 }
 
-/// The decision record of a call.
+/// Makes the decision record of a call.
 fn call(experiment: &Experiment, results: &Results, run: &ScenarioRun, index: usize) -> Value {
     let call = &run.outcome.calls[index];
     let accepted = call
@@ -98,7 +98,7 @@ fn call(experiment: &Experiment, results: &Results, run: &ScenarioRun, index: us
         .iter()
         .filter(|candidate| candidate.accepted);
     let sum = accepted.filter_map(gain).reduce(|sum, gain| sum + gain);
-    // Without moves, as in scenario ii, there is no gain.
+    // Calls without moves, as in scenario ii, have no gain.
     let gain_on_i = if call.applied {
         results.gain_on_i(run, index)
     } else {
@@ -146,7 +146,7 @@ fn candidate(experiment: &Experiment, candidate: &Candidate) -> Value {
     })
 }
 
-/// The migrations that a call decided, written one by one.
+/// The migrations that a call decided, serialised one by one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Moves<'a>(pub(super) &'a Experiment, pub(super) &'a CallRecord);
 
@@ -177,19 +177,19 @@ impl Serialize for Moves<'_> {
     }
 }
 
-/// The cluster and the name of a host.
+/// Returns the cluster and the name of a host.
 pub(super) fn place(experiment: &Experiment, host: HostId) -> (&str, &str) {
     let platform = &experiment.platform.platform;
     let host = &platform.hosts[host.index()];
     (&platform.clusters[host.cluster.index()].name, &host.name)
 }
 
-/// A process as people count.
+/// Returns the number of a process, counted from 1.
 pub(super) fn number(process: ProcessId) -> u64 {
     u64::from(process.0) + 1
 }
 
-/// A scenario in a few words.
+/// Describes a scenario in a few words.
 pub(super) const fn describe(scenario: Scenario) -> &'static str {
     match scenario {
         Scenario::I => "application only",

@@ -1,4 +1,4 @@
-//! Static starts for people and programs: the best of them, and how scenario iii compares with it.
+//! Static starts for people and programs: the best of them, and a comparison of scenario iii with it.
 
 use serde_json::{Value, json};
 
@@ -35,10 +35,10 @@ const LESS: Meaning = Meaning::new(
     "100 (T_s - T) / T_s with the makespan T_s of the best static start",
 );
 
-/// Minimum excess that is counted in times \[%\].
+/// Minimum excess that is expressed as a multiple instead of a percentage \[%\].
 const MANY: f64 = 95.0;
 
-/// The comparison of a makespan with another one: a verb with its object, and the word that leads to the other one.
+/// Compares one makespan with another: a verb with its object, and the word that introduces the other makespan.
 ///
 /// ```text
 /// (takes 2.0 times as long, as)   (takes 5.6 % longer, than)   (takes 5.6 % less time, than)   (takes as long, as)
@@ -57,7 +57,7 @@ pub fn compared(makespan_s: f64, with_s: f64) -> (Sentence, &'static str) {
     }
 }
 
-/// The best static start in a line; `iii` is the makespan of scenario iii \[s\].
+/// Describes the best static start in a line; `iii` is the makespan of scenario iii \[s\].
 pub(super) fn line(starts: &[StaticStart], iii: Option<f64>) -> Option<String> {
     let best = best_of(starts)?;
     let name = best.rule.name();
@@ -70,7 +70,7 @@ pub(super) fn line(starts: &[StaticStart], iii: Option<f64>) -> Option<String> {
     Some(format!("best static start: {name} {time} s{rest}"))
 }
 
-/// The best static start in a sentence behind the verdict of a run.
+/// Describes the best static start in a sentence that follows the verdict of a run.
 pub(super) fn sentence(starts: &[StaticStart], iii: f64) -> Option<Sentence> {
     let best = best_of(starts)?;
     if best.is_own {
@@ -90,7 +90,7 @@ pub(super) fn sentence(starts: &[StaticStart], iii: f64) -> Option<Sentence> {
     ))
 }
 
-/// All static starts as a table for programs.
+/// Lists all static starts in a table for programs.
 pub(super) fn table(starts: &[StaticStart]) -> Table {
     let columns = [
         words("static start", "rule"),
@@ -108,7 +108,7 @@ pub(super) fn table(starts: &[StaticStart]) -> Table {
     table
 }
 
-/// The keys of a summary: all static starts, and the best one with the gain of scenario iii over it.
+/// Returns two keys of a summary: all static starts, and the best one with the gain of scenario iii over it.
 pub(super) fn json(starts: &[StaticStart], iii: Option<f64>) -> Option<(Value, Value)> {
     let of_one = |start: &StaticStart| {
         json!({

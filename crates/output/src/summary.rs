@@ -12,7 +12,7 @@ use migsim_experiment::{Experiment, Ledger, Results, ScenarioRun, Term};
 /// The schema of the manifests that are written and read.
 pub(super) const SCHEMA: &str = "migsim-run-1";
 
-/// The summary, whose scenarios are computed and written one by one.
+/// The summary; its scenarios are computed while they are written.
 #[derive(Debug, Serialize)]
 struct Summary<'a> {
     #[serde(flatten)]
@@ -26,7 +26,7 @@ struct Summary<'a> {
 #[derive(Debug)]
 struct Scenarios<'a>(&'a Experiment, &'a Results);
 
-/// A scenario of a summary, whose calls are computed and written one by one.
+/// A scenario of a summary; its calls are computed while they are written.
 #[derive(Debug, Serialize)]
 struct ScenarioSummary<'a> {
     #[serde(flatten)]
@@ -49,7 +49,7 @@ struct CallSummary<'a> {
     applied: bool,
 }
 
-/// The manifest, whose summary is computed as it is written.
+/// The manifest; its summary is computed while it is written.
 #[derive(Debug, Serialize)]
 struct Manifest<'a> {
     schema: &'static str,
@@ -81,8 +81,8 @@ impl Serialize for Calls<'_> {
     }
 }
 
-/// The summary: whose settings they are, what the application sends, what the simulator did, and each scenario with its calls. The calls
-/// are not held in memory, but computed one by one as they are written.
+/// Makes the summary: the settings, the messages of the application, the work of the simulator, and each scenario with its calls. To save
+/// memory, the calls are computed one by one while they are written.
 ///
 /// `simulator.loop_cpu_s` is the only value that differs between two runs of the same experiment.
 pub fn summary<'a>(experiment: &'a Experiment, results: &'a Results) -> impl Serialize + 'a {
@@ -119,7 +119,7 @@ impl<'a> Summary<'a> {
     }
 }
 
-/// The manifest: everything needed to repeat the run and to trust it, and its summary.
+/// Makes the manifest: all data to repeat and to check the run, and its summary.
 pub fn manifest<'a>(experiment: &'a Experiment, results: &'a Results) -> impl Serialize + 'a {
     let input = |input: &migsim_experiment::Input| json!({ "role": input.role, "source": input.source, "sha256": input.sha256 });
     Manifest {
@@ -133,7 +133,8 @@ pub fn manifest<'a>(experiment: &'a Experiment, results: &'a Results) -> impl Se
     }
 }
 
-/// The messages of the application, in any scenario; flows of a scenario are these and those of barrier, calls and moves.
+/// Counts the messages of the application, which are equal in all scenarios. The flows of a scenario are these and those of barriers, calls
+/// and moves.
 fn application(results: &Results) -> Value {
     let sent = (results.runs.first()).map_or_else(Sent::default, |run| run.outcome.sent);
     json!({ "messages": sent.messages, "bytes": sent.bytes })
@@ -152,7 +153,7 @@ fn simulator(experiment: &Experiment, results: &Results) -> Value {
     })
 }
 
-/// Processes times supersteps of a run.
+/// Computes the number of processes times supersteps of a run.
 pub(super) fn process_supersteps(experiment: &Experiment, run: &ScenarioRun) -> u64 {
     experiment.placement.len() as u64 * run.outcome.supersteps.len() as u64
 }
@@ -195,7 +196,7 @@ fn scenario<'a>(
     }
 }
 
-/// The terms of a ledger and their sum, in seconds and in ticks: whole numbers that add up in any language.
+/// Writes the terms of a ledger and their sum, in seconds and in ticks. Ticks are whole numbers, which add up exactly in any language.
 fn ledger(ledger: &Ledger) -> Value {
     let name = |term: Term| term.key().to_owned();
     let terms = ledger

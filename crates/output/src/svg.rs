@@ -1,8 +1,8 @@
-//! Common parts of the hand-written drawings.
+//! Common parts of the hand-written SVG drawings.
 
 use super::html;
 
-/// The beginning of a drawing: its size in pixels, how it looks on light and dark, and its name for those who do not see it.
+/// Makes the beginning of a drawing: its size in pixels, its styles for light and dark mode, and its name for screen readers.
 pub(super) fn open(width: f64, height: f64, name: &str) -> String {
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" height=\"{height:.0}\" \
@@ -15,17 +15,17 @@ pub(super) fn open(width: f64, height: f64, name: &str) -> String {
     )
 }
 
-/// The width of the line of a link or route: 1 px for 1 Mbps, and one more for each factor of 10.
+/// Computes the width of the line of a link or route: 1 px for 1 Mbps, and 1 px more for each factor of 10.
 pub(super) fn stroke(bytes_per_second: f64) -> f64 {
     (bytes_per_second * 8e-6).max(1.0).log10() + 1.0
 }
 
-/// Text as it stands in XML.
+/// Escapes a text for XML.
 pub(super) fn escaped(text: &str) -> String {
     html::escaped(&without_controls(text))
 }
 
-/// XML has no place for control characters and two more, not even written as numbers.
+/// Removes control characters and two other characters, which XML does not allow, even as character references.
 fn without_controls(text: &str) -> String {
     let is_bad = |letter: char| match letter {
         '\n' => false,

@@ -1,4 +1,4 @@
-//! The result for people: the table of scenarios, and the migrations by call.
+//! The result for people: the table of scenarios, and the migrations of each call.
 
 use super::placed::Placed;
 use super::read::application;
@@ -12,7 +12,7 @@ use migsim_base::words::{counted, of_number};
 use migsim_bsp::{CallRecord, Cause, Scenario};
 use migsim_experiment::{Experiment, Results, ScenarioRun, Term, policy_label};
 
-/// The result as lines and tables.
+/// Makes the lines and tables of the result.
 pub fn table(experiment: &Experiment, results: &Results) -> Sheet {
     let mut sheet = Sheet::default();
     sheet.line(heading(experiment));
@@ -27,7 +27,7 @@ pub fn table(experiment: &Experiment, results: &Results) -> Sheet {
         let policy = experiment.policy_name();
         sheet.line(format!("readings of {policy}: {}", readings.join("; ")));
     }
-    // What moved; without scenario iii, what would have.
+    // Show the moves of scenario iii, or else the decisions of scenario ii.
     let shown = results
         .get(Scenario::Iii)
         .or_else(|| results.get(Scenario::Ii));
@@ -55,7 +55,7 @@ pub fn table(experiment: &Experiment, results: &Results) -> Sheet {
     sheet
 }
 
-/// Adds the best static start and the straight returns below the scenarios; nothing on the platforms of the papers.
+/// Adds the best static start and the straight returns below the scenarios; adds nothing on the platforms of the papers.
 fn remarks(experiment: &Experiment, results: &Results, sheet: &mut Sheet) {
     if experiment.is_on_machine_of_paper() {
         return;
@@ -82,7 +82,7 @@ fn remarks(experiment: &Experiment, results: &Results, sheet: &mut Sheet) {
     }
 }
 
-/// The moves of the policy that go straight back, in a line; none if there are none.
+/// Describes in a line the moves of the policy that go straight back; none if there are no such moves.
 pub(super) fn straight_returns(returns: usize, moves: usize) -> Option<String> {
     (returns > 0).then(|| {
         let verb = of_number(returns as u64, ["goes", "go"]);
@@ -93,7 +93,7 @@ pub(super) fn straight_returns(returns: usize, moves: usize) -> Option<String> {
     })
 }
 
-/// The experiment in a line.
+/// Describes the experiment in a line.
 pub(super) fn heading(experiment: &Experiment) -> String {
     let settings = &experiment.resolved;
     let is_own = experiment.platform.built_in.is_none();
@@ -109,11 +109,11 @@ pub(super) fn heading(experiment: &Experiment) -> String {
         experiment.workload.supersteps(),
         &experiment.platform.platform.name,
     );
-    // On a machine of the user the library decides how near the times are.
+    // On the user's own platform, the accuracy of the times depends on the library.
     heading + note
 }
 
-/// The same: the settings say which policy and which network.
+/// Describes an experiment in a line; the settings name its policy and its network.
 pub(super) fn heading_of(
     application: &str,
     settings: &serde_json::Value,
@@ -166,7 +166,7 @@ fn scenarios(results: &Results) -> Table {
     table
 }
 
-/// The time beyond that of scenario i.
+/// Formats the time beyond that of scenario i.
 fn against(results: &Results, run: &ScenarioRun) -> Cell {
     let relative_overhead = results.relative_overhead(run);
     let Some(relative_overhead) = relative_overhead.filter(|_| run.scenario != Scenario::I) else {
@@ -186,14 +186,14 @@ fn against(results: &Results, run: &ScenarioRun) -> Cell {
     })
 }
 
-/// Longer than so many times scenario i nobody counts in percent.
+/// Minimum ratio to scenario i that is expressed as a multiple instead of a percentage.
 const MANY_TIMES: f64 = 11.0;
 
 const TAKES: &str = "takes";
 
-/// The price or gain of a scenario against scenario i, given by its relative overhead: `gain`, `10.8 %`.
+/// Describes the price or gain of a scenario against scenario i from its relative overhead: `gain`, `10.8 %`.
 pub(super) fn against_i(scenario: Scenario, relative_overhead: f64) -> (&'static str, String) {
-    // What rounds to nothing has no sign, and is not called a loss.
+    // A value that rounds to 0 has no sign, and is not called a loss.
     let percent = match 100.0 * relative_overhead {
         -0.05..0.05 => 0.0,
         other => other,
@@ -221,7 +221,7 @@ fn speed(experiment: &Experiment, results: &Results) -> String {
         .iter()
         .map(|run| process_supersteps(experiment, run))
         .sum();
-    // The rest of the work of a few messages is none of theirs.
+    // If there are few messages, most of the CPU time is not spent on them.
     let per_message = if messages >= MANY_MESSAGES {
         format!(" ({:.0} ns a message)", cpu * 1e9 / messages as f64)
     } else {
@@ -234,10 +234,10 @@ fn speed(experiment: &Experiment, results: &Results) -> String {
     )
 }
 
-/// So many messages tell what one takes.
+/// Minimum number of messages for which the mean CPU time of a message is shown.
 const MANY_MESSAGES: u64 = 1000;
 
-/// The decimals of a ledger: four digits of its largest term, two decimals at least.
+/// Computes the number of decimals of a ledger: four digits of its largest term, and at least two decimals.
 pub(super) fn decimals(largest: f64) -> usize {
     (2_u8..12)
         .find(|&decimals| largest * 10_f64.powi(decimals.into()) >= 1e3)
@@ -245,7 +245,7 @@ pub(super) fn decimals(largest: f64) -> usize {
         .into()
 }
 
-/// The sources of the difference to scenario i; terms that would show as zero are left out.
+/// Makes the table of the ledger: the sources of the difference from scenario i. Terms that round to zero are left out.
 fn ledger(results: &Results, run: &ScenarioRun) -> Option<Table> {
     let ledger = results.ledger(run).filter(|ledger| !ledger.is_empty())?;
     let largest = ledger
@@ -272,7 +272,7 @@ fn ledger(results: &Results, run: &ScenarioRun) -> Option<Table> {
     Some(table)
 }
 
-/// A row per origin and destination of each call that decided something, and a list of the other calls.
+/// Adds a row per origin and destination of each call that decided moves, and a list of the other calls.
 fn calls(experiment: &Experiment, run: &ScenarioRun, sheet: &mut Sheet) {
     let title = if run.scenario == Scenario::Iii {
         "Migrations by call"
@@ -296,7 +296,7 @@ fn calls(experiment: &Experiment, run: &ScenarioRun, sheet: &mut Sheet) {
     let mut table = Table::new("calls", title, &columns);
     for call in &moving {
         for (line, group) in groups(experiment, call).into_iter().enumerate() {
-            // People read the first line of a call for all of them.
+            // The first row of a call has the values of the whole call.
             let of_call = |count: usize| match line {
                 0 => Cell::count(count),
                 _ => Cell::value(count, ""),
@@ -339,11 +339,11 @@ fn calls(experiment: &Experiment, run: &ScenarioRun, sheet: &mut Sheet) {
 pub(super) struct Group<'a> {
     pub(super) from: &'a str,
     pub(super) to: &'a str,
-    /// Sorted.
+    /// The processes, sorted.
     pub(super) processes: Vec<ProcessId>,
 }
 
-/// The migrations of a call.
+/// Groups the migrations of a call.
 fn groups<'a>(experiment: &'a Experiment, call: &CallRecord) -> Vec<Group<'a>> {
     let decided = call.decision.migrations.iter().zip(&call.origins);
     by_clusters(decided.map(|(wanted, &origin)| {
@@ -352,7 +352,7 @@ fn groups<'a>(experiment: &'a Experiment, call: &CallRecord) -> Vec<Group<'a>> {
     }))
 }
 
-/// Moves (origin, destination, process) by origin and destination, in the order in which these come first.
+/// Groups moves (origin, destination, process) by origin and destination, in the order of the first move of each group.
 pub(super) fn by_clusters<'a>(
     moves: impl Iterator<Item = (&'a str, &'a str, ProcessId)>,
 ) -> Vec<Group<'a>> {
@@ -374,7 +374,7 @@ pub(super) fn by_clusters<'a>(
     groups
 }
 
-/// `p23-p36, p40` for a sorted list.
+/// Formats a sorted list of processes: `p23-p36, p40`.
 pub(super) fn ranges(processes: &[ProcessId]) -> String {
     let mut parts: Vec<(u64, u64)> = Vec::new();
     for process in processes.iter().map(|&process| number(process)) {

@@ -1,8 +1,8 @@
 //! Tables and lines of text as aligned columns, Markdown, CSV or JSON.
 //!
-//! For people (columns, Markdown) a cell has a text, rounded and with its unit in the heading or beside it; for programs (CSV, JSON) it has
-//! a value, exact and with its unit in the name of the column. Colours are escape codes in aligned columns alone; whoever prints
-//! them takes them out where there is no terminal.
+//! For people (columns, Markdown) a cell has a rounded text, with its unit in the heading or in the text. For programs (CSV, JSON) it has
+//! an exact value, with its unit in the name of the column. Only aligned columns have colours, as escape codes. The program that prints
+//! them removes the codes if the output is not a terminal.
 
 use std::fmt::Write as _;
 
@@ -23,13 +23,13 @@ pub enum Form {
     Table,
     /// Markdown.
     Markdown,
-    /// CSV (RFC 4180): tables only, an empty line between two.
+    /// CSV (RFC 4180): tables only, with an empty line between two tables.
     Csv,
     /// JSON: an object with an array per table.
     Json,
 }
 
-/// Lines and tables, in order.
+/// A list of lines and tables.
 #[derive(Clone, Debug, Default)]
 pub struct Sheet {
     parts: Vec<Part>,
@@ -39,7 +39,7 @@ pub struct Sheet {
 enum Part {
     Line(String),
     Table(Table),
-    /// For programs alone: people find it in a line.
+    /// A table for programs only; its content for people is in a line.
     Data(Table),
 }
 
@@ -67,14 +67,14 @@ pub struct Cell {
     shown: String,
     value: Value,
     tone: Tone,
-    /// The length of the bar behind it in a page, from 0 to 1.
+    /// Length of the bar behind the cell on a page, from 0 to 1.
     bar: Option<f64>,
 }
 
-/// Whether a number is good or bad news.
+/// Whether a value is good or bad.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Tone {
-    /// Neither.
+    /// Neither good nor bad.
     #[default]
     Plain,
     /// Good.
@@ -83,7 +83,7 @@ pub enum Tone {
     Bad,
 }
 
-/// A column of text: its heading, and its name for programs.
+/// Makes a column of text from its heading and its name for programs.
 pub fn words(heading: impl Into<String>, key: &'static str) -> Column {
     Column {
         heading: heading.into(),
@@ -92,7 +92,7 @@ pub fn words(heading: impl Into<String>, key: &'static str) -> Column {
     }
 }
 
-/// A column of numbers.
+/// Makes a column of numbers from its heading and its name for programs.
 pub fn numbers(heading: impl Into<String>, key: &'static str) -> Column {
     Column {
         heading: heading.into(),
@@ -102,7 +102,7 @@ pub fn numbers(heading: impl Into<String>, key: &'static str) -> Column {
 }
 
 impl Cell {
-    /// A text.
+    /// Makes a cell with a text.
     pub fn text(text: impl Into<String>) -> Self {
         let shown = text.into();
         Self {
@@ -113,7 +113,7 @@ impl Cell {
         }
     }
 
-    /// A value with another text for people.
+    /// Makes a cell with a value for programs and a text for people.
     pub fn value(value: impl Into<Value>, shown: impl Into<String>) -> Self {
         Self {
             shown: visible(&shown.into()).into_owned(),
@@ -123,24 +123,24 @@ impl Cell {
         }
     }
 
-    /// A whole number.
+    /// Makes a cell with a whole number.
     pub fn count(count: usize) -> Self {
         Self::value(count, count.to_string())
     }
 
-    /// Nothing.
+    /// Makes an empty cell.
     pub fn empty() -> Self {
         Self::value(Value::Null, "")
     }
 
-    /// The same in a colour, where there are colours.
+    /// Sets the tone of the cell, which becomes a colour where colours are supported.
     #[must_use]
     pub fn in_tone(mut self, tone: Tone) -> Self {
         self.tone = tone;
         self
     }
 
-    /// The same with a bar behind it in a page; `length` is a share of the cell.
+    /// Sets the bar behind the cell on a page; `length` is a fraction of the cell.
     #[must_use]
     pub fn with_bar(mut self, length: f64) -> Self {
         self.bar = Some(length.clamp(0.0, 1.0));
@@ -183,11 +183,11 @@ impl Cell {
     }
 }
 
-/// A text with more letters may be broken into lines in a page.
+/// Minimum number of letters of a text that may be broken into lines on a page.
 const LONG: usize = 40;
 
 impl Table {
-    /// An empty table; `key` names it for programs, and a title that is empty is left out.
+    /// Makes an empty table. `key` is its name for programs; an empty title is left out.
     pub fn new(key: &'static str, title: impl Into<String>, columns: &[Column]) -> Self {
         Self {
             key,
@@ -198,14 +198,14 @@ impl Table {
         }
     }
 
-    /// The same, with no headings over aligned columns.
+    /// Leaves out the headings over aligned columns.
     #[must_use]
     pub fn without_headings(mut self) -> Self {
         self.has_headings = false;
         self
     }
 
-    /// Adds a row: a cell per column.
+    /// Adds a row with one cell per column.
     pub fn push(&mut self, row: impl Into<Vec<Cell>>) {
         let row = row.into();
         debug_assert_eq!(row.len(), self.columns.len(), "a cell per column");
@@ -262,7 +262,7 @@ impl Table {
         let mut line = |cells: &mut dyn Iterator<Item = String>| {
             text.push('|');
             for cell in cells {
-                // Blanks that align something are none here.
+                // Blanks for alignment are removed.
                 let cell = cell.split_whitespace().collect::<Vec<_>>().join(" ");
                 write!(text, " {cell} |").expect("a string");
             }
@@ -278,7 +278,7 @@ impl Table {
         }
     }
 
-    /// The table as an element of a page: it can be sorted and saved; of a long one `shown` rows are shown at first.
+    /// Returns the table as an element of a page, which can be sorted and saved. Of a long table, `shown` rows are shown at first.
     pub fn html(&self, shown: usize) -> String {
         let mut html = String::new();
         if !self.title.is_empty() {
@@ -337,7 +337,7 @@ impl Table {
     }
 }
 
-/// A text in which Markdown and HTML see no marks.
+/// Escapes a text so that Markdown and HTML find no markup in it.
 fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for letter in text.chars() {
@@ -371,12 +371,12 @@ impl Sheet {
         self.parts.push(Part::Table(table));
     }
 
-    /// Adds a table that is left out of columns and Markdown.
+    /// Adds a table that is left out of aligned columns and Markdown.
     pub fn data(&mut self, table: Table) {
         self.parts.push(Part::Data(table));
     }
 
-    /// The text, with a line end.
+    /// Returns the sheet as text that ends with a line end.
     pub fn render(&self, form: Form) -> String {
         let tables = self.parts.iter().filter_map(|part| match part {
             Part::Table(table) | Part::Data(table) => Some(table),
@@ -392,7 +392,7 @@ impl Sheet {
         }
     }
 
-    /// The parts as elements of a page.
+    /// Returns the lines and tables as elements of a page.
     pub fn html(&self, shown: usize) -> String {
         let html = self.parts.iter().map(|part| match part {
             Part::Line(line) if line.trim().is_empty() => String::new(),
@@ -419,7 +419,7 @@ impl Sheet {
                     text.push('\n');
                 }
                 Part::Table(table) if form == Form::Markdown => {
-                    // A table that follows a line at once would be taken for a part of it.
+                    // Without an empty line, a table would be read as a part of the line before it.
                     if !text.is_empty() && !text.ends_with("\n\n") {
                         text.push('\n');
                     }
@@ -441,7 +441,7 @@ impl Sheet {
     }
 }
 
-/// Takes the colours of a terminal out of a text.
+/// Removes terminal colours from a text.
 pub fn uncoloured(text: &str) -> String {
     anstream::adapter::strip_str(text).to_string()
 }

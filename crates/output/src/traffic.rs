@@ -1,7 +1,7 @@
-//! `links.csv`: the traffic of each link, computed after the run from plan, places and routes.
+//! `links.csv`: the traffic on each link, computed after the run from the plans, the hosts of the processes, and the routes.
 //!
-//! Counted are the messages of the application and the images of migrations that travel as flows; those of barriers and rescheduling
-//! calls are not. Supersteps are taken in groups of equal size, at most [`MOST_GROUPS`] of them.
+//! The messages of the application are counted, and the memory images of migrations that are simulated as flows. Messages of barriers and
+//! rescheduling calls are not counted. Supersteps form groups of equal size, at most [`MOST_GROUPS`] of them.
 
 use std::io::{self, Write};
 
@@ -13,31 +13,31 @@ use migsim_bsp::{Scenario, Transfer};
 use migsim_experiment::{Experiment, Results, ScenarioRun};
 use migsim_workloads::Plan;
 
-/// The most groups of supersteps.
+/// Maximum number of groups of supersteps.
 pub(super) const MOST_GROUPS: usize = 256;
 
-/// A row of `links.csv`: what crossed a link in some supersteps, if anything did.
+/// A row of `links.csv`: the traffic on a link in a group of supersteps; links without traffic have no row.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinkTraffic {
-    /// Of which scenario.
+    /// The scenario.
     pub scenario: Scenario,
-    /// From which superstep on, counted from 1.
+    /// The first superstep of the group, counted from 1.
     pub first_superstep: u64,
-    /// Up to which superstep; what follows it before the next one is counted with it.
+    /// The last superstep of the group. Migrations after it and before the next superstep are included.
     pub last_superstep: u64,
     /// The name of the link.
     #[serde(deserialize_with = "unguarded")]
     pub link: String,
     /// Its nominal capacity \[B/s\].
     pub bandwidth_bytes_per_s: f64,
-    /// The traffic across it, in both directions \[B\].
+    /// Traffic in both directions \[B\].
     pub bytes: f64,
-    /// In how many messages and images.
+    /// Number of messages and images.
     pub flows: u64,
 }
 
-/// The traffic across each link: dense, with a list of the entries that are not zero.
+/// The traffic on each link: an array over all links, and a list of its entries that are not zero.
 #[derive(Debug, Default)]
 struct Sums {
     of: Vec<(f64, u64)>,
@@ -76,7 +76,7 @@ pub(super) fn group_size(supersteps: usize) -> usize {
     supersteps.div_ceil(MOST_GROUPS).max(1)
 }
 
-/// The traffic across the links in all scenarios.
+/// Computes the traffic on the links in all scenarios.
 pub fn traffic(experiment: &Experiment, results: &Results) -> Vec<LinkTraffic> {
     let supersteps = experiment.workload.supersteps();
     let size = group_size(supersteps);
@@ -94,7 +94,7 @@ pub fn traffic(experiment: &Experiment, results: &Results) -> Vec<LinkTraffic> {
         for at in 0..walks.len() {
             let (before, rest) = walks.split_at_mut(at);
             let walk = &mut rest[0];
-            // Where everybody is where they are in another scenario, the same crosses the same links.
+            // If all processes are on the same hosts as in another scenario, the traffic is the same.
             let same = before
                 .iter()
                 .find(|other| !other.follows && other.placement == walk.placement);
@@ -112,15 +112,15 @@ pub fn traffic(experiment: &Experiment, results: &Results) -> Vec<LinkTraffic> {
     walks.into_iter().flat_map(|walk| walk.rows).collect()
 }
 
-/// Follows the processes of a scenario.
+/// The state of a scenario while its supersteps are visited.
 struct Walk<'a> {
     experiment: &'a Experiment,
     run: &'a ScenarioRun,
     placement: Vec<HostId>,
-    /// Its migrations in the order of supersteps, and how many of them have happened.
+    /// The migrations in the order of supersteps, and the number of those that have happened.
     order: Vec<usize>,
     moved: usize,
-    /// The traffic that messages of the current superstep add, and whether an earlier scenario has it already.
+    /// The traffic of the messages in the current superstep, and whether it is taken from an earlier scenario.
     messages: Sums,
     follows: bool,
     group: Sums,
@@ -161,7 +161,7 @@ impl<'a> Walk<'a> {
         self.group.add_all(&self.messages);
     }
 
-    /// The links between two hosts.
+    /// Lists the links between two hosts.
     fn links(&self, from: HostId, to: HostId) -> impl Iterator<Item = LinkId> + use<'a> {
         let platform = &self.experiment.platform.platform;
         let route = platform.route(from, to);
@@ -169,7 +169,7 @@ impl<'a> Walk<'a> {
         links.into_iter()
     }
 
-    /// The migrations after a superstep, which are counted with it.
+    /// Adds the migrations after a superstep, which count as part of it.
     fn images(&mut self, superstep: usize) {
         let is_flow = self.experiment.config.costs.migration.transfer == Transfer::Flow;
         while let Some(&at) = self.order.get(self.moved) {
@@ -207,7 +207,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// `links.csv`.
+/// Writes `links.csv`.
 pub(super) fn write(rows: &[LinkTraffic], out: &mut dyn Write) -> io::Result<()> {
     let mut table = csv::Writer::from_writer(out);
     table.write_record([

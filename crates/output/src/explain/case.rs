@@ -1,4 +1,4 @@
-//! The case of a call that moved processes: the runs that its evaluation needs, and their results.
+//! The evaluation of a call that moved processes: the runs that it needs, and their results.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ use migsim_policies::ForcedMove;
 use migsim_policies::explain::meanings::superstep;
 use migsim_policies::explain::{Meaning, Narrator, Quantity, Sentence, say};
 
-/// A call after which something moved and the run went on.
+/// A call that moved processes and was not the last event of the run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Case {
     trial: Trial,
@@ -21,7 +21,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// The case of the call that is asked about; none if there is no such call, or nothing moved.
+    /// Finds the call of a question; none if there is no such call, or if it moved no process.
     ///
     /// # Errors
     /// There is no such scenario.
@@ -52,10 +52,10 @@ impl Case {
         }))
     }
 
-    /// Judges the decision by two runs of `experiment`.
+    /// Evaluates the decision with two runs of `experiment`.
     ///
     /// # Errors
-    /// Why that cannot be told: it is no longer the same experiment.
+    /// The decision cannot be evaluated, because the experiment is no longer the same; the text gives the reason.
     pub fn judge(&self, experiment: &Experiment, progress: &Progress) -> Result<Effect, String> {
         let effect = experiment
             .effect(&self.trial, progress)
@@ -68,8 +68,8 @@ impl Case {
     }
 }
 
-/// The prediction for the processes that moved: t2 over t1 of one superstep, computation and communication apart where the record has them,
-/// without what the move itself takes. None if it foresees no times.
+/// Computes the prediction for the processes that moved: t2 over t1 of one superstep, without the price of the move. Computation and
+/// communication have separate ratios if the record has both. None if the policy predicts no times.
 fn changes(narrator: &dyn Narrator, call: &Call) -> Option<Vec<Change>> {
     let change = |process: u64| {
         let mut judged = call.candidates.iter();
@@ -85,7 +85,7 @@ fn changes(narrator: &dyn Narrator, call: &Call) -> Option<Vec<Change>> {
     migrations.map(|one| change(one.process)).collect()
 }
 
-/// Supersteps, both ends included.
+/// Names a range of supersteps, with both ends included.
 fn named(from: u64, until: u64) -> Sentence {
     if from == until {
         say!("superstep {}", superstep(from))
@@ -94,7 +94,7 @@ fn named(from: u64, until: u64) -> Sentence {
     }
 }
 
-/// Two makespans \[s\], and the gain of the second over the first by its two names: that of a gain, and that of a loss.
+/// Describes two makespans \[s\] and the gain of the second over the first. `gains` are the meanings of a gain and of a loss.
 fn compared(of: [&Meaning; 2], makespans: [f64; 2], gains: [&Meaning; 2]) -> Sentence {
     let [without, with] = makespans;
     let gain = without - with;
@@ -112,7 +112,7 @@ fn compared(of: [&Meaning; 2], makespans: [f64; 2], gains: [&Meaning; 2]) -> Sen
     )
 }
 
-/// Prediction and outcome of a call in a run of so many supersteps, in sentences.
+/// Describes the prediction and the outcome of a call, in a run of `supersteps` supersteps.
 pub(super) fn told(effect: &Effect, supersteps: u64, is_last: bool) -> Vec<Sentence> {
     let until = if is_last {
         "to the end of the run"
@@ -157,7 +157,7 @@ pub(super) fn told(effect: &Effect, supersteps: u64, is_last: bool) -> Vec<Sente
     sentences
 }
 
-/// The prediction, in a sentence.
+/// Describes the prediction in a sentence.
 fn predicted(effect: &Effect) -> Sentence {
     let Some(predicted) = &effect.predicted else {
         return "  predicted: nothing, since the policy foresees no times.".into();
@@ -173,12 +173,12 @@ fn predicted(effect: &Effect) -> Sentence {
     )
 }
 
-/// The number of supersteps after the call, in a run of so many.
+/// Counts the supersteps after the call, in a run of `supersteps` supersteps.
 pub(super) fn left(effect: &Effect, supersteps: u64) -> u64 {
     (supersteps + 1).saturating_sub(effect.from)
 }
 
-/// After how many supersteps the moves are paid back, and whether so many are left.
+/// Describes after how many supersteps the moves are paid back, and whether the run has that many left.
 fn paid_back(effect: &Effect, left: u64) -> Sentence {
     let price = quantity::PRICE.of(effect.price.get());
     let rate = effect.rate_s();
@@ -213,13 +213,13 @@ fn paid_back(effect: &Effect, left: u64) -> Sentence {
     }
 }
 
-/// `56 are`, of the supersteps that are left.
+/// Formats a number of remaining supersteps with its verb: `56 are`.
 fn are(left: u64) -> Sentence {
     let verb = of_number(left, ["is", "are"]);
     say!("{} {}", quantity::LEFT.count(left), verb)
 }
 
-/// The same for programs.
+/// Returns the effect of a call as JSON.
 pub(super) fn json(effect: &Result<Effect, String>, supersteps: u64) -> Value {
     let effect = match effect {
         Ok(effect) => effect,

@@ -1,4 +1,4 @@
-//! The reasons for the time of a superstep: its part of the critical path, piece by piece.
+//! The explanation of a superstep's time: its part of the critical path, piece by piece.
 
 use migsim_base::error::Error;
 use migsim_base::units::{HostId, ProcessId};
@@ -12,7 +12,7 @@ use migsim_policies::explain::{Meaning, Sentence, Unit, say};
 /// Maximum number of pieces that are described one by one.
 const MOST_PIECES: usize = 8;
 
-/// Part of the time of a superstep below which a piece comes from rounding.
+/// Share of the time of a superstep below which a piece counts as a rounding error.
 const ROUNDING: f64 = 1e-12;
 
 /// The time of a superstep on the critical path.
@@ -28,10 +28,11 @@ const PIECE: Meaning = Meaning::new(
     "the duration of a piece of the critical path",
 );
 
-/// Describes the pieces of the critical path that started in a superstep, counted from 1, in the order of time: of many pieces the longest.
+/// Describes the pieces of the critical path that started in a superstep, counted from 1, in the order of time. If there are many, only the
+/// longest pieces are described.
 ///
 /// # Errors
-/// The run cannot be done again.
+/// The run cannot be repeated.
 pub fn time_of_superstep(
     experiment: &Experiment,
     scenario: Scenario,
@@ -81,7 +82,7 @@ pub fn time_of_superstep(
     Ok(sentences)
 }
 
-/// The pieces one by one, with their durations \[s\]; those of a barrier or a call that follow each other are one part.
+/// Groups the pieces into parts with their durations \[s\]. Successive pieces of one barrier or call form one part.
 fn parts<'p>(pieces: &'p [&'p Piece]) -> Vec<(f64, &'p [&'p Piece])> {
     let belong = |a: &&Piece, b: &&Piece| {
         a.kind == b.kind && matches!(a.kind, PieceKind::Barrier | PieceKind::Call)
@@ -91,7 +92,7 @@ fn parts<'p>(pieces: &'p [&'p Piece]) -> Vec<(f64, &'p [&'p Piece])> {
     parts.map(|part| (whole(part), part)).collect()
 }
 
-/// The protocol that steps of this kind belong to.
+/// Names the protocol to which pieces of this kind belong.
 fn protocol(kind: PieceKind) -> &'static str {
     match kind {
         PieceKind::Call => "the rescheduling call",
@@ -99,7 +100,7 @@ fn protocol(kind: PieceKind) -> &'static str {
     }
 }
 
-/// A piece in words.
+/// Describes a piece in words.
 pub(crate) fn in_words(piece: &Piece, platform: &Platform) -> String {
     let host = |host: HostId| platform.hosts[host.index()].name.as_str();
     let name = |process: ProcessId| format!("p{}", process.index() + 1);

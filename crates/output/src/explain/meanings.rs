@@ -47,7 +47,7 @@ pub(super) const TOOK: Meaning = seconds(
     "supersteps_took_s",
     "the sum of the times of these supersteps in this scenario",
 );
-/// The same in scenario i.
+/// The makespan of these supersteps in scenario i.
 pub(super) const TOOK_IN_I: Meaning = seconds(
     "supersteps_took_in_i_s",
     "the sum of the times of these supersteps in scenario i",
@@ -164,10 +164,10 @@ pub(super) const MAKESPAN: Meaning = seconds("makespan_s", "the execution time o
 /// The makespan against that of scenario i.
 pub(super) const LESS: Meaning =
     Meaning::new("less_than_i_percent", Unit::Percent, "100 (T_i - T) / T_i");
-/// The same for a longer one.
+/// Excess of the makespan over that of scenario i.
 pub(super) const MORE: Meaning =
     Meaning::new("more_than_i_percent", Unit::Percent, "100 (T - T_i) / T_i");
-/// By how much candidates missed a move.
+/// Amount by which candidates missed the condition of a move.
 pub(super) const MISSED: Meaning = seconds(
     "missed_by_s",
     "t2 - t1 of a candidate that stayed: the least and the largest of these calls",

@@ -1,13 +1,13 @@
-//! Explains one superstep of a run: the reasons of each move or stay, in sentences with numbers.
+//! Explains one superstep of a run: the reasons for each move or stay, in sentences with numbers.
 //!
 //! ```text
 //! trigger    was a call due, and why                                  the policy ([`Narrator`])
 //! selection  which processes were candidates                          the policy
 //! placement  destination, t1 against t2, verdict
-//! outcome    what it cost, what the moves were expected to gain and what they gained, when they are paid back
+//! outcome    the price, the predicted and the realised gain of the moves, and when they are paid back
 //! ```
-//! Without a superstep, an [`Overview`] of all calls. The sentences say no more than the records of the run (`Run`). A policy without
-//! sentences of its own has its records listed. Processes and supersteps are counted from 1.
+//! Without a superstep, the explanation is an [`Overview`] of all calls. The sentences state only what the records of the run (`Run`)
+//! contain. For a policy without sentences of its own, the records are listed. Processes and supersteps are counted from 1.
 //!
 //! [`Narrator`]: migsim_policies::explain::Narrator
 

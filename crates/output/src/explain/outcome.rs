@@ -59,7 +59,7 @@ impl Answer<'_> {
         )
     }
 
-    /// The move of the process that is asked about.
+    /// Describes the move of the process in the question.
     fn own_move(&self, call: &Call) -> Sentence {
         let mut moved = self.this.moves_after(call.superstep);
         let own = moved.find(|moved| self.question.process == Some(moved.process));
@@ -74,7 +74,7 @@ impl Answer<'_> {
         })
     }
 
-    /// The supersteps until the next call, beside those of scenario i.
+    /// Compares the supersteps until the next call with those of scenario i.
     fn beside_application(&self, call: &Call) -> Option<Sentence> {
         let (from, until) = (
             call.superstep + 1,
@@ -93,7 +93,7 @@ impl Answer<'_> {
     }
 }
 
-/// The prediction of the policy, for each process by itself.
+/// Describes the policy's prediction, summed over the processes.
 fn expected(call: &Call) -> Option<Sentence> {
     let sum = call.t1_minus_t2_sum_s.filter(|sum| *sum > 0.0)?;
     Some(say!(
@@ -102,7 +102,7 @@ fn expected(call: &Call) -> Option<Sentence> {
     ))
 }
 
-/// The time of the supersteps `from` to `until` \[s\].
+/// Sums the times of the supersteps `from` to `until` \[s\].
 fn spent(run: &RunOfScenario, from: u64, until: u64) -> f64 {
     let asked = run
         .supersteps

@@ -1,4 +1,4 @@
-//! An overview of the calls of a run: moves, costs, the reasons of calls without moves, and further questions.
+//! An overview of the calls of a run: moves, costs, the reasons for calls without moves, and further questions to ask.
 
 use serde_json::{Value, json};
 
@@ -16,9 +16,9 @@ use migsim_policies::explain::{
     Narrator, Quantity, Quiet, Sentence, Short, definitions, duration, say,
 };
 
-/// So many calls that moved somebody are shown, and so many reasons of those that moved nobody.
+/// Maximum number of calls with moves that are shown, and of reasons for calls without moves.
 const SHOWN: usize = 16;
-/// So many supersteps are listed with a reason.
+/// Maximum number of supersteps that are listed with a reason.
 const LISTED: usize = 8;
 
 /// All calls of a scenario.
@@ -28,21 +28,21 @@ pub struct Overview<'a> {
     policy: &'a str,
     /// Calls that decided moves.
     moving: Vec<&'a Call>,
-    /// The others, by why they decided none; the most frequent reason first.
+    /// Calls that decided no move, grouped by reason; the most frequent reason first.
     quiet: Vec<Group<'a>>,
 }
 
-/// Calls that moved nobody for the same reason.
+/// Calls that moved no process for the same reason.
 #[derive(Debug)]
 struct Group<'a> {
     why: Sentence,
     calls: Vec<&'a Call>,
-    /// By how much each call or candidate was short of a move, if its policy tells that.
+    /// Amount by which each call or candidate missed a move, if the policy records it.
     by: Vec<Short>,
 }
 
 impl<'a> Overview<'a> {
-    /// The calls of a scenario of `run`; none named: of iii, or else ii.
+    /// Collects the calls of a scenario of `run`. Without a scenario, those of iii, or else of ii.
     ///
     /// # Errors
     /// There is no such scenario.
@@ -76,7 +76,7 @@ impl<'a> Overview<'a> {
         })
     }
 
-    /// For people.
+    /// Formats the overview as text.
     pub fn text(&self) -> String {
         let mut sheet = self.sheet();
         self.tell_how_to_go_on(&mut sheet);
@@ -109,7 +109,7 @@ impl<'a> Overview<'a> {
         }
     }
 
-    /// A heading, and all calls in sentences.
+    /// Describes all calls: a heading and sentences.
     fn totals(&self) -> Vec<Sentence> {
         let Self { this, policy, .. } = self;
         let supersteps = this.supersteps.len() as u64;
@@ -143,18 +143,19 @@ impl<'a> Overview<'a> {
         ]
     }
 
-    /// Whether the moves of a call happened; those of a call after the last superstep do not. In scenario ii none does, and all are listed.
+    /// Whether the moves of a call happened. Moves of a call after the last superstep do not happen. In scenario ii no moves happen, and
+    /// all are listed.
     fn is_done(&self, call: &Call) -> bool {
         call.applied || self.this.scenario == Scenario::Ii
     }
 
-    /// The calls whose moves happened.
+    /// Lists the calls whose moves happened.
     fn done(&self) -> impl Iterator<Item = &Call> {
         let moving = self.moving.iter().copied();
         moving.filter(|call| self.is_done(call))
     }
 
-    /// The numbers of calls with moves and of processes that moved.
+    /// Describes the numbers of calls with moves and of moved processes.
     fn moved(&self) -> Sentence {
         let migrations = |call: &Call| call.migrations.len() as u64;
         let done: Vec<u64> = self.done().map(migrations).collect();
@@ -183,7 +184,7 @@ impl<'a> Overview<'a> {
         say!("{}{}", moved, late)
     }
 
-    /// The price of calls and migrations.
+    /// Describes the price of calls and migrations.
     fn cost(&self) -> Sentence {
         let this = self.this;
         let moves = match this.migration_s {
@@ -198,7 +199,7 @@ impl<'a> Overview<'a> {
         )
     }
 
-    /// The time of the run, against scenario i.
+    /// Compares the time of the run with that of scenario i.
     fn time(&self) -> Sentence {
         let against = self.this.relative_overhead.map(|relative_overhead| {
             let percent = 100.0 * relative_overhead.abs();
@@ -215,7 +216,7 @@ impl<'a> Overview<'a> {
         )
     }
 
-    /// A row per origin and destination of each call that moved somebody.
+    /// Makes a table of the moves: one row per origin and destination of each call with moves.
     fn moves(&self) -> Table {
         let title = match self.this.scenario {
             Scenario::Ii => "Calls that would have moved processes",
@@ -234,7 +235,7 @@ impl<'a> Overview<'a> {
         let mut table = Table::new("moving", title, &columns);
         for call in self.done().take(SHOWN) {
             for (line, way) in ways(call).into_iter().enumerate() {
-                // The first line of a call tells what is of all of it.
+                // The first row of a call has the values of the whole call.
                 let of_call = |text: String| {
                     if line == 0 {
                         Cell::text(text)
@@ -307,7 +308,7 @@ impl<'a> Overview<'a> {
         ));
     }
 
-    /// For programs: all calls.
+    /// Returns all calls as JSON.
     pub fn json(&self) -> Value {
         let this = self.this;
         let moving = self.moving.iter().map(|call| {
@@ -361,7 +362,7 @@ impl<'a> Overview<'a> {
 }
 
 impl Group<'_> {
-    /// The reason, with the numbers of all its calls.
+    /// Describes the reason with the numbers of all its calls.
     fn told(&self) -> Sentence {
         let considered = self.calls.iter().map(|call| call.candidates.len() as f64);
         let candidates = match bounds(considered) {
@@ -388,7 +389,7 @@ impl Group<'_> {
     }
 }
 
-/// `1 to 3`, or `2` if both ends show as that.
+/// Formats a range, `1 to 3`, or `2` if both ends have the same text.
 fn between(least: f64, most: f64, quantity: impl Fn(f64) -> Quantity) -> Sentence {
     let (least, most) = (quantity(least), quantity(most));
     if least.shown() == most.shown() {
@@ -398,7 +399,7 @@ fn between(least: f64, most: f64, quantity: impl Fn(f64) -> Quantity) -> Sentenc
     }
 }
 
-/// Adds a line with the number of rows that are not shown.
+/// Adds a line with the number of rows that are left out.
 fn tell_rest(sheet: &mut Sheet, count: usize, noun: &str) {
     if count > SHOWN {
         sheet.line(format!(
@@ -415,7 +416,7 @@ fn bounds(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
     })
 }
 
-/// The reason why a call decided no move, in plain words, and by how much.
+/// Describes in plain words why a call decided no move, and by how much it missed one.
 fn why(narrator: &dyn Narrator, call: &Call) -> (Sentence, Vec<Short>) {
     if call.candidates.is_empty() {
         let Quiet { why, by } = narrator.quiet(call.record());
@@ -435,7 +436,7 @@ fn why(narrator: &dyn Narrator, call: &Call) -> (Sentence, Vec<Short>) {
     (reasons.join("; ").into(), missed.collect())
 }
 
-/// A reason without the number at its end: `shared with 3` is the same reason as `shared with 2`.
+/// Removes the number at the end of a reason, so that `shared with 3` is the same reason as `shared with 2`.
 fn without_number(reason: &str) -> String {
     match reason.rsplit_once(' ') {
         Some((rest, last)) if last.bytes().all(|byte| byte.is_ascii_digit()) => {
@@ -445,10 +446,10 @@ fn without_number(reason: &str) -> String {
     }
 }
 
-/// The moves that a call decided, by origin and destination.
+/// Groups the moves of a call by origin and destination.
 fn ways(call: &Call) -> Vec<Way<'_>> {
     by_clusters(call.migrations.iter().map(|decided| {
-        // Read from a record, which counts from 1.
+        // The record counts processes from 1.
         let process = ProcessId(u32::try_from(decided.process - 1).unwrap_or(u32::MAX));
         (&*decided.from_cluster, &*decided.to_cluster, process)
     }))

@@ -1,4 +1,4 @@
-//! The overview as a page: all calls at a glance, and each of them in words.
+//! The overview as a page: a table of all calls, and a description of each of them.
 
 use std::fmt::Write as _;
 
@@ -11,17 +11,17 @@ use crate::read::{Call, Run};
 use migsim_base::error::Problem;
 use migsim_base::words::counted;
 
-/// So many calls are told in words.
+/// Maximum number of calls that are described in words.
 const MOST_CALLS: usize = 200;
 
-/// So many rows of a table are shown at first.
+/// Number of rows of a table that are shown at first.
 const SHOWN: usize = 50;
 
 impl Overview<'_> {
-    /// The overview as a page; `run` is the one that it is of.
+    /// Returns the overview as a page; `run` must be its run.
     ///
     /// # Errors
-    /// None, since all calls are of that run.
+    /// None, because all calls belong to that run.
     pub fn html(&self, run: &Run) -> Result<String, Problem> {
         let sheet = self.sheet();
         let mut calls = String::new();
@@ -53,7 +53,7 @@ impl Overview<'_> {
     }
 }
 
-/// A call: open if it decided moves.
+/// Adds a call to the page; it is unfolded if it decided moves.
 fn told(html: &mut String, call: &Call, story: &Story) {
     let (open, what) = match call.migrations.len() {
         0 => ("", "nobody is to move".to_owned()),

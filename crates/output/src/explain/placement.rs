@@ -1,4 +1,4 @@
-//! Placement: the destination of each candidate, t1 against t2, the verdict.
+//! The placement: the destination of each candidate, t1 compared with t2, and the verdict.
 
 use std::collections::BTreeSet;
 
@@ -7,17 +7,17 @@ use crate::read::Call;
 use migsim_base::words::counted;
 use migsim_policies::explain::{Judged, Meaning, Narrator, Sentence, Unit, say};
 
-/// So many candidates are told one by one if nobody asks for one.
+/// Maximum number of candidates that are described one by one, unless the question names one.
 const TOLD: usize = 12;
 
-/// The candidates that are not told one by one.
+/// The number of candidates that are not described one by one.
 const MORE: Meaning = Meaning::new(
     "more_candidates",
     Unit::Count,
     "the number of candidates that are not told one by one",
 );
 
-/// The number of accepted ones among them.
+/// The number of accepted candidates among them.
 const ACCEPTED: Meaning = Meaning::new(
     "more_accepted",
     Unit::Count,
@@ -62,7 +62,7 @@ impl Answer<'_> {
         sentences
     }
 
-    /// Describes the moves whose processes are no candidates.
+    /// Describes the moves of processes that are not candidates.
     fn forced(&self, call: &Call, asked: &[&Judged]) -> Vec<Sentence> {
         let judged: BTreeSet<u64> = asked.iter().map(|one| one.process).collect();
         let others = call.migrations.iter();
@@ -83,7 +83,7 @@ impl Answer<'_> {
     }
 }
 
-/// One candidate: its destination, the verdict, t1 against t2.
+/// Describes one candidate: its destination, the verdict, and t1 compared with t2.
 fn candidate(narrator: &dyn Narrator, call: &Call, one: &Judged, sentences: &mut Vec<Sentence>) {
     let offered = one.to_host.as_ref().map_or_else(Sentence::default, |host| {
         let what = narrator.offer(call.record(), one);

@@ -9,17 +9,17 @@ use migsim_policies::explain::Scene;
 /// A question about a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Question {
-    /// After which superstep, counted from 1.
+    /// The superstep before the call, counted from 1.
     pub superstep: u64,
-    /// The process, counted from 1; none: the call as a whole.
+    /// The process, counted from 1; none stands for the call as a whole.
     pub process: Option<u64>,
-    /// Whether it is asked why the process did not move.
+    /// Whether the question is why the process did not move.
     pub why_not: bool,
-    /// In which scenario; none: iii, or else ii.
+    /// The scenario; none stands for iii, or else ii.
     pub scenario: Option<Scenario>,
 }
 
-/// The scenario that is asked about: iii, or else ii, if none is wanted.
+/// Finds the scenario of a question: the wanted one, or else iii, or else ii.
 pub(super) fn scenario_of(run: &Run, wanted: Option<Scenario>) -> Result<&RunOfScenario, Problem> {
     let found = match wanted {
         Some(Scenario::I) => None,
@@ -40,14 +40,14 @@ pub(super) fn scenario_of(run: &Run, wanted: Option<Scenario>) -> Result<&RunOfS
     })
 }
 
-/// The data behind the parts of an answer.
+/// The data from which the parts of an answer are made.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer<'a> {
     pub(super) run: &'a Run,
     pub(super) this: &'a RunOfScenario,
     pub(super) question: Question,
-    /// The same for the policy.
+    /// The data for the policy's sentences.
     pub(super) scene: Scene<'a>,
-    /// The outcome of the moves of that call, or why that is not known; none if nothing moved.
+    /// The effect of the moves of the call, or the reason why it is not known; none if no process moved.
     pub(super) effect: Option<&'a Result<Effect, String>>,
 }

@@ -16,15 +16,15 @@ pub struct Story<'a> {
     answer: Answer<'a>,
     /// The call after the superstep; none if no call was due.
     call: Option<&'a Call>,
-    /// Titles and their sentences.
+    /// The titles of the parts, each with its sentences.
     parts: Vec<(&'static str, Vec<Sentence>)>,
 }
 
 impl<'a> Story<'a> {
-    /// Answers a question about a run; `effect` is what came of the moves of the call (`Case`), or why that is not known.
+    /// Answers a question about a run. `effect` is the effect of the moves of the call (`Case`), or the reason why it is not known.
     ///
     /// # Errors
-    /// There is no such scenario, superstep or process; those that there are are named.
+    /// There is no such scenario, superstep or process; the error lists the known ones.
     pub fn new(
         run: &'a Run,
         question: Question,
@@ -88,12 +88,12 @@ impl<'a> Story<'a> {
         })
     }
 
-    /// Whether no call came after the superstep.
+    /// Whether there was no call after the superstep.
     pub fn has_no_call(&self) -> bool {
         self.call.is_none()
     }
 
-    /// The same with sentences on why the superstep took its time.
+    /// Adds sentences that explain the time of the superstep.
     #[must_use]
     pub fn with_time(mut self, sentences: Vec<Sentence>) -> Self {
         self.parts.push(("Why it took its time", sentences));
@@ -112,7 +112,7 @@ impl<'a> Story<'a> {
         )
     }
 
-    /// The answer as text.
+    /// Returns the answer as text.
     pub fn text(&self) -> String {
         let mut text = format!("{}\n", self.heading());
         for (title, sentences) in &self.parts {
@@ -124,7 +124,7 @@ impl<'a> Story<'a> {
         text
     }
 
-    /// The answer as a page.
+    /// Returns the answer as a page.
     pub fn html(&self) -> String {
         let parts = self.parts.iter().zip(1..);
         let sections = parts.map(|((title, sentences), number)| {
@@ -138,13 +138,13 @@ impl<'a> Story<'a> {
         .html()
     }
 
-    /// The titles of its parts with their sentences.
+    /// Returns the titles of the parts with their sentences.
     pub(crate) fn parts(&self) -> impl Iterator<Item = (&'static str, Vec<String>)> {
         let parts = self.parts.iter();
         parts.map(|(title, sentences)| (*title, texts(sentences)))
     }
 
-    /// The answer as JSON: the sentences, the quantities in each of them with their definitions, and the record behind them.
+    /// Returns the answer as JSON: the sentences, the quantities in each of them with their definitions, and the record behind them.
     pub fn json(&self) -> Value {
         let by_title = |of: fn(&Sentence) -> Value| -> Value {
             let parts = self.parts.iter();
@@ -162,14 +162,14 @@ impl<'a> Story<'a> {
     }
 }
 
-/// The words of some sentences.
+/// Returns the texts of some sentences.
 pub(crate) fn texts(sentences: &[Sentence]) -> Vec<String> {
     let texts = sentences.iter().map(|one| one.text().to_owned());
     texts.collect()
 }
 
 impl<'a> Answer<'a> {
-    /// Collects what the sentences about a superstep of `run` need.
+    /// Collects the data for the sentences about a superstep of `run`.
     pub(crate) fn new(
         run: &'a Run,
         this: &'a RunOfScenario,
@@ -196,7 +196,7 @@ impl<'a> Answer<'a> {
         }
     }
 
-    /// Describes the decision of a call in two parts; `asked` are the candidates that the question is about.
+    /// Describes the decision of a call in two parts; `asked` are the candidates in the question.
     pub(crate) fn decision(
         &self,
         call: &Call,
@@ -229,7 +229,7 @@ impl<'a> Answer<'a> {
         facts
     }
 
-    /// The record of the call; of a long list only what is asked for.
+    /// Adds the record of the call; of a long list, only the entries that the question asks for.
     fn put_call(&self, call: &Call, facts: &mut Map<String, Value>) {
         let mut explanation = call.explanation.clone();
         for list in explanation.values_mut().filter_map(Value::as_array_mut) {

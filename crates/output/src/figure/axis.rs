@@ -1,4 +1,4 @@
-//! Axes: ticks at round numbers, as many as fit; and legends.
+//! Axes with ticks at round numbers, as many as fit; and legends.
 
 use super::drawing::{AXIS, Anchor, BLACK, Colour, Drawing, GRID, Mark};
 use super::font;
@@ -15,12 +15,12 @@ pub(super) struct Axis {
     low: f64,
     high: f64,
     is_log: bool,
-    /// The places of its low and its high end \[pt\].
+    /// Positions of the low and the high end of the axis \[pt\].
     ends: (f64, f64),
 }
 
 impl Axis {
-    /// An axis that holds all of `values`.
+    /// Makes an axis whose range contains all `values`.
     pub(super) fn new(values: impl Iterator<Item = f64>, is_log: bool, ends: (f64, f64)) -> Self {
         let finite = values.filter(|value| value.is_finite() && (!is_log || *value > 0.0));
         let (low, high) = finite.fold((f64::MAX, f64::MIN), |(low, high), value| {
@@ -42,7 +42,7 @@ impl Axis {
         }
     }
 
-    /// An axis that begins at 0 and ends at the greatest of `values`.
+    /// Makes an axis from 0 to the largest of `values`.
     pub(super) fn from_zero(values: impl Iterator<Item = f64>, ends: (f64, f64)) -> Self {
         let high = values.fold(0.0, f64::max);
         Self {
@@ -53,7 +53,7 @@ impl Axis {
         }
     }
 
-    /// An axis from `low` to `high`.
+    /// Makes an axis from `low` to `high`.
     pub(super) fn exactly(low: f64, high: f64, ends: (f64, f64)) -> Self {
         let is_range = low < high;
         let (low, high) = if is_range {
@@ -69,7 +69,7 @@ impl Axis {
         }
     }
 
-    /// An axis from the least to the greatest of `values`.
+    /// Makes an axis from the smallest to the largest of `values`.
     pub(super) fn between(values: impl Iterator<Item = f64>, ends: (f64, f64)) -> Self {
         let (low, high) = values.fold((f64::MAX, f64::MIN), |(low, high), value| {
             (low.min(value), high.max(value))
@@ -81,7 +81,7 @@ impl Axis {
         }
     }
 
-    /// The same axis elsewhere.
+    /// Returns the axis with other positions of its ends.
     pub(super) fn at(self, ends: (f64, f64)) -> Self {
         Self { ends, ..self }
     }
@@ -99,7 +99,7 @@ impl Axis {
         (self.low, self.high)
     }
 
-    /// Round numbers on the axis, no closer than `gap` points, with their labels.
+    /// Lists round numbers on the axis with their labels, no closer than `gap` points.
     fn ticks(&self, gap: f64, style: &Style) -> Vec<(f64, String)> {
         let most = ((self.ends.1 - self.ends.0).abs() / gap).floor().max(1.0);
         let values = if self.is_log && self.high / self.low >= 4.0 {
@@ -114,7 +114,7 @@ impl Axis {
             .collect()
     }
 
-    /// Multiples of 1, 2 or 5 times a power of ten.
+    /// Lists multiples of 1, 2 or 5 times a power of ten.
     fn steps(&self, most: f64) -> Vec<f64> {
         let rough = (self.high - self.low) / most;
         let power = 10_f64.powf(rough.log10().floor());
@@ -125,14 +125,14 @@ impl Axis {
         let mut values = Vec::new();
         let mut count = (self.low / step).ceil();
         while count * step <= self.high + 1e-9 * step && values.len() < 50 {
-            // 3 · 0.1 is 0.30000000000000004.
+            // In floats, 3 · 0.1 is 0.30000000000000004.
             values.push(rounded(count * step, step));
             count += 1.0;
         }
         values
     }
 
-    /// Powers of ten, with 2 and 5 times them if there is room.
+    /// Lists powers of ten, with 2 and 5 times them if there is room.
     fn powers(&self, most: f64) -> Vec<f64> {
         let all = |factors: &[f64]| -> Vec<f64> {
             let (first, last) = (self.low.log10().floor(), self.high.log10().ceil());
@@ -158,7 +158,7 @@ impl Axis {
         fewest.iter().copied().step_by(each).collect()
     }
 
-    /// The width of the widest label if the axis stands upright.
+    /// Computes the width of the widest label of a vertical axis.
     pub(super) fn label_width(&self, style: &Style) -> f64 {
         let ticks = self.ticks(2.2 * style.size(), style);
         let widths = ticks
@@ -167,7 +167,7 @@ impl Axis {
         widths.fold(0.0, f64::max)
     }
 
-    /// Draws an upright axis left of `x`, with grid lines as far as `right`.
+    /// Draws a vertical axis left of `x`, with grid lines up to `right`.
     pub(super) fn upright(&self, drawing: &mut Drawing, (x, right): (f64, f64), style: &Style) {
         for (value, label) in self.ticks(2.2 * style.size(), style) {
             let y = self.place(value);
@@ -178,7 +178,7 @@ impl Axis {
         drawing.line((x, self.ends.0), (x, self.ends.1), (AXIS, LINE));
     }
 
-    /// Draws grid lines of a level axis, from `top` to `bottom`.
+    /// Draws the grid lines of a horizontal axis, from `top` to `bottom`.
     pub(super) fn grid(&self, drawing: &mut Drawing, (top, bottom): (f64, f64), style: &Style) {
         for (value, _) in self.level_ticks((1.0, drawing.width - 1.0), style) {
             let x = self.place(value);
@@ -186,7 +186,7 @@ impl Axis {
         }
     }
 
-    /// Ticks whose labels, kept between `edges`, do not touch.
+    /// Lists the ticks of a horizontal axis whose labels, kept between `edges`, do not touch.
     fn level_ticks(&self, edges: (f64, f64), style: &Style) -> Vec<(f64, String)> {
         let mut gap = 2.5 * style.size();
         let middle = |tick: &(f64, String)| self.label_at(tick, edges, style);
@@ -207,14 +207,14 @@ impl Axis {
         Vec::new()
     }
 
-    /// The middle of the label of a tick of a level axis, kept between `edges`.
+    /// Computes the middle of the label of a tick on a horizontal axis, kept between `edges`.
     fn label_at(&self, (value, label): &(f64, String), edges: (f64, f64), style: &Style) -> f64 {
         let half = font::width(label, style.size()) / 2.0;
         let most = (edges.1 - half).max(edges.0 + half);
         self.place(*value).clamp(edges.0 + half, most)
     }
 
-    /// Draws a level axis below `y` with its title; the height that it takes. Labels stay between `edges`.
+    /// Draws a horizontal axis below `y` with its title, and returns its height. Labels stay between `edges`.
     pub(super) fn level(
         &self,
         drawing: &mut Drawing,
@@ -238,7 +238,7 @@ impl Axis {
     }
 }
 
-/// Draws a colour bar at the top with its scale and title, the unit included; where it ends.
+/// Draws a colour bar at the top, with its scale and its title with unit; returns its lower end.
 pub(super) fn colour_bar(
     drawing: &mut Drawing,
     title: &str,
@@ -252,7 +252,7 @@ pub(super) fn colour_bar(
     for index in 0..STEPS {
         let colour = viridis((index as f64 + 0.5) / STEPS as f64);
         let x = ends.0 + index as f64 * step;
-        // A little wider, so that no gap shows between two of them.
+        // Each step is a little wider than its part, so that there is no gap between two steps.
         let width = if index + 1 == STEPS { step } else { step + 0.3 };
         drawing.rectangle((x, 2.0), (width, 0.7 * size), colour);
     }
@@ -262,7 +262,7 @@ pub(super) fn colour_bar(
     y + axis.level(drawing, y, title, edges, style) + 0.6 * size
 }
 
-/// A title whose middle is at `at`, moved so that it stays between `edges`.
+/// Draws a title centred at `at`, shifted so that it stays between `edges`.
 pub(super) fn under(
     drawing: &mut Drawing,
     (x, y): (f64, f64),
@@ -277,12 +277,12 @@ pub(super) fn under(
     drawing.text((x, y), Anchor::Middle, &title, (size, BLACK));
 }
 
-/// Round numbers from 0 to `high`, about `most` of them, with their labels.
+/// Lists about `most` round numbers from 0 to `high`, with their labels.
 pub fn round_ticks(high: f64, most: u32) -> Vec<(f64, String)> {
     Axis::exactly(0.0, high, (0.0, f64::from(most))).ticks(1.0, &Style::default())
 }
 
-/// A number without a factor `e`, unless it has very many digits.
+/// Formats a number without an exponent, unless it has very many digits.
 pub(super) fn plain(value: f64) -> String {
     let size = value.abs();
     if size != 0.0 && !(1e-4..1e7).contains(&size) {
@@ -292,14 +292,14 @@ pub(super) fn plain(value: f64) -> String {
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
-/// A multiple of a step without the error of its last bits.
+/// Removes the rounding error of a multiple of a step.
 fn rounded(value: f64, step: f64) -> f64 {
     let digits = 10_f64.powf((2.0 - step.log10().floor()).clamp(-300.0, 300.0));
     let rounded = (value * digits).round() / digits;
     if rounded == 0.0 { 0.0 } else { rounded }
 }
 
-/// An entry of a legend: how it is drawn, and its name.
+/// An entry of a legend: its symbol and its name.
 #[derive(Clone, Debug)]
 pub(super) struct Entry {
     pub(super) name: String,
@@ -307,7 +307,7 @@ pub(super) struct Entry {
     pub(super) look: Look,
 }
 
-/// The sign before a name in a legend.
+/// The symbol before a name in a legend.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Look {
     /// A mark, filled or not.
@@ -318,7 +318,7 @@ pub(super) enum Look {
     Line,
 }
 
-/// Draws a legend from `top` on, in as many lines as it needs; where it ends.
+/// Draws a legend from `top` on, in as many lines as it needs; returns its lower end.
 pub(super) fn legend(drawing: &mut Drawing, entries: &[Entry], top: f64, style: &Style) -> f64 {
     let size = style.size();
     let (mut x, mut y) = (1.0, top + 0.85 * size);
@@ -355,12 +355,13 @@ pub(super) fn legend(drawing: &mut Drawing, entries: &[Entry], top: f64, style: 
     }
 }
 
-/// The radius of a mark \[pt\].
+/// Returns the radius of a mark \[pt\].
 pub(super) fn radius(style: &Style) -> f64 {
     0.27 * style.size()
 }
 
-/// The colour map viridis (Smith and van der Walt 2015) in five steps; even in brightness, so that it reads in grey, too.
+/// Returns a colour of the map viridis (Smith and van der Walt 2015) in five steps. Its brightness rises evenly, so that it is readable in
+/// grey, too.
 pub fn viridis(share: f64) -> Colour {
     const STEPS: [[f64; 3]; 5] = [
         [68.0, 1.0, 84.0],

@@ -1,4 +1,4 @@
-//! A chart of what each process does over time: a row for each, coloured from left to right.
+//! A chart of the activity of each process over time: one row per process, coloured from left to right.
 
 use super::axis::{Axis, Entry, Look, colour_bar, legend};
 use super::drawing::{Anchor, BLACK, Colour, Drawing, fitted};
@@ -22,16 +22,16 @@ pub struct Bar {
 pub enum Meaning {
     /// A name for each colour.
     Keys(Vec<(String, Colour)>),
-    /// Viridis over a quantity: its title with the unit, and its range.
+    /// The colour map viridis over a quantity: its title with the unit, and its range.
     Scale(String, (f64, f64)),
 }
 
 /// The chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bars {
-    /// The title for readers who do not see it.
+    /// The title for screen readers.
     pub name: String,
-    /// The titles of the level axis, with its unit, and of the rows.
+    /// The titles of the horizontal axis, with its unit, and of the rows.
     pub axes: [String; 2],
     /// The meaning of the colours.
     pub meaning: Meaning,
@@ -40,7 +40,7 @@ pub struct Bars {
 }
 
 impl Bars {
-    /// Draws it.
+    /// Draws the chart.
     pub fn draw(&self, style: &Style) -> Drawing {
         let size = style.size();
         let mut drawing = Drawing::new(&self.name, style.width.points());
@@ -73,13 +73,13 @@ impl Bars {
             .map(|bar| bar.to);
         let axis = Axis::from_zero(ends, (left, right));
         let each = every(1.15 * size, pitch);
-        // A thin gap between rows that are high enough for one.
+        // Rows that are high enough have a thin gap between them.
         let height = if pitch > 4.0 { 0.84 * pitch } else { pitch };
         for (row, (name, bars)) in self.rows.iter().enumerate() {
             let y = top + row as f64 * pitch;
             for bar in bars.iter().filter(|bar| bar.to > bar.from) {
                 let x = axis.place(bar.from);
-                // A little below the next one, so that no gap shows between two of them.
+                // A bar reaches a little below the next one, so that there is no gap between them.
                 let end = (axis.place(bar.to) + 0.2).min(right);
                 drawing.rectangle((x, y), (end - x, height), bar.colour);
             }

@@ -1,4 +1,4 @@
-//! A drawing: shapes and texts in points, from the upper left corner; later ones cover earlier ones.
+//! A drawing: shapes and texts in points from the upper left corner; later items cover earlier ones.
 
 use super::font;
 
@@ -8,9 +8,9 @@ pub struct Colour(pub u8, pub u8, pub u8);
 
 pub(super) const BLACK: Colour = Colour(0, 0, 0);
 pub(super) const WHITE: Colour = Colour(255, 255, 255);
-/// Axes.
+/// Colour of axes.
 pub(super) const AXIS: Colour = Colour(90, 90, 90);
-/// Grid lines.
+/// Colour of grid lines.
 pub(super) const GRID: Colour = Colour(221, 221, 221);
 
 /// The shape of a point.
@@ -24,13 +24,13 @@ pub enum Mark {
     Square,
 }
 
-/// A place \[pt\].
+/// A position \[pt\].
 pub(super) type Place = (f64, f64);
 
 /// The line around or along a shape: its colour, and its width \[pt\].
 pub(super) type Pen = (Colour, f64);
 
-/// The side of a text that is at its place.
+/// The part of a text that is at its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Anchor {
     Start,
@@ -38,7 +38,7 @@ pub(super) enum Anchor {
     End,
 }
 
-/// Something drawn.
+/// An item of a drawing.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Item {
     Path {
@@ -54,7 +54,7 @@ pub(super) enum Item {
         pen: Option<Pen>,
     },
     Text {
-        /// The left end of its base line.
+        /// Left end of the base line.
         at: Place,
         text: String,
         size: f64,
@@ -63,10 +63,10 @@ pub(super) enum Item {
     },
 }
 
-/// Everything drawn, and the size of the canvas \[pt\].
+/// The items of a drawing, and the size of the canvas \[pt\].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Drawing {
-    /// The title for readers who do not see it.
+    /// The title for screen readers.
     pub(super) name: String,
     pub(super) width: f64,
     pub(super) height: f64,
@@ -74,7 +74,7 @@ pub struct Drawing {
 }
 
 impl Drawing {
-    /// An empty canvas; its height grows with what is drawn.
+    /// Makes an empty canvas, whose height grows with its items.
     pub(super) fn new(name: &str, width: f64) -> Self {
         Self {
             name: harmless(name),
@@ -97,7 +97,7 @@ impl Drawing {
         });
     }
 
-    /// An area.
+    /// Adds an area.
     pub(super) fn area(&mut self, points: Vec<Place>, fill: Option<Colour>, pen: Option<Pen>) {
         self.items.push(Item::Path {
             points,
@@ -117,7 +117,7 @@ impl Drawing {
         self.area(corners, Some(fill), None);
     }
 
-    /// A point; one that is not filled is a ring.
+    /// Adds a mark; a mark that is not filled is drawn as its outline.
     pub(super) fn mark(
         &mut self,
         mark: Mark,
@@ -143,7 +143,7 @@ impl Drawing {
                 self.area(corners.to_vec(), fill, pen);
             }
             Mark::Triangle => {
-                // The sides of an equilateral triangle around its centre.
+                // The corners of an equilateral triangle around its centre.
                 let (half, up, down) = (1.1 * radius, 1.27 * radius, 0.64 * radius);
                 let corners = vec![(x, y - up), (x + half, y + down), (x - half, y + down)];
                 self.area(corners, fill, pen);
@@ -151,7 +151,7 @@ impl Drawing {
         }
     }
 
-    /// A text whose base line is at `at`.
+    /// Adds a text with its base line at `at`.
     pub(super) fn text(
         &mut self,
         at: Place,
@@ -177,7 +177,7 @@ impl Drawing {
         }
     }
 
-    /// The size of the smallest letter \[pt\].
+    /// Returns the size of the smallest letter \[pt\].
     pub(super) fn smallest_letter(&self) -> Option<f64> {
         let sizes = self.items.iter().filter_map(|item| match item {
             Item::Text { size, .. } => Some(*size),
@@ -186,7 +186,7 @@ impl Drawing {
         sizes.min_by(f64::total_cmp)
     }
 
-    /// The texts of which a part lies outside the canvas.
+    /// Lists the texts that are partly outside the canvas.
     pub(super) fn clipped(&self) -> Vec<&str> {
         let texts = self.items.iter().filter_map(|item| match item {
             Item::Text {
@@ -208,13 +208,13 @@ impl Drawing {
     }
 }
 
-/// A text without control characters, which neither XML nor a font has.
+/// Removes control characters, which XML and fonts do not have.
 fn harmless(text: &str) -> String {
     let is_bad = |letter: char| letter.is_control() || matches!(letter, '\u{fffe}' | '\u{ffff}');
     text.replace(is_bad, " ")
 }
 
-/// A text that is cut to a width, with an ellipsis in its middle.
+/// Shortens a text to a width, with an ellipsis in its middle.
 pub(super) fn fitted(text: &str, size: f64, most: f64) -> String {
     if font::width(text, size) <= most {
         return text.to_owned();

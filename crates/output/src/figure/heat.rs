@@ -1,11 +1,11 @@
-//! Maps of a quantity over two parameters, a panel for each choice of others, with one colour bar for all.
+//! Maps of a quantity over two parameters, one panel for each combination of other parameters, with one colour bar for all panels.
 
 use super::axis::{colour_bar, under, viridis};
 use super::drawing::{Anchor, BLACK, Drawing, WHITE, fitted};
 use super::font;
 use super::style::Style;
 
-/// The most panels beside each other.
+/// Maximum number of panels in a row.
 const MOST_COLUMNS: usize = 4;
 /// The space between panels \[pt\].
 const GAP: f64 = 6.0;
@@ -13,28 +13,28 @@ const GAP: f64 = 6.0;
 /// A map.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Panel {
-    /// The values that hold for it.
+    /// The values of the other parameters in this panel.
     pub name: String,
-    /// Column, row (from below) and value (in the unit of `quantity`) of each cell that is known.
+    /// Column, row (from below) and value (in the unit of `quantity`) of each known cell.
     pub cells: Vec<(usize, usize, f64)>,
 }
 
 /// The chart.
 #[derive(Clone, Debug)]
 pub struct Heat {
-    /// The title for readers who do not see it.
+    /// The title for screen readers.
     pub name: String,
     /// The title of the colour bar, with its unit.
     pub quantity: String,
-    /// The names of the level and the upright parameter, and their values.
+    /// The names of the horizontal and the vertical parameter, and their values.
     pub axes: [(String, Vec<String>); 2],
     /// The panels.
     pub panels: Vec<Panel>,
-    /// The text of a value in its cell.
+    /// Formats a value for its cell.
     pub label: fn(f64) -> String,
 }
 
-/// The places of the panels.
+/// The positions of the panels.
 #[derive(Clone, Copy, Debug)]
 struct Layout {
     columns: usize,
@@ -47,7 +47,7 @@ struct Layout {
 }
 
 impl Heat {
-    /// Draws it.
+    /// Draws the chart.
     pub fn draw(&self, style: &Style) -> Drawing {
         let size = style.size();
         let mut drawing = Drawing::new(&self.name, style.width.points());
@@ -114,7 +114,7 @@ impl Heat {
         let columns = (1..=most).rev().find(fits).unwrap_or(1);
         let width = wide(columns);
         let rows = self.axes[1].1.len().max(1) as f64;
-        // Cells as high as a line of text; wide maps are flat.
+        // Cells are as high as a line of text; wide maps are flat.
         let height = (rows * 1.5 * size).clamp(0.5 * width.min(120.0), 160.0_f64.max(rows * 3.0));
         let is_named = self.panels.iter().any(|panel| !panel.name.is_empty());
         Layout {
@@ -127,7 +127,7 @@ impl Heat {
         }
     }
 
-    /// Whether the values of all cells can be written into them.
+    /// Whether each cell has room for its value.
     fn label_fits(&self, layout: &Layout, style: &Style) -> bool {
         let size = style.size();
         let (width, height) = self.cell(layout);
@@ -153,7 +153,7 @@ impl Heat {
         for &(column, row, value) in &panel.cells {
             let x = at.0 + column as f64 * width;
             let y = at.1 + layout.height - (row + 1) as f64 * height;
-            // A little over the next one, so that no gap shows between two of them.
+            // A cell reaches a little over the next one, so that there is no gap between them.
             let columns = self.axes[0].1.len();
             let over = |is_last: bool| if is_last { 0.0 } else { 0.2 };
             let size = (width + over(column + 1 == columns), height + over(row == 0));
@@ -167,7 +167,7 @@ impl Heat {
         }
     }
 
-    /// Draws the values of the parameters: left of the first column, below the last panel of each column.
+    /// Draws the values of the parameters left of the first column, and below the last panel of each column.
     fn draw_labels(&self, drawing: &mut Drawing, index: usize, layout: &Layout, style: &Style) {
         let size = style.size();
         let (width, height) = self.cell(layout);
@@ -207,7 +207,7 @@ impl Layout {
     }
 }
 
-/// Of labels that take `needed` each and stand `pitch` apart, every how many can be written.
+/// Computes the interval of labels that do not overlap: every n-th label, if each needs `needed` and they are `pitch` apart.
 pub(super) fn every(needed: f64, pitch: f64) -> usize {
     #[expect(
         clippy::cast_possible_truncation,

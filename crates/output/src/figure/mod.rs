@@ -13,8 +13,9 @@
 //! bars.rs      chart: what each process does over time
 //! svg.rs, pdf.rs, png.rs   the formats
 //! ```
-//! No letter is smaller than 6 pt. Series differ in shape and in lightness, so that they can be told apart in grey and by colour-blind readers
-//! (colours of Okabe and Ito 2008; viridis of Smith and van der Walt 2015). Titles belong to the caption of the article.
+//! No letter is smaller than 6 pt. Series differ in shape and in lightness, so that they are distinct in grey and for colour-blind readers
+//! (colours of Okabe and Ito 2008; viridis of Smith and van der Walt 2015). Figures have no title, because it belongs to the caption of the
+//! article.
 
 mod axis;
 mod bars;
@@ -41,14 +42,14 @@ pub use style::chosen;
 pub use style::{Format, Language, Length, Points, Style};
 pub use winners::{Winners, Won};
 
-/// The colour and the shape of scenarios i, ii and iii: dark, light and middle in grey.
+/// The colour and the shape of scenarios i, ii and iii; in grey they are dark, light and medium.
 pub const SCENARIOS: [(Colour, Mark); 3] = [
     (Colour(0, 74, 124), Mark::Circle),
     (Colour(230, 159, 0), Mark::Triangle),
     (Colour(0, 158, 115), Mark::Square),
 ];
 
-/// The name of a scenario in a legend.
+/// Returns the name of a scenario for a legend.
 pub fn scenario(style: &Style, name: &str) -> String {
     format!("{} {name}", style.say("scenario", "cenário"))
 }
@@ -56,24 +57,24 @@ pub fn scenario(style: &Style, name: &str) -> String {
 /// A figure: its name, and its drawing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
-    /// Its name, as `--figure` takes it.
+    /// Its name, as `--figure` accepts it.
     pub name: String,
     drawing: Drawing,
 }
 
 impl Figure {
-    /// A figure of this name.
+    /// Makes a figure with this name.
     pub fn new(name: impl Into<String>, drawing: Drawing) -> Self {
         let name = name.into();
         Self { name, drawing }
     }
 
-    /// The figure as SVG.
+    /// Returns the figure as SVG.
     pub fn svg(&self) -> String {
         svg::write(&self.drawing)
     }
 
-    /// The bytes of a file.
+    /// Returns the figure as a file.
     pub fn file(&self, format: Format, style: &Style) -> Vec<u8> {
         match format {
             Format::Svg => self.svg().into_bytes(),
@@ -82,12 +83,12 @@ impl Figure {
         }
     }
 
-    /// The size of the smallest letter \[pt\]; none without text.
+    /// Returns the size of the smallest letter \[pt\]; none if there is no text.
     pub fn smallest_letter(&self) -> Option<f64> {
         self.drawing.smallest_letter()
     }
 
-    /// The texts of which a part lies outside the canvas.
+    /// Lists the texts that are partly outside the canvas.
     pub fn clipped(&self) -> Vec<&str> {
         self.drawing.clipped()
     }

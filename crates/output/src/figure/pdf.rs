@@ -1,4 +1,5 @@
-//! Figures as a page of PDF 1.7 of their own size, with the bundled font embedded. There is no date in it: equal figures are equal files.
+//! Figures as PDF 1.7: one page of the size of the figure, with the bundled font embedded. The file contains no date, so equal figures give
+//! equal files.
 
 use pdf_writer::types::{CidFontType, FontFlags, SystemInfo, UnicodeCmap};
 use pdf_writer::{Content, Filter, Finish as _, Name, Pdf, Rect, Ref, Str, TextStr};
@@ -9,15 +10,15 @@ use super::style::Language;
 
 /// The name of the font in the file.
 const FONT: Name<'static> = Name(b"DejaVuSansCondensed");
-/// The name by which the page uses it.
+/// The name of the font on the page.
 const SHORT: Name<'static> = Name(b"F1");
-/// Glyphs are named by their numbers.
+/// Glyphs are identified by their numbers.
 const GLYPHS: SystemInfo<'static> = SystemInfo {
     registry: Str(b"Adobe"),
     ordering: Str(b"Identity"),
     supplement: 0,
 };
-/// The part of the distance from the centre at which the control points of a quarter of a circle lie: 4/3 (√2 − 1).
+/// Distance of the control points that approximate a quarter circle, relative to the radius: 4/3 (√2 − 1).
 pub(super) const ROUND: f64 = 0.552_284_75;
 
 /// The objects of the file.
@@ -32,7 +33,7 @@ const FILE: Ref = Ref::new(8);
 const UNICODE: Ref = Ref::new(9);
 const INFO: Ref = Ref::new(10);
 
-/// The file.
+/// Writes the file.
 pub(super) fn write(drawing: &Drawing, language: Language) -> Vec<u8> {
     let mut pdf = Pdf::new();
     let mut catalog = pdf.catalog(CATALOG);
@@ -108,7 +109,7 @@ fn fonts(pdf: &mut Pdf, drawing: &Drawing) {
     pdf.cmap(UNICODE, &unicode.finish());
 }
 
-/// The letters of a drawing, each once.
+/// Lists the letters of a drawing, each once.
 fn letters(drawing: &Drawing) -> std::collections::BTreeSet<char> {
     let texts = drawing.items.iter().filter_map(|item| match item {
         Item::Text { text, .. } => Some(text.chars()),
@@ -117,7 +118,7 @@ fn letters(drawing: &Drawing) -> std::collections::BTreeSet<char> {
     texts.flatten().collect()
 }
 
-/// The drawing operators of the page; PDF counts from the lower left corner.
+/// Writes the drawing operators of the page. PDF counts from the lower left corner.
 fn content(drawing: &Drawing) -> Vec<u8> {
     let mut content = Content::new();
     let place = |(x, y): (f64, f64)| (short(x), short(drawing.height - y));
@@ -175,7 +176,7 @@ fn content(drawing: &Drawing) -> Vec<u8> {
     content.finish().to_vec()
 }
 
-/// Chooses colours and line; that comes before the path.
+/// Sets the colours and the line width; PDF requires this before the path.
 fn choose(content: &mut Content, fill: Option<Colour>, pen: Option<Pen>) {
     if let Some(colour) = fill {
         let [red, green, blue] = shares(colour);
@@ -199,7 +200,7 @@ fn paint(content: &mut Content, fill: Option<Colour>, pen: Option<Pen>) {
     };
 }
 
-/// A circle of four curves.
+/// Adds a circle made of four curves.
 fn round(content: &mut Content, (x, y): (f32, f32), radius: f32) {
     let bow = radius * short(ROUND);
     content.move_to(x + radius, y);
@@ -218,7 +219,7 @@ pub(super) fn deflated(bytes: &[u8]) -> Vec<u8> {
     miniz_oxide::deflate::compress_to_vec_zlib(bytes, 9)
 }
 
-/// A length in the numbers of PDF.
+/// Converts a length to the number type of PDF.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "seven digits are enough for a page"

@@ -1,4 +1,4 @@
-//! Figures as PNG: coverage of each pixel by each shape (`ab_glyph_rasterizer`), painted one over the other.
+//! Figures as PNG: the coverage of each pixel by each shape is computed (`ab_glyph_rasterizer`), and later shapes cover earlier ones.
 
 use ab_glyph_rasterizer::{Point, Rasterizer, point};
 use ttf_parser::OutlineBuilder;
@@ -7,7 +7,7 @@ use super::drawing::{Colour, Drawing, Item, Pen, Place};
 use super::font::{self, FACE};
 use super::pdf::{ROUND, deflated};
 
-/// The file, of so many pixels per inch.
+/// Writes the file with `dpi` pixels per inch.
 pub(super) fn write(drawing: &Drawing, dpi: u32) -> Vec<u8> {
     let scale = f64::from(dpi) / 72.0;
     let mut image = Image::new(
@@ -57,7 +57,7 @@ fn draw(image: &mut Image, item: &Item, scale: f64) {
                 image.fill(&[Outline::circle(centre, radius)], *colour);
             }
             if let Some((colour, width)) = pen {
-                // The outer circle, and the inner one the other way round.
+                // The outer circle, and the inner circle in the opposite direction.
                 let half = width * scale / 2.0;
                 let inner = Outline::circle(centre, (radius - half).max(0.0)).reversed();
                 image.fill(&[Outline::circle(centre, radius + half), inner], *colour);
@@ -83,7 +83,7 @@ fn draw(image: &mut Image, item: &Item, scale: f64) {
     }
 }
 
-/// A line of some width: a rectangle along each part, and a disc at each bend, so that no corner is missing.
+/// Draws a line of some width: a rectangle along each part, and a disc at each bend, so that corners are closed.
 fn stroke(image: &mut Image, points: &[Place], is_closed: bool, (colour, width): Pen, scale: f64) {
     let half = width * scale / 2.0;
     let mut parts: Vec<(Place, Place)> = points.windows(2).map(|pair| (pair[0], pair[1])).collect();
@@ -173,7 +173,7 @@ impl Outline {
     }
 }
 
-/// The outline of a glyph at its place.
+/// The outline of a glyph at its position.
 #[derive(Debug)]
 struct Glyph {
     origin: Place,
@@ -196,7 +196,7 @@ impl Glyph {
         }
     }
 
-    /// Fonts count upwards.
+    /// Converts to pixels; y points up in fonts.
     fn place(&self, x: f32, y: f32) -> Point {
         let (x, y) = (f64::from(x) * self.scale, f64::from(y) * self.scale);
         at((self.origin.0 + x, self.origin.1 - y))
@@ -234,7 +234,7 @@ impl OutlineBuilder for Glyph {
     }
 }
 
-/// Pixels of three bytes, white at first.
+/// An image of three bytes per pixel, white at first.
 #[derive(Debug)]
 struct Image {
     width: u32,
@@ -252,7 +252,7 @@ impl Image {
         }
     }
 
-    /// Paints the area between outlines.
+    /// Fills the area between outlines.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -264,7 +264,7 @@ impl Image {
             |one: fn(&Point) -> f32| points().map(|point| one(&point)).fold(f32::MAX, f32::min);
         let most =
             |one: fn(&Point) -> f32| points().map(|point| one(&point)).fold(f32::MIN, f32::max);
-        // One pixel more on each side; what lies outside of the image is drawn and left out.
+        // The buffer has one more pixel on each side. Parts outside the image are computed and then dropped.
         let (left, top) = (
             least(|point| point.x).floor() - 1.0,
             least(|point| point.y).floor() - 1.0,
@@ -306,13 +306,13 @@ impl Image {
         });
     }
 
-    /// The file (PNG, second edition: ISO/IEC 15948): size, resolution, pixels, end.
+    /// Writes the file (PNG, second edition: ISO/IEC 15948): size, resolution, pixels, end.
     fn file(&self, dpi: u32) -> Vec<u8> {
         let mut file = b"\x89PNG\r\n\x1a\n".to_vec();
         let mut header = Vec::new();
         header.extend(self.width.to_be_bytes());
         header.extend(self.height.to_be_bytes());
-        // 8 bits, three colours; the usual compression and filters, not interlaced.
+        // 8 bits, three colours; the standard compression and filters, not interlaced.
         header.extend([8, 2, 0, 0, 0]);
         chunk(&mut file, *b"IHDR", &header);
         let per_metre = (f64::from(dpi) / 0.0254).round();
@@ -348,7 +348,7 @@ fn chunk(file: &mut Vec<u8>, name: [u8; 4], data: &[u8]) {
     file.extend(sum.to_be_bytes());
 }
 
-/// The cyclic redundancy check CRC-32 (ISO 3309), bit by bit.
+/// Computes the cyclic redundancy check CRC-32 (ISO 3309), bit by bit.
 fn checksum(bytes: &[u8]) -> u32 {
     let sum = bytes.iter().fold(u32::MAX, |sum, byte| {
         (0..8).fold(sum ^ u32::from(*byte), |sum, _| {
@@ -364,7 +364,7 @@ mod tests {
 
     #[test]
     fn the_checksum_is_that_of_the_standard() {
-        // "123456789" is the usual check value; the chunk IEND of every PNG ends so, too.
+        // "123456789" is the usual test value; every PNG ends with the chunk IEND, whose checksum is known.
         assert_eq!(checksum(b"123456789"), 0xcbf4_3926);
         assert_eq!(checksum(b"IEND"), 0xae42_6082);
     }

@@ -1,4 +1,4 @@
-//! A chart of categories: a row for each, its values as dots, intervals as whiskers; rows below a heading belong together.
+//! A chart of categories: one row for each, with values as dots and intervals as whiskers. Rows of a group have a common heading.
 
 use super::SCENARIOS;
 use super::axis::{Axis, Entry, Look, legend, radius};
@@ -6,13 +6,13 @@ use super::drawing::{AXIS, Anchor, BLACK, Colour, Drawing, GRID, Mark, fitted};
 use super::font;
 use super::style::Style;
 
-/// The most of the width that labels take.
+/// Maximum share of the width for labels.
 const LABELS: f64 = 0.42;
 
 /// A value of a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dot {
-    /// The index of its key.
+    /// The index of its series.
     pub key: usize,
     /// Its value, in the unit of the axis.
     pub value: f64,
@@ -52,7 +52,7 @@ pub struct Key {
 }
 
 impl Dot {
-    /// Makes a dot of a mean with half the width of its interval, if there is one, in the unit of the axis.
+    /// Makes a dot from a mean and half the width of its interval, if there is one, in the unit of the axis.
     pub fn with_half(key: usize, value: f64, half: Option<f64>) -> Self {
         Self {
             key,
@@ -63,7 +63,7 @@ impl Dot {
 }
 
 impl Key {
-    /// The series of this place among all: the colour and shape of a scenario, filled for the first three.
+    /// Makes the series number `place`: it has the colour and shape of a scenario; the first three are filled.
     pub fn of(name: impl Into<String>, place: usize) -> Self {
         let (colour, mark) = SCENARIOS[place % SCENARIOS.len()];
         Self {
@@ -78,7 +78,7 @@ impl Key {
 /// The chart.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rows {
-    /// The title for readers who do not see it.
+    /// The title for screen readers.
     pub name: String,
     /// The title of the axis of values, with its unit.
     pub axis: String,
@@ -86,7 +86,7 @@ pub struct Rows {
     pub keys: Vec<Key>,
     /// The categories.
     pub groups: Vec<Group>,
-    /// Whether the dots of a row are on one line, joined by a stroke, instead of below each other.
+    /// Whether the dots of a row are on one line, joined by a stroke, or below each other.
     pub is_joined: bool,
     /// Whether 0 is marked.
     pub has_zero: bool,
@@ -95,7 +95,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Draws it.
+    /// Draws the chart.
     pub fn draw(&self, style: &Style) -> Drawing {
         let size = style.size();
         let mut drawing = Drawing::new(&self.name, style.width.points());
@@ -126,13 +126,13 @@ impl Rows {
         drawing
     }
 
-    /// The distance between two rows.
+    /// Computes the distance between two rows.
     fn pitch(&self, size: f64) -> f64 {
         let lines = if self.is_joined { 1 } else { self.keys.len() };
         size * (0.45 * lines as f64 + 0.65).max(1.3)
     }
 
-    /// The height of each group.
+    /// Computes the height of each group.
     fn heights(&self, size: f64) -> Vec<f64> {
         let heading = |group: &Group| {
             if group.heading.is_empty() {

@@ -1,4 +1,4 @@
-//! A chart of one quantity against another of the same unit, on logarithmic axes, with the diagonal on which they are equal.
+//! A chart of one quantity against another of the same unit, on logarithmic axes, with the diagonal where both are equal.
 
 use super::axis::{Axis, Entry, Look, legend, radius};
 use super::drawing::{AXIS, Anchor, BLACK, Colour, Drawing, Mark, fitted};
@@ -9,27 +9,27 @@ use super::style::Style;
 pub struct Point {
     /// The index of its series.
     pub key: usize,
-    /// Its place, in the units of the axes.
+    /// Its position, in the units of the axes.
     pub at: (f64, f64),
 }
 
 /// The chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scatter {
-    /// The title for readers who do not see it.
+    /// The title for screen readers.
     pub name: String,
-    /// The titles of the level and the upright axis, with their unit.
+    /// The titles of the horizontal and the vertical axis, with their unit.
     pub axes: [String; 2],
     /// The series: name, colour and shape.
     pub keys: Vec<(String, Colour, Mark)>,
     /// The points.
     pub points: Vec<Point>,
-    /// The distance from the diagonal that is drawn, too, as a share.
+    /// Relative distance from the diagonal at which two more lines are drawn.
     pub margin: f64,
 }
 
 impl Scatter {
-    /// Draws it.
+    /// Draws the chart.
     pub fn draw(&self, style: &Style) -> Drawing {
         let size = style.size();
         let mut drawing = Drawing::new(&self.name, style.width.points());
@@ -53,7 +53,7 @@ impl Scatter {
         let axis = Axis::new(values, true, (0.0, 100.0));
         let left = axis.label_width(style) + 5.0;
         let right = drawing.width - radius(style) - 1.0;
-        // Not taller than a page is wide.
+        // The height is limited to the width of a page.
         let bottom = top + (right - left).min(300.0);
         let (level, upright) = (axis.at((left, right)), axis.at((bottom, top)));
         level.grid(&mut drawing, (top, bottom), style);
@@ -77,7 +77,7 @@ impl Scatter {
             (1.0 + self.margin, 0.4),
             (1.0 / (1.0 + self.margin), 0.4),
         ] {
-            // From where the line enters the square to where it leaves it.
+            // The line is drawn from its first to its last point inside the square.
             let (first, last) = (low.max(low / factor), high.min(high / factor));
             let place = |x: f64| (level.place(x), upright.place(x * factor));
             drawing.line(place(first), place(last), (AXIS, width));

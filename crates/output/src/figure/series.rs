@@ -18,16 +18,16 @@ pub struct Curve {
 /// The chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
-    /// The title for readers who do not see it.
+    /// The title for screen readers.
     pub name: String,
-    /// The titles of the level and the upright axis, with their units.
+    /// The titles of the horizontal and the vertical axis, with their units.
     pub axes: [String; 2],
     /// The curves; later ones cover earlier ones.
     pub curves: Vec<Curve>,
 }
 
 impl Series {
-    /// Draws it.
+    /// Draws the chart.
     pub fn draw(&self, style: &Style) -> Drawing {
         let size = style.size();
         let mut drawing = Drawing::new(&self.name, style.width.points());
@@ -47,7 +47,7 @@ impl Series {
         let left = upright.label_width(style) + 5.0;
         let level = Axis::between(all().map(|point| point.0), (left, right));
         upright.upright(&mut drawing, (left, right), style);
-        // Thick below thin: where two curves are one, both are seen.
+        // Lower curves are thicker, so that two equal curves are both visible.
         let thickest = 1.0 + 0.7 * self.curves.len().saturating_sub(1) as f64;
         for (index, curve) in self.curves.iter().enumerate() {
             let place = |(x, y): &(f64, f64)| (level.place(*x), upright.place(*y));

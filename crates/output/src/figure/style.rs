@@ -1,4 +1,4 @@
-//! The look of a figure that a user chooses: width, size of letters, language, resolution.
+//! The style of a figure that a user chooses: width, font size, language, resolution.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,10 +8,10 @@ use migsim_base::error::Problem;
 /// Points in a millimetre: 72 to an inch of 25.4 mm.
 const POINTS_PER_MM: f64 = 72.0 / 25.4;
 
-/// The least and the greatest width \[mm\]: half a column, and the longer side of A3.
+/// Minimum and maximum width \[mm\]: half a column, and the longer side of A3.
 const WIDTHS: (f64, f64) = (40.0, 420.0);
 
-/// The least and the greatest size of letters \[pt\].
+/// Minimum and maximum font size \[pt\].
 const SIZES: (f64, f64) = (6.0, 24.0);
 
 /// A width on paper, written with its unit (`85mm`, `8.5cm`, `3.5in`).
@@ -21,12 +21,12 @@ pub struct Length {
 }
 
 impl Length {
-    /// A width \[mm\].
+    /// Makes a width from millimetres.
     pub const fn of_mm(mm: f64) -> Self {
         Self { mm }
     }
 
-    /// The width \[pt\].
+    /// Returns the width \[pt\].
     pub fn points(self) -> f64 {
         self.mm * POINTS_PER_MM
     }
@@ -59,12 +59,12 @@ impl fmt::Display for Length {
     }
 }
 
-/// A size of letters, written with its unit (`8pt`).
+/// A font size, written with its unit (`8pt`).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Points(f64);
 
 impl Points {
-    /// The size \[pt\].
+    /// Returns the size \[pt\].
     pub fn get(self) -> f64 {
         self.0
     }
@@ -91,7 +91,7 @@ impl fmt::Display for Points {
     }
 }
 
-/// A number in one of some units; `example` shows how it is written.
+/// Reads a number in one of some units; `example` shows the expected form.
 fn with_unit(text: &str, units: &[(&str, f64)], example: &str) -> Result<f64, String> {
     let text = text.trim();
     let found = units.iter().find_map(|(unit, factor)| {
@@ -106,7 +106,7 @@ fn with_unit(text: &str, units: &[(&str, f64)], example: &str) -> Result<f64, St
 pub enum Format {
     /// Scalable Vector Graphics, the text as text.
     Svg,
-    /// A page of PDF 1.7 of the size of the figure, the font embedded.
+    /// One page of PDF 1.7 of the size of the figure, with the font embedded.
     Pdf,
     /// An image of pixels.
     Png,
@@ -116,7 +116,7 @@ impl Format {
     /// All formats.
     pub const ALL: [Self; 3] = [Self::Svg, Self::Pdf, Self::Png];
 
-    /// Its name, which is also the end of the names of its files.
+    /// Returns its name, which is also the suffix of its files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Svg => "svg",
@@ -140,7 +140,7 @@ impl Language {
     /// All languages.
     pub const ALL: [Self; 2] = [Self::English, Self::Portuguese];
 
-    /// Its code (ISO 639-1).
+    /// Returns its code (ISO 639-1).
     pub const fn code(self) -> &'static str {
         match self {
             Self::English => "en",
@@ -149,21 +149,21 @@ impl Language {
     }
 }
 
-/// The look of a figure.
+/// The style of a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Style {
     /// Its width on paper.
     pub width: Length,
-    /// The size of its letters.
+    /// Its font size.
     pub font_size: Points,
     /// The language of its words.
     pub language: Language,
-    /// The pixels per inch of PNG.
+    /// Resolution of PNG in pixels per inch.
     pub dpi: u32,
 }
 
 impl Default for Style {
-    /// A column of an article.
+    /// The default is a column of an article.
     fn default() -> Self {
         Self {
             width: Length::of_mm(85.0),
@@ -175,7 +175,7 @@ impl Default for Style {
 }
 
 impl Style {
-    /// A text in the language of the figure.
+    /// Chooses the text in the language of the figure.
     pub fn say<'t>(&self, english: &'t str, portuguese: &'t str) -> &'t str {
         match self.language {
             Language::English => english,
@@ -183,7 +183,7 @@ impl Style {
         }
     }
 
-    /// A number with the decimal mark of the language.
+    /// Formats a number with the decimal mark of the language.
     pub fn number(&self, number: &str) -> String {
         match self.language {
             Language::English => number.replace('-', "\u{2212}"),
@@ -191,13 +191,13 @@ impl Style {
         }
     }
 
-    /// The size of letters \[pt\].
+    /// Returns the font size \[pt\].
     pub fn size(&self) -> f64 {
         self.font_size.get()
     }
 }
 
-/// The names among `known` that `wanted` asks for: one of them, or `all`.
+/// Selects from `known` the figure `wanted`, or all figures for `all`.
 ///
 /// # Errors
 /// There is no figure of this name; the known ones are listed.

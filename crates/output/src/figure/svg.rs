@@ -1,4 +1,4 @@
-//! Figures as SVG. Text stays text, in the bundled font if the reader has it; `textLength` keeps the width that was measured with any other.
+//! Figures as SVG. Text stays text, in the bundled font if the reader has it. With another font, `textLength` keeps the measured width.
 
 use std::collections::BTreeMap;
 use std::fmt::{Arguments, Write as _};
@@ -6,10 +6,10 @@ use std::fmt::{Arguments, Write as _};
 use super::drawing::{Colour, Drawing, Item, Pen, Place};
 use super::font;
 
-/// With more items than this, neighbouring rectangles of a colour share an element: that takes less than half of the bytes.
+/// Number of items above which neighbouring rectangles of one colour share an element. The file then has less than half of the bytes.
 const MANY: usize = 20_000;
 
-/// The file.
+/// Writes the file.
 pub(super) fn write(drawing: &Drawing) -> String {
     let (width, height) = (number(drawing.width), number(drawing.height));
     let mut svg = String::new();
@@ -50,7 +50,7 @@ fn line(svg: &mut String, text: Arguments<'_>) {
     svg.push('\n');
 }
 
-/// Two opposite corners of a rectangle without a line, and its colour.
+/// Returns two opposite corners and the colour of a rectangle without outline.
 fn rectangle(item: &Item) -> Option<(Place, Place, Colour)> {
     let Item::Path {
         points,
@@ -68,7 +68,7 @@ fn rectangle(item: &Item) -> Option<(Place, Place, Colour)> {
     is_upright.then_some((a, c, *fill))
 }
 
-/// Writes rectangles, those of a colour as one element.
+/// Writes rectangles; those of one colour share an element.
 fn rectangles(svg: &mut String, items: &[Item]) {
     let mut ways: BTreeMap<String, String> = BTreeMap::new();
     for ((x, y), (right, bottom), fill) in items.iter().filter_map(rectangle) {
@@ -156,7 +156,7 @@ fn hex(Colour(red, green, blue): Colour) -> String {
     format!("#{red:02x}{green:02x}{blue:02x}")
 }
 
-/// A number with two decimals at most: a hundredth of a point is 3.5 µm.
+/// Formats a number with at most two decimals: a hundredth of a point is 3.5 µm.
 fn number(value: f64) -> String {
     super::axis::plain(round(value))
 }
@@ -175,7 +175,7 @@ fn escaped(text: &str) -> String {
 mod tests {
     use super::*;
 
-    /// So many rectangles in two colours.
+    /// Draws `count` rectangles in two colours.
     fn chequered(count: usize) -> String {
         let mut drawing = Drawing::new("d", 260.0);
         for at in 0..count {

@@ -1,4 +1,5 @@
-//! A map of winners over two parameters: the colour and the letter of a cell name the winner, hatching that it is not separated from the others.
+//! A map of winners over two parameters: colour and letter of a cell name the winner; hatching marks a winner that is not separated from
+//! the others.
 
 use super::axis::under;
 use super::drawing::{Anchor, BLACK, Colour, Drawing, WHITE, fitted};
@@ -6,7 +7,8 @@ use super::font;
 use super::heat::every;
 use super::style::Style;
 
-/// The colours of winners, for colour-blind readers (Okabe and Ito 2008); after the last one they begin anew, the letters do not.
+/// The colours of winners, for colour-blind readers (Okabe and Ito 2008). After the last colour the first one is used again; letters are
+/// unique.
 const COLOURS: [Colour; 8] = [
     Colour(0, 114, 178),
     Colour(230, 159, 0),
@@ -17,12 +19,12 @@ const COLOURS: [Colour; 8] = [
     Colour(240, 228, 66),
     Colour(120, 120, 120),
 ];
-/// The distance of the lines of the hatching \[pt\].
+/// Distance between the lines of the hatching \[pt\].
 const HATCH: f64 = 4.0;
-/// The side of a colour in the legend, in sizes of the letters.
+/// Side of a colour box in the legend, in font sizes.
 const BOX: f64 = 1.1;
 
-/// A cell.
+/// A cell with its winner.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Won {
     /// Its column, and its row from below.
@@ -31,27 +33,27 @@ pub struct Won {
     pub winner: usize,
     /// The text after the letter: the margin.
     pub text: String,
-    /// Whether all others are slower by more than the margin of indifference, significantly where seeds matter.
+    /// Whether all others are slower by more than the margin of indifference, and significantly so if results depend on seeds.
     pub is_separated: bool,
 }
 
 /// The chart.
 #[derive(Clone, Debug)]
 pub struct Winners {
-    /// The title for readers who do not see it.
+    /// The title for screen readers.
     pub name: String,
-    /// The names of those that compete.
+    /// The names of the competitors.
     pub names: Vec<String>,
     /// The sentence below the legend.
     pub remark: String,
-    /// The names of the level and the upright parameter, and their values.
+    /// The names of the horizontal and the vertical parameter, and their values.
     pub axes: [(String, Vec<String>); 2],
-    /// The cells that are known.
+    /// The known cells.
     pub cells: Vec<Won>,
 }
 
 impl Winners {
-    /// Draws it.
+    /// Draws the chart.
     pub fn draw(&self, style: &Style) -> Drawing {
         let size = style.size();
         let mut drawing = Drawing::new(&self.name, style.width.points());
@@ -101,7 +103,7 @@ impl Winners {
         drawing
     }
 
-    /// The winners with their letters; where it ends.
+    /// Draws the winners with their letters; returns the lower end.
     fn legend(&self, drawing: &mut Drawing, style: &Style) -> f64 {
         let size = style.size();
         let side = BOX * size;
@@ -158,7 +160,7 @@ fn draw_cell(
             drawing.line(from, to, (WHITE, 0.8));
             start += HATCH;
         }
-        // The text stays legible on the lines.
+        // A box behind the text keeps it legible on the lines.
         let half = font::width(&text, size) / 2.0 + 1.5;
         let corner = (x + width / 2.0 - half, y + height / 2.0 - 0.6 * size);
         drawing.rectangle(corner, (2.0 * half, 1.2 * size), fill);
@@ -171,13 +173,13 @@ fn colour(winner: usize) -> Colour {
     COLOURS[winner % COLOURS.len()]
 }
 
-/// Black or white, whichever differs more from the colour below it.
+/// Returns black or white, whichever has more contrast to the colour below.
 fn ink(Colour(red, green, blue): Colour) -> Colour {
     let light = 0.299 * f64::from(red) + 0.587 * f64::from(green) + 0.114 * f64::from(blue);
     if light < 115.0 { WHITE } else { BLACK }
 }
 
-/// A, B, ... Z, AA, AB, ...
+/// Names a winner by its index: A, B, ... Z, AA, AB, ...
 fn letter(index: usize) -> String {
     let own = char::from(b'A' + u8::try_from(index % 26).unwrap_or(0));
     match index / 26 {

@@ -1,11 +1,11 @@
 //! The frame of all pages (report, sweep, tune, explain): head, styles, contents, tables, scripts.
 //!
-//! A page is one file that needs no network. It is dark or light as the system is, fits a phone, and prints on white. Its headings
-//! (`<h2 id>`) become its contents. Tables of class `sortable` sort, elements of class `wide` or `tall` scroll and show it; `frame.js`
-//! does that.
+//! A page is one file that needs no network. It follows the light or dark mode of the system, fits a phone, and prints on white. Its
+//! headings (`<h2 id>`) make its table of contents. The script `frame.js` makes tables of class `sortable` sortable, and marks elements of
+//! class `wide` or `tall` that scroll.
 //!
-//! A page names the hashes of its scripts (Content-Security-Policy), so that a browser runs no other: not even one that an escape that was
-//! missed would let in. Styles may stand anywhere.
+//! A page lists the hashes of its scripts (Content-Security-Policy), so that a browser runs no other script. This blocks even a script in a
+//! text that was not escaped by mistake. Styles may be anywhere.
 
 mod parts;
 mod settings;
@@ -25,12 +25,12 @@ const STYLE: &str = include_str!("frame.css");
 const SCRIPT: &str = include_str!("frame.js");
 const START: &str = include_str!("start.js");
 
-/// A page; everything but its title is HTML already.
+/// A page; all its parts except the title are HTML.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Page<'a> {
     /// Its title, as text.
     pub title: &'a str,
-    /// Says of whose settings it is; empty if it is not the page of one run.
+    /// The mark of the run's settings; empty if the page does not show one run.
     pub mark: &'a str,
     /// The text below the title.
     pub lead: &'a str,
@@ -38,16 +38,16 @@ pub struct Page<'a> {
     pub body: &'a str,
     /// Styles of its own.
     pub styles: &'a [&'a str],
-    /// Data and scripts of its own, which then start the page; none: the frame starts it.
+    /// The page's own data and scripts, which then start the page; without them the frame starts it.
     pub scripts: Option<&'a str>,
-    /// The texts of the scripts among these, and of those in the body: no other script runs.
+    /// The texts of all scripts in `scripts` and in the body; the browser runs no other script.
     pub code: &'a [&'a str],
-    /// The text at its end.
+    /// The text at the end of the page.
     pub footer: &'a str,
 }
 
 impl Page<'_> {
-    /// The page as one file.
+    /// Returns the page as one file.
     pub fn html(&self) -> String {
         let start = script(START);
         let own = self.scripts.unwrap_or(&start);
@@ -72,23 +72,23 @@ impl Page<'_> {
     }
 }
 
-/// A script as an element.
+/// Returns a script as an element.
 pub fn script(text: &str) -> String {
     format!("<script>{}</script>", content(text))
 }
 
-/// The content of the element of a script.
+/// Returns the content of the element of a script.
 fn content(text: &str) -> String {
     format!("\n{}\n", text.trim())
 }
 
-/// The source of a script in a Content-Security-Policy: the SHA-256 of the content of its element.
+/// Returns the source of a script for a Content-Security-Policy: the SHA-256 of the content of its element.
 fn hash(text: &str) -> String {
     let digest = Sha256::digest(content(text).as_bytes());
     format!("'sha256-{}'", base64(&digest))
 }
 
-/// The template with its names in double braces replaced; what is put in is not looked at again.
+/// Replaces the names in double braces of a template. Inserted values are not searched for names.
 pub fn fill(template: &str, values: &[(&str, &str)]) -> String {
     let values: BTreeMap<&str, &str> = values.iter().copied().collect();
     let mut parts = template.split("{{");
@@ -101,7 +101,7 @@ pub fn fill(template: &str, values: &[(&str, &str)]) -> String {
     html
 }
 
-/// Links to the headings of a body, each as far as its colon.
+/// Makes links to the headings of a body; a link text ends before the colon of its heading.
 fn contents(body: &str) -> String {
     let mut html = "<nav class=\"contents\" aria-label=\"Contents\"><ol>\n".to_owned();
     for part in body.split("<h2 id=\"").skip(1) {
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn the_hash_is_that_of_the_content_of_the_element() {
-        // printf '\nalert(1)\n' | openssl dgst -sha256 -binary | base64
+        // Computed with: printf '\nalert(1)\n' | openssl dgst -sha256 -binary | base64
         assert_eq!(
             hash(" alert(1)\n"),
             "'sha256-J8+4/wmqNoqVGih0Xof49bzVEIwR8aHhR5HvZK1wlzY='"

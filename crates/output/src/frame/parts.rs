@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::{Page, escaped};
 
-/// A section with a heading that the contents name; `html` is what stands in it.
+/// Makes a section with a heading that appears in the table of contents; `html` is its content.
 pub fn section(id: &str, heading: &str, html: &str) -> String {
     format!(
         "<section id=\"{id}\" aria-labelledby=\"h-{id}\">\n<h2 id=\"h-{id}\">{}</h2>\n{html}\n</section>\n",
@@ -12,7 +12,7 @@ pub fn section(id: &str, heading: &str, html: &str) -> String {
     )
 }
 
-/// A page of sections, each with its id, its heading and its content; a section without content is left out.
+/// Makes a page of sections, each with its id, its heading and its content. A section without content is left out.
 pub fn sections_page<'a>(
     title: &str,
     lead: &str,
@@ -34,7 +34,7 @@ pub fn sections_page<'a>(
     .html()
 }
 
-/// A drawing on white paper, in an area that scrolls; `label` describes it, `widths` are its least and its largest width \[pixels\].
+/// Puts a drawing on white into an area that scrolls. `label` describes it; `widths` are its minimum and maximum width \[pixels\].
 pub fn picture(name: &str, label: &str, widths: (u32, u32), svg: &str) -> String {
     let (least, most) = widths;
     let svg = svg.split_once("<svg ").map_or("", |(_, rest)| rest);
@@ -44,7 +44,7 @@ pub fn picture(name: &str, label: &str, widths: (u32, u32), svg: &str) -> String
     )
 }
 
-/// Sentences as a list; those that begin with blanks belong to the one before.
+/// Formats sentences as a list. A sentence that begins with blanks belongs to the one before it.
 pub fn list(sentences: &[String]) -> String {
     let mut html = "<ul class=\"told\">\n".to_owned();
     for sentence in sentences {
@@ -60,7 +60,7 @@ pub fn list(sentences: &[String]) -> String {
     html
 }
 
-/// A sentence as HTML: a command or key between backticks is code; a name with other marks stays as it is.
+/// Formats a sentence as HTML. A command or key in backticks becomes code; a name with other characters keeps its backticks.
 pub fn prose(sentence: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || " ._=/-".contains(letter);
     let text = escaped(sentence);

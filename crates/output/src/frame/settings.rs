@@ -1,4 +1,4 @@
-//! Settings as a table: a row per key, as `--set` and sweeps name it.
+//! Settings as a table with one row per key; the keys are written as in `--set` and in sweeps.
 
 use std::fmt::Write as _;
 
@@ -6,10 +6,10 @@ use serde_json::Value;
 
 use super::{escaped, prose};
 
-/// Longer lists are not told value by value.
+/// Maximum length of a list whose values are shown one by one.
 const MOST_VALUES: usize = 32;
 
-/// A table of all keys of `settings` with their values, in a part of the page that opens; `summary` is its heading.
+/// Makes a table of all keys of `settings` with their values, in a part of the page that can be unfolded; `summary` is its heading.
 pub fn settings(summary: &str, settings: &Value) -> String {
     let mut rows = Vec::new();
     flatten("", settings, &mut rows);

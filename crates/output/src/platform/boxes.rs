@@ -1,11 +1,11 @@
-//! Nested boxes with texts, and ways between boxes that stand side by side, as SVG.
+//! Nested boxes with texts, and lines between boxes that are side by side, as SVG.
 //!
 //! ```text
 //! ┌ name ───────────────────────┐
 //! │ ┌──────┐ ┌──────┐ ┌──────┐  │   boxes in a row,
 //! │ └──┬─┬─┘ └──┬───┘ └───┬──┘  │
-//! │    │ └─1 ms─┘         │     │   each way at a height of its own below them, the shortest first:
-//! │    └──────5 ms────────┘     │   no text meets another one
+//! │    │ └─1 ms─┘         │     │   lines below them, each at its own height, the shortest first:
+//! │    └──────5 ms────────┘     │   no two texts overlap
 //! └─────────────────────────────┘
 //! ```
 
@@ -13,49 +13,49 @@ use std::fmt::Write as _;
 
 use super::super::svg::escaped;
 
-/// The space around the content of a box, and between two boxes \[px\].
+/// Space around the content of a box, and between two boxes \[px\].
 const PAD: f64 = 12.0;
 const GAP: f64 = 22.0;
-/// Letters and lines \[px\].
+/// Font size and line height \[px\].
 const LETTERS: f64 = 12.0;
 const LINE: f64 = 16.0;
-/// The height of a way, and its letters \[px\].
+/// Vertical distance of two lines, and their font size \[px\].
 const TRACK: f64 = 22.0;
 const LABEL: f64 = 11.0;
-/// The widest text; longer ones are cut \[px\].
+/// Maximum width of a text; a longer text is shortened \[px\].
 const WIDEST: f64 = 300.0;
 const LEAST_WIDTH: f64 = 100.0;
-/// How much wider bold letters are.
+/// Ratio of the width of bold letters to that of normal ones.
 pub(super) const BOLD: f64 = 1.1;
 
 /// A box.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Nested {
-    /// The first line is its name.
+    /// Lines of text; the first one is the name.
     pub(super) lines: Vec<String>,
-    /// What is said of it on demand.
+    /// Text of the tooltip.
     pub(super) hint: String,
-    /// Whether it stands for several.
+    /// Whether the box stands for several zones.
     pub(super) is_rest: bool,
     pub(super) inner: Vec<Nested>,
     pub(super) ways: Vec<Joint>,
-    /// A line below the ways.
+    /// A text below the lines between the inner boxes.
     pub(super) remark: Option<String>,
 }
 
-/// A way between two inner boxes, the left one first.
+/// A line between two inner boxes, the left box first.
 #[derive(Clone, Debug)]
 pub(super) struct Joint {
     pub(super) ends: [usize; 2],
     pub(super) label: String,
     pub(super) hint: String,
-    /// What is said of the gateway at each end, if there is one.
+    /// Text about the gateway at each end, if there is one.
     pub(super) gateways: [Option<String>; 2],
     /// The width of its line \[px\].
     pub(super) stroke: f64,
 }
 
-/// An upper estimate of the width of a text with the fonts that a reader may have \[px\].
+/// Estimates an upper limit of the width of a text, for any font of the reader \[px\].
 pub(super) fn width_of(text: &str, letters: f64) -> f64 {
     let of = |letter: char| match letter {
         'i' | 'j' | 'l' | '.' | ',' | ':' | ' ' | '\'' | '|' => 0.4,
@@ -67,7 +67,7 @@ pub(super) fn width_of(text: &str, letters: f64) -> f64 {
     letters * text.chars().map(of).sum::<f64>()
 }
 
-/// A text, cut where it gets too wide.
+/// Shortens a text to the maximum width.
 pub(super) fn fitted(text: &str, letters: f64) -> String {
     if width_of(text, letters) <= WIDEST {
         return text.to_owned();
@@ -83,7 +83,7 @@ pub(super) fn fitted(text: &str, letters: f64) -> String {
 }
 
 impl Nested {
-    /// Its width and height.
+    /// Computes the width and height of the box.
     pub(super) fn size(&self) -> (f64, f64) {
         let name = self.lines.first().map(|name| (name, BOLD));
         let others = self.lines.iter().skip(1).chain(&self.remark);
@@ -102,19 +102,19 @@ impl Nested {
         )
     }
 
-    /// The height of the lines above the inner boxes.
+    /// Computes the height of the lines of text above the inner boxes.
     fn head(&self) -> f64 {
         let space = if self.inner.is_empty() { 0.0 } else { 6.0 };
         PAD + LINE * self.lines.len() as f64 + space
     }
 
-    /// The height of what stands below the inner boxes.
+    /// Computes the height of the content below the inner boxes.
     fn below(&self) -> f64 {
         let remark = if self.remark.is_some() { LINE } else { 0.0 };
         TRACK * self.ways.len() as f64 + remark
     }
 
-    /// Draws the box with its upper left corner at a place.
+    /// Draws the box with its upper left corner at a position.
     pub(super) fn draw(&self, (left, top): (f64, f64), svg: &mut String) {
         let (width, height) = self.size();
         let look = match (self.is_rest, self.inner.is_empty()) {
@@ -150,7 +150,7 @@ impl Nested {
         }
     }
 
-    /// The ways below the inner boxes, whose left edge, width and lower edge are given.
+    /// Draws the lines below the inner boxes, whose left edges, widths and lower edges are given.
     fn draw_ways(
         &self,
         (left, right): (f64, f64),
@@ -194,7 +194,8 @@ impl Nested {
         *svg += &labels;
     }
 
-    /// Where a way meets the lower edge of one of its boxes: ways to the left stand left, and the shorter ones further inside.
+    /// Computes the point where a line leaves the lower edge of a box. Lines to the left start further left, and shorter lines start closer
+    /// to the other box.
     fn port(&self, way: usize, end: usize, places: &[(f64, f64, f64)]) -> (f64, f64) {
         let here = self.ways[way].ends[end];
         let mut ports: Vec<(bool, isize, usize)> = Vec::new();

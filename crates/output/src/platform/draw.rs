@@ -9,18 +9,19 @@ use migsim_base::units::{BytesPerSecond, ClusterId};
 use migsim_base::words::counted;
 use migsim_platform::Platform;
 
-/// The most clusters that are drawn, and up to how many routes have their numbers beside them.
+/// Maximum number of clusters that are drawn, and of routes that have their numbers as labels.
 const MOST_CLUSTERS: usize = 24;
 const MOST_LABELS: usize = 15;
 
 const BOX: (f64, f64) = (150.0, 58.0);
 
-/// The drawing. Of a large platform the first clusters are drawn, and the rest is counted; of zones that are alike, the first ones.
+/// Draws a platform. Of a large platform only the first clusters are drawn and the rest is counted; of equal zones, only the first ones are
+/// drawn.
 pub fn draw(platform: &Platform) -> String {
     tree::draw(platform).unwrap_or_else(|| circle(platform))
 }
 
-/// The clusters on a circle.
+/// Draws the clusters on a circle.
 fn circle(platform: &Platform) -> String {
     let shown = platform.clusters.len().min(MOST_CLUSTERS);
     let left_out = platform.clusters.len() - shown;
@@ -76,7 +77,7 @@ fn circle(platform: &Platform) -> String {
     svg
 }
 
-/// A route as a line, the wider the more goes through, and its label.
+/// Draws a route as a line with its label; the line is wider for a higher bandwidth.
 fn route(
     platform: &Platform,
     (from, to): (usize, usize),
@@ -103,7 +104,7 @@ fn route(
     )
     .expect("a string can be written to");
     if has_label {
-        // Of the lines through the inside, off the places where they cross.
+        // The label of a line through the inside is kept away from the points where lines cross.
         let is_outside = to - from == 1 || to - from + 1 == platform.clusters.len();
         let share = if is_outside { 0.5 } else { 0.27 };
         let at = (a.0 + share * (b.0 - a.0), a.1 + share * (b.1 - a.1));
@@ -117,7 +118,7 @@ fn route(
     }
 }
 
-/// A cluster as a box with its name, hosts and speeds.
+/// Draws a cluster as a box with its name, hosts and speeds.
 fn cluster(platform: &Platform, index: usize, (x, y): (f64, f64), svg: &mut String) {
     let cluster = &platform.clusters[index];
     let hosts = &platform.hosts[cluster.hosts.start as usize..cluster.hosts.end as usize];

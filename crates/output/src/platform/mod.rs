@@ -1,6 +1,6 @@
-//! A platform for people: its clusters and hosts, the routes between clusters, unused links, and oddities.
+//! A platform for people: its clusters and hosts, the routes between clusters, unused links, and unusual values.
 //!
-//! A platform can have a million routes between clusters: all are looked at, and few are shown.
+//! A platform can have a million routes between clusters: all are checked, and a few are shown.
 
 mod boxes;
 mod draw;
@@ -19,12 +19,12 @@ use migsim_base::words::counted;
 use migsim_experiment::{Finding, of_clusters, of_platform};
 use migsim_platform::{LoadedPlatform, Platform, Route, Routes};
 
-/// The most names that are listed in one place.
+/// Maximum number of names in one list.
 const MOST_NAMES: usize = 6;
-/// Latencies that differ relatively by less than this are equal.
+/// Relative tolerance within which two latencies count as equal.
 const ROUNDING: f64 = 1e-12;
 
-/// The platform as lines and tables of at most `rows` rows each; clusters of zones that the user chose are not judged.
+/// Describes the platform in lines and in tables of at most `rows` rows each. Clusters of zones that the user chose are not judged.
 pub fn platform_sheet(loaded: &LoadedPlatform, are_clusters_chosen: bool, rows: usize) -> Sheet {
     let platform = &loaded.platform;
     let survey = Survey::of(platform, rows);
@@ -68,7 +68,7 @@ pub fn platform_sheet(loaded: &LoadedPlatform, are_clusters_chosen: bool, rows: 
     sheet
 }
 
-/// The size of the platform, whatever the tables leave out.
+/// Makes a table of the size of the whole platform.
 fn sizes(platform: &Platform, survey: &Survey) -> Table {
     let columns = [
         words("platform", "platform"),
@@ -90,7 +90,7 @@ fn sizes(platform: &Platform, survey: &Survey) -> Table {
     table
 }
 
-/// The tree of zones, if there are several, and how many are left out.
+/// Makes a table of the tree of zones, if there are several, and counts the rows that are left out.
 fn zones(platform: &Platform, rows: usize) -> Option<(Table, usize)> {
     let Routes::Zoned { zones, points } = &platform.routes else {
         return None;
@@ -122,13 +122,13 @@ fn zones(platform: &Platform, rows: usize) -> Option<(Table, usize)> {
     Some((table, outline.len().saturating_sub(rows)))
 }
 
-/// Hosts of a cluster that are alike.
+/// Equal hosts of a cluster.
 struct Group {
     cluster: ClusterId,
     hosts: Range<u32>,
 }
 
-/// The groups of all clusters.
+/// Lists the groups of all clusters.
 fn groups(platform: &Platform) -> impl Iterator<Item = Group> + '_ {
     let clusters = (0..platform.clusters.len()).map(ClusterId::from_index);
     clusters.flat_map(|cluster| {
@@ -137,7 +137,7 @@ fn groups(platform: &Platform) -> impl Iterator<Item = Group> + '_ {
     })
 }
 
-/// Consecutive hosts of a cluster that are alike, with their access links.
+/// Lists runs of consecutive equal hosts of a cluster, compared with their access links.
 pub(super) fn kinds_of_hosts(platform: &Platform, cluster: ClusterId) -> Vec<Range<u32>> {
     let hosts = &platform.clusters[cluster.index()].hosts;
     let access = |host: u32| {
@@ -166,9 +166,9 @@ pub(super) fn kinds_of_hosts(platform: &Platform, cluster: ClusterId) -> Vec<Ran
     kinds
 }
 
-/// The last link on the way to a host from the first other host of its cluster.
+/// Finds the last link of the route to a host from the first other host of its cluster.
 fn link_into(platform: &Platform, cluster: &Range<u32>, host: HostId) -> Option<LinkId> {
-    // Few origins: zones with routing Dijkstra keep a tree for each.
+    // Few hosts are used as origins, because zones with routing Dijkstra store a tree for each origin.
     let from = HostId(cluster.start + u32::from(host.0 == cluster.start));
     if !cluster.contains(&from.0) {
         return None;
@@ -176,7 +176,7 @@ fn link_into(platform: &Platform, cluster: &Range<u32>, host: HostId) -> Option<
     platform.route(from, host)?.links().last()
 }
 
-/// The tree of clusters and hosts, and how many rows of it are left out.
+/// Makes a table of the tree of clusters and hosts, and counts the rows that are left out.
 fn clusters(platform: &Platform, rows: usize) -> (Table, usize) {
     let columns = [
         words("cluster", "cluster"),
@@ -230,7 +230,7 @@ fn clusters(platform: &Platform, rows: usize) -> (Table, usize) {
     (table, all.len().saturating_sub(rows))
 }
 
-/// The way of a message from host to host.
+/// Latency and bandwidth of the route of a message.
 #[derive(Clone, Copy, Debug)]
 struct Way {
     latency: Seconds,
@@ -249,7 +249,7 @@ impl Way {
         }
     }
 
-    /// Between the first two hosts of a group; of a single host, to another of its cluster.
+    /// Returns the route between the first two hosts of a group; for a single host, the route to another host of its cluster.
     fn within(platform: &Platform, group: &Group) -> Option<Self> {
         let of_cluster = &platform.clusters[group.cluster.index()].hosts;
         let first = group.hosts.start;
@@ -272,21 +272,21 @@ impl Way {
     }
 }
 
-/// A route between two clusters, from the first host of one to the first of the other.
+/// A route between two clusters, from the first host of one cluster to the first host of the other.
 struct Between {
     from: ClusterId,
     to: ClusterId,
     way: Way,
-    /// Whether the way back is the same.
+    /// Whether the route back uses the same links.
     is_mutual: bool,
 }
 
-/// A survey of the paths between clusters.
+/// A survey of the routes between clusters.
 struct Survey {
     /// The first routes.
     routes: Vec<Between>,
     all_routes: usize,
-    /// The number of paths whose way back differs in more than directions, and pairs without any; the first one of these.
+    /// Number of routes whose route back uses other links, and number of pairs without any route; the first pair of each.
     one_way: usize,
     missing: usize,
     first_missing: Option<(ClusterId, ClusterId)>,
@@ -330,8 +330,8 @@ impl Survey {
         }
     }
 
-    /// Counts the routes between all clusters. Equal clusters have equal routes to any other cluster, so one pair stands for all pairs of
-    /// two kinds.
+    /// Counts the routes between all clusters. Equal clusters have equal routes to any other cluster, so that one pair stands for all pairs
+    /// of two kinds.
     fn count(&mut self, platform: &Platform) {
         let mut kinds: BTreeMap<usize, Vec<ClusterId>> = BTreeMap::new();
         for (cluster, kind) in platform.kinds_of_clusters().into_iter().enumerate() {
@@ -344,7 +344,8 @@ impl Survey {
                 self.add(platform, (first, second), one.len() * (one.len() - 1) / 2);
             }
             for other in &kinds[at + 1..] {
-                // The first of `one` comes before all of `other`. A sum of latencies may differ with the direction, so both are met.
+                // The first cluster of `one` comes before all clusters of `other`. A sum of latencies may differ with the direction, so
+                // both directions are counted.
                 let last = other[other.len() - 1];
                 self.add(platform, (one[0], last), one.len() * other.len());
                 if other[0] < one[one.len() - 1] {
@@ -354,7 +355,7 @@ impl Survey {
         }
     }
 
-    /// Counts `pairs` pairs of clusters that are like this one.
+    /// Counts `pairs` pairs of clusters that are equal to this one.
     fn add(&mut self, platform: &Platform, pair: (ClusterId, ClusterId), pairs: usize) {
         let both = Both::of(platform, pair);
         self.one_way += pairs * usize::from(both.is_one_way(platform));
@@ -376,18 +377,18 @@ impl Survey {
     }
 }
 
-/// All pairs of clusters, the smaller one first.
+/// Lists all pairs of clusters, the lower index first.
 fn pairs(clusters: usize) -> impl Iterator<Item = (ClusterId, ClusterId)> {
     let ids = move |from: usize| (from..clusters).map(ClusterId::from_index);
     ids(0).flat_map(move |from| ids(from.index() + 1).map(move |to| (from, to)))
 }
 
-/// The routes between the first hosts of two clusters.
+/// The routes there and back between the first hosts of two clusters.
 struct Both<'p> {
     clusters: (ClusterId, ClusterId),
     there: Option<Route<'p>>,
     back: Option<Route<'p>>,
-    /// Whether the way back is the same.
+    /// Whether the route back uses the same links.
     is_mutual: bool,
 }
 
@@ -408,7 +409,7 @@ impl<'p> Both<'p> {
         }
     }
 
-    /// Whether the way back differs in more than directions.
+    /// Whether the route back uses other links, not only other directions of the same links.
     fn is_one_way(&self, platform: &Platform) -> bool {
         let (Some(there), Some(back)) = (&self.there, &self.back) else {
             return false;
@@ -416,7 +417,7 @@ impl<'p> Both<'p> {
         !self.is_mutual && !differ_in_directions(platform, there, back)
     }
 
-    /// The way there, and the way back if it is another one.
+    /// Lists the route there, and the route back if it differs.
     fn ways(
         &self,
         platform: &Platform,
@@ -431,13 +432,13 @@ impl<'p> Both<'p> {
     }
 }
 
-/// Whether two ways cross the same links, each in some direction, with the same latency and bandwidth.
+/// Whether two routes cross the same links, in any direction, with the same latency and bandwidth.
 fn differ_in_directions(platform: &Platform, there: &Route<'_>, back: &Route<'_>) -> bool {
     let links = |route: &Route<'_>| -> BTreeSet<LinkId> {
         let links = route.links();
         links.map(|link| platform.undirected(link)).collect()
     };
-    // Sums of floats in another order may differ.
+    // The sums may differ because their order differs.
     let [one, other] = [there, back].map(|route| platform.latency(route).get());
     let is_as_late = (one - other).abs() <= ROUNDING * one.max(other);
     is_as_late
@@ -503,7 +504,7 @@ fn routes(platform: &Platform, survey: &Survey) -> Table {
     table
 }
 
-/// The first names and how many more there are.
+/// Lists the first names and the number of further ones.
 fn listed<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
     let more = names.len().saturating_sub(MOST_NAMES);
     let mut text = names.take(MOST_NAMES).collect::<Vec<_>>().join(", ");
@@ -513,7 +514,7 @@ fn listed<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
     text
 }
 
-/// Findings that are worth a look, those about values that can hardly be meant last.
+/// Makes a table of findings that the user should check; findings about implausible values come last.
 fn checks(platform: &Platform, survey: &Survey, odd: &[Finding]) -> Table {
     let columns = [words("check", "level"), words("finding", "finding")];
     let mut table = Table::new("checks", "", &columns);
@@ -589,7 +590,7 @@ mod tests {
     use super::*;
     use crate::Form;
 
-    /// The tables of two clusters with two links between them, of 50 and of 60 us; `routes` are given ones.
+    /// Formats the tables of two clusters with two links between them, of 50 and of 60 us; `routes` are given explicitly.
     fn shown(routes: &str) -> String {
         let cluster = |name: &str, router: &str, latency: &str| {
             format!(
@@ -630,7 +631,7 @@ mod tests {
         );
     }
 
-    /// The tables of two zones of a host each, whose routes in both directions are given.
+    /// Formats the tables of two zones of one host each, whose routes in both directions are given.
     fn zoned(routes: &str) -> String {
         let text = format!(
             "<platform version='4'><zone id='top' routing='Full'>

@@ -1,6 +1,6 @@
-//! A tree of zones as nested boxes, with the written routes between them.
+//! A tree of zones as nested boxes, with the explicit routes between them.
 //!
-//! Of more than three zones that are alike two are drawn, and of those one with its content; the others are counted ("and 98 more"). Zones
+//! Of more than three equal zones, two are drawn, and the first of these with its content. The others are counted ("and 98 more"). Zones
 //! are opened level by level until the picture is wide enough.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -14,21 +14,21 @@ use migsim_base::units::{BytesPerSecond, HostId, LinkId, Seconds};
 use migsim_base::words::counted;
 use migsim_platform::{Inside, Platform, Routes, WrittenRoute, ZoneOutline, Zones};
 
-/// The most boxes side by side in a zone, ways between them, and boxes without inner ones in the whole picture.
+/// Maximum number of boxes side by side in a zone, of lines between them, and of boxes without inner boxes in the whole picture.
 const MOST_ACROSS: usize = 6;
 const MOST_WAYS: usize = 10;
 const MOST_LEAVES: usize = 12;
 /// Zones at this level and below are drawn without their content.
 const MOST_LEVELS: u32 = 6;
-/// Of more zones that are alike so many are drawn.
+/// Maximum number of equal zones that are all drawn, and the number drawn of a larger group.
 const MOST_ALIKE: usize = 3;
 const SHOWN_ALIKE: usize = 2;
 const MARGIN: f64 = 20.0;
-/// The height of the title and its letters \[px\].
+/// Height of the title, and its font size \[px\].
 const TITLE: f64 = 44.0;
 const TITLE_LETTERS: f64 = 17.0;
 
-/// The drawing; none of a platform that is no tree of zones.
+/// Draws a platform of zones; returns none if the platform has no tree of zones.
 pub(super) fn draw(platform: &Platform) -> Option<String> {
     let Routes::Zoned { zones, points } = &platform.routes else {
         return None;
@@ -62,7 +62,7 @@ pub(super) fn draw(platform: &Platform) -> Option<String> {
     Some(svg)
 }
 
-/// The hosts right in a zone.
+/// The hosts directly in a zone.
 #[derive(Clone, Copy, Debug)]
 struct Hosts {
     first: HostId,
@@ -71,17 +71,18 @@ struct Hosts {
     count: usize,
 }
 
-/// What makes zones alike: routing, hosts right in it and in all, zones, slowest and fastest host.
+/// The properties by which zones count as equal: routing, number of hosts directly in the zone and in total, number of zones, slowest and
+/// fastest host.
 type Kind = (&'static str, usize, usize, usize, u64, u64);
 
-/// The zones, each before those below it, and what is in each.
+/// The zones, each before its inner zones, and the content of each.
 struct Tree<'p> {
     platform: &'p Platform,
     zones: &'p Zones,
-    /// The host at a point; routers have none.
+    /// The host at each point; points of routers are left out.
     hosts: BTreeMap<u32, HostId>,
     list: Vec<ZoneOutline<'p>>,
-    /// By place in the list.
+    /// Inner zones of each zone, by index in the list.
     children: Vec<Vec<usize>>,
     own: Vec<Option<Hosts>>,
     speeds: Vec<(f64, f64)>,
@@ -90,7 +91,7 @@ struct Tree<'p> {
 /// The boxes in a zone, in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Part {
-    /// The zone at a place of the list.
+    /// The zone at an index of the list.
     Zone(usize),
     /// All zones that are not drawn.
     Rest,
@@ -101,7 +102,7 @@ enum Part {
 /// The routes between two boxes.
 #[derive(Debug)]
 struct Bundle<'p> {
-    /// The members that each route joins.
+    /// The members that the routes connect.
     pairs: BTreeSet<(Inside, Inside)>,
     first: WrittenRoute<'p>,
     latency: (Seconds, Seconds),
@@ -145,7 +146,7 @@ impl<'p> Tree<'p> {
         tree
     }
 
-    /// Finds the zones in each zone, and the speeds of all hosts below it.
+    /// Finds the inner zones of each zone, and the speeds of all hosts in it.
     fn link(&mut self) {
         let mut above: Vec<usize> = Vec::new();
         let mut parents = Vec::with_capacity(self.list.len());
@@ -181,7 +182,7 @@ impl<'p> Tree<'p> {
         )
     }
 
-    /// The zones in a zone that are drawn.
+    /// Lists the inner zones of a zone that are drawn.
     fn shown(&self, at: usize) -> Vec<usize> {
         let mut counts: BTreeMap<Kind, usize> = BTreeMap::new();
         for &child in &self.children[at] {
@@ -203,7 +204,7 @@ impl<'p> Tree<'p> {
         shown
     }
 
-    /// The zones that are drawn with their content: level by level, of those alike in a zone the first one.
+    /// Finds the zones that are drawn with their content: level by level, and of equal zones in a zone only the first one.
     fn opened(&self) -> BTreeSet<usize> {
         let mut opened = BTreeSet::new();
         let mut next = VecDeque::from([0]);
@@ -226,7 +227,7 @@ impl<'p> Tree<'p> {
         opened
     }
 
-    /// The boxes in a zone.
+    /// Lists the boxes in a zone.
     fn parts(&self, at: usize) -> Vec<Part> {
         let shown = self.shown(at);
         let is_all = shown.len() == self.children[at].len();
@@ -239,7 +240,7 @@ impl<'p> Tree<'p> {
             .collect()
     }
 
-    /// A zone as a box, with its content if it is opened.
+    /// Makes the box of a zone, with its content if it is opened.
     fn nested(&self, at: usize, opened: &BTreeSet<usize>) -> Nested {
         let zone = &self.list[at];
         let zones = (zone.zones > 0).then(|| counted(zone.zones, "zone"));
@@ -295,7 +296,7 @@ impl<'p> Tree<'p> {
         });
     }
 
-    /// The speeds of the hosts in a zone, if it has any.
+    /// Describes the speeds of the hosts in a zone, if it has any.
     fn speeds_of(&self, at: usize) -> Option<String> {
         let (slowest, fastest) = self.speeds[at];
         let text = match self.list[at].all_hosts {
@@ -306,7 +307,7 @@ impl<'p> Tree<'p> {
         Some(text)
     }
 
-    /// The way between the first two hosts of a zone.
+    /// Describes the route between the first two hosts of a zone.
     fn within(&self, hosts: Hosts) -> Option<String> {
         let way = Way::between(self.platform, hosts.first, hosts.second?)?;
         Some(format!("inside: {}", numbers(way.latency, way.bandwidth)))
@@ -326,7 +327,7 @@ impl<'p> Tree<'p> {
         }
     }
 
-    /// The hosts right in a zone that also holds zones.
+    /// Makes the box of the hosts directly in a zone that also has inner zones.
     fn hosts_of(&self, at: usize) -> Nested {
         let Some(hosts) = self.own[at] else {
             return Nested::default();
@@ -343,7 +344,7 @@ impl<'p> Tree<'p> {
         }
     }
 
-    /// The routes between the boxes of a zone by their two boxes, the nearest ones first.
+    /// Groups the routes between the boxes of a zone by their two boxes; boxes that are closest to each other come first.
     fn bundles(&self, at: usize, parts: &[Part]) -> Vec<([usize; 2], Bundle<'p>)> {
         let places: BTreeMap<u32, usize> = self.children[at]
             .iter()
@@ -387,7 +388,7 @@ impl<'p> Tree<'p> {
         bundles
     }
 
-    /// The delay and the narrowest link of what is written.
+    /// Computes the total latency and the lowest bandwidth of some links.
     fn measure(&self, links: &[LinkId]) -> (Seconds, Option<BytesPerSecond>) {
         let links = || links.iter().map(|link| &self.platform.links[link.index()]);
         let latency = links().fold(Seconds::default(), |sum, link| sum + link.latency);

@@ -1,17 +1,17 @@
-//! Compresses the arrays of a page: one block, deflated (zlib) and written in base64, with a directory of its parts.
+//! Compresses the arrays of a page into one block, deflated (zlib) and encoded in base64, with a directory of its parts.
 
 use miniz_oxide::deflate::compress_to_vec_zlib;
 use serde_json::{Map, Value, json};
 
 use super::super::base64::base64;
 
-/// The level of compression: as `zlib` does by default.
+/// The level of compression, the default of zlib.
 const LEVEL: u8 = 6;
 
-/// Every array begins at a multiple of this, so that a browser can look at it in place.
+/// Alignment of the arrays \[B\], so that a browser can read them without a copy.
 const ALIGNMENT: usize = 8;
 
-/// Arrays that are put together.
+/// The arrays of a block.
 #[derive(Debug, Default)]
 pub(super) struct Pack {
     directory: Map<String, Value>,
@@ -25,7 +25,7 @@ impl Pack {
             .extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
     }
 
-    /// Numbers of which [`rounded`] digits are enough.
+    /// Adds floats, rounded by [`rounded`].
     pub(super) fn f32(&mut self, name: &str, numbers: &[f32]) {
         self.begin(name, "f32", numbers.len());
         self.bytes.extend(
@@ -53,14 +53,14 @@ impl Pack {
         self.directory.insert(name.to_owned(), entry);
     }
 
-    /// The directory (`name: [kind, first byte, count]`), and the block as text.
+    /// Returns the directory (`name: [kind, first byte, count]`), and the block as text.
     pub(super) fn finish(self) -> (Value, String) {
         let block = base64(&compress_to_vec_zlib(&self.bytes, LEVEL));
         (Value::Object(self.directory), block)
     }
 }
 
-/// A number to 12 binary places after the first one, 1 part in 8000: what a tooltip shows, and a picture can.
+/// Rounds a number to 12 binary places after the first one, 1 part in 8000, which is enough for tooltips and pictures.
 fn rounded(number: f32) -> f32 {
     const CUT: u32 = f32::MANTISSA_DIGITS - 1 - 12;
     if !number.is_finite() {
@@ -71,7 +71,7 @@ fn rounded(number: f32) -> f32 {
     if near.is_finite() { near } else { number }
 }
 
-/// A share, from 0 to 1, as a byte.
+/// Converts a share, from 0 to 1, to a byte.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,

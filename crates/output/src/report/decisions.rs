@@ -8,7 +8,7 @@ use super::super::read::{Call, RunOfScenario};
 use super::page_data::Report;
 use migsim_policies::explain::Judged;
 
-/// Texts that are told once and named by their place.
+/// Texts that are stored once and referred to by their index.
 #[derive(Debug, Default)]
 struct Texts<'a> {
     known: BTreeMap<&'a str, usize>,
@@ -24,7 +24,7 @@ impl<'a> Texts<'a> {
     }
 }
 
-/// Facts for the page: `calls` by scenario, and the `texts` that they name.
+/// Makes the facts for the page: `calls` by scenario, and the `texts` that they refer to.
 pub(super) fn facts(report: &Report) -> Value {
     let mut texts = Texts::default();
     let calls: Vec<Value> = report
@@ -56,7 +56,7 @@ fn call<'a>(call: &'a Call, texts: &mut Texts<'a>) -> Value {
     })
 }
 
-/// `[process, from cluster, from host, to cluster, to host, score, t1, t2, accepted, reason]`.
+/// Encodes a candidate: `[process, from cluster, from host, to cluster, to host, score, t1, t2, accepted, reason]`.
 fn candidate<'a>(one: &'a Judged, texts: &mut Texts<'a>) -> Value {
     json!([
         one.process,
@@ -72,7 +72,7 @@ fn candidate<'a>(one: &'a Judged, texts: &mut Texts<'a>) -> Value {
     ])
 }
 
-/// The moves of a scenario: `[superstep, process, to host, start, end]`; hosts by their place in `hosts`.
+/// Lists the moves of a scenario: `[superstep, process, to host, start, end]`, with hosts as indices into `hosts`.
 pub(super) fn moves(
     run: &RunOfScenario,
     hosts: &BTreeMap<(usize, &str), usize>,

@@ -1,8 +1,8 @@
-//! The platform as a drawing: clusters with a common router in one column, links between columns, a cell for each used host. The page adds
-//! the processes.
+//! The platform as a drawing: clusters with a common router in one column, links between columns, a cell for each host in use. The page
+//! adds the processes.
 //!
-//! A run folder knows paths, not routers: clusters with nothing between them are at one router, and the ends of links that follow each
-//! other on a path are joined, which may need routers without clusters.
+//! A run folder contains paths but no routers. Clusters without a link between them are placed at one router. The ends of consecutive links
+//! of a path are joined, which may add routers without clusters.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -20,15 +20,15 @@ const HEADER: usize = 40;
 const LEVEL: usize = 30;
 const ROUTER: usize = 22;
 
-/// More hosts than this are not drawn one by one.
+/// Maximum number of hosts that are drawn one by one.
 const MOST_HOSTS: usize = 1000;
-/// More clusters than this are not drawn.
+/// Maximum number of clusters that are drawn.
 const MOST_CLUSTERS: usize = 64;
 
-/// The hosts that are named in a run, by cluster and name, and the place of each in the facts of the page.
+/// The hosts that a run names, by cluster and name, each with its index in the facts of the page.
 pub(super) type Hosts<'a> = BTreeMap<(usize, &'a str), usize>;
 
-/// The drawing; none for very many clusters.
+/// Draws the platform; none if it has too many clusters.
 pub(super) fn drawing(machine: &Machine, hosts: &Hosts<'_>) -> Option<String> {
     let clusters = machine.clusters.len();
     if clusters > MOST_CLUSTERS || clusters == 0 {
@@ -98,17 +98,17 @@ fn draw(svg: &mut String, element: std::fmt::Arguments<'_>) {
     svg.push('\n');
 }
 
-/// The place of a cluster in the drawing.
+/// The position of a cluster in the drawing.
 #[derive(Clone, Copy, Debug)]
 struct Column {
     x: usize,
     width: usize,
-    /// The width of the cell of a host: it holds the number of a process, and a plus.
+    /// Width of the cell of a host, with room for the number of a process and a plus.
     cell: usize,
 }
 
 impl Column {
-    /// Draws a cluster at `y`; its height.
+    /// Draws a cluster at `y`, and returns its height.
     fn cluster(
         self,
         svg: &mut String,
@@ -198,7 +198,7 @@ impl Column {
         );
     }
 
-    /// Draws the hosts from `y` on: place in the facts of the page, and name.
+    /// Draws the hosts from `y` on; each has its index in the facts of the page, and its name.
     fn cells(self, svg: &mut String, y: usize, per_line: usize, hosts: &[(usize, &str)]) {
         let Self { x, cell, .. } = self;
         for (at, (place, name)) in hosts.iter().enumerate() {
@@ -221,7 +221,7 @@ impl Column {
     }
 }
 
-/// Says how many hosts never have a process.
+/// Describes how many hosts never have a process.
 fn unused(hosts: u64, is_whole: bool) -> String {
     match (hosts, is_whole) {
         (1, true) => "its host has no process".to_owned(),
@@ -231,7 +231,7 @@ fn unused(hosts: u64, is_whole: bool) -> String {
     }
 }
 
-/// `20 hosts, 1.5 GHz, 1 Gbps`, as far as it is known.
+/// Describes a cluster by its known properties: `20 hosts, 1.5 GHz, 1 Gbps`.
 fn described(cluster: &MachineCluster) -> String {
     let hosts = counted(cluster.hosts, "host");
     let power = |(speed, cores): (f64, u32)| {
@@ -259,7 +259,7 @@ fn described(cluster: &MachineCluster) -> String {
     text
 }
 
-/// A bandwidth as networks have it.
+/// Formats a bandwidth in bits per second.
 fn bits(bytes_per_s: f64) -> String {
     scaled(
         8.0 * bytes_per_s,
@@ -268,12 +268,12 @@ fn bits(bytes_per_s: f64) -> String {
     )
 }
 
-/// A duration in the unit that suits it.
+/// Formats a duration in a suitable unit.
 fn delay(seconds: f64) -> String {
     scaled(seconds, &[(1.0, ""), (1e-3, "m"), (1e-6, "u")], "s")
 }
 
-/// A number with the first prefix that leaves something before the point.
+/// Formats a number with the first prefix for which it is at least 1.
 fn scaled(value: f64, prefixes: &[(f64, &str)], unit: &str) -> String {
     let found = prefixes.iter().find(|(size, _)| value >= *size);
     let (size, prefix) = found.or(prefixes.last()).copied().unwrap_or((1.0, ""));
@@ -290,9 +290,9 @@ fn scaled(value: f64, prefixes: &[(f64, &str)], unit: &str) -> String {
 /// Routers (nodes) and the links between them.
 #[derive(Debug)]
 struct Network {
-    /// The nodes joined with each node; those of clusters come first.
+    /// The union-find parent of each node; the nodes of clusters come first.
     joined: Vec<usize>,
-    /// The nodes at the ends of each link, as far as any path tells.
+    /// The nodes at the ends of each link, if some path shows them.
     ends: Vec<Option<(usize, usize)>>,
     clusters: usize,
 }
@@ -317,7 +317,7 @@ impl Network {
         network
     }
 
-    /// Crosses a link that begins at `from`, and ends at `to` if that is known; where it ends.
+    /// Follows a link that begins at `from`, and ends at `to` if that is known; returns the node at its end.
     fn cross(&mut self, link: usize, from: usize, to: Option<usize>) -> usize {
         let from = self.find(from);
         if let Some((a, b)) = self.ends[link] {
@@ -348,12 +348,12 @@ impl Network {
         self.joined[a.max(b)] = a.min(b);
     }
 
-    /// The node of a cluster.
+    /// Returns the node of a cluster.
     fn node(&self, cluster: usize) -> usize {
         self.find(cluster)
     }
 
-    /// Links and the nodes at their ends; a link from a node to itself carries nothing that could be drawn.
+    /// Lists the links with the nodes at their ends; a link from a node to itself is left out.
     fn edges(&self) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
         let one = |(link, ends): (usize, &Option<(usize, usize)>)| {
             let (a, b) = (*ends)?;
@@ -363,7 +363,7 @@ impl Network {
         self.ends.iter().enumerate().filter_map(one)
     }
 
-    /// The nodes from left to right: neighbours close to each other, from one with few links on.
+    /// Orders the nodes from left to right: neighbours are close to each other, and the first node has few links.
     fn order(&self) -> Vec<usize> {
         let nodes: BTreeSet<usize> = (0..self.clusters)
             .map(|cluster| self.node(cluster))
@@ -398,7 +398,7 @@ impl Network {
     }
 }
 
-/// Links between columns: straight between neighbours, else arcs, each on a level where it covers no other.
+/// The links between columns: straight lines between neighbours, and arcs otherwise, each on a level where it overlaps no other.
 #[derive(Debug)]
 struct Arcs {
     /// Link, left column, right column, level (0: straight).
@@ -520,7 +520,7 @@ mod tests {
 
     #[test]
     fn clusters_with_nothing_between_them_share_a_router() {
-        // c0 and c1 at one router, c2 at another one, c3 at a third one behind it.
+        // Clusters c0 and c1 share a router; c2 is at a second router, and c3 at a third one behind it.
         let machine = machine(
             4,
             2,
@@ -540,7 +540,7 @@ mod tests {
 
     #[test]
     fn links_that_follow_each_other_meet_at_a_router_without_clusters() {
-        // A star: each cluster has a link to the same switch.
+        // In a star, each cluster has a link to the same switch.
         let machine = machine(3, 3, &[(0, 1, &[0, 1]), (0, 2, &[0, 2]), (1, 2, &[1, 2])]);
         let network = Network::of(&machine);
         let middle: BTreeSet<usize> = network.edges().map(|(_, a, b)| a.max(b)).collect();

@@ -1,4 +1,4 @@
-//! Figures of a run for articles: its times, its supersteps, where its processes are and what they do.
+//! Figures of a run for articles: its times, its supersteps, the places and the activity of its processes.
 
 use super::super::activity::{Activity, Whereabouts};
 use super::super::read::RunOfScenario;
@@ -14,10 +14,10 @@ const COMMUNICATES: Colour = Colour(230, 159, 0);
 const MIGRATES: Colour = Colour(158, 60, 0);
 const WAITS: Colour = Colour(222, 222, 222);
 
-/// With more supersteps than this, colours tell shares of time instead of bars.
+/// Maximum number of supersteps that are drawn as bars; with more, colours show shares of time.
 const MOST_BARS: usize = 48;
 
-/// The most points of a curve, and columns of a chart.
+/// Maximum number of points of a curve, and of columns of a chart.
 const MOST_POINTS: usize = 200;
 
 /// A figure: its name, a sentence about it, and its drawing.
@@ -47,10 +47,10 @@ const PICTURES: [Picture; 4] = [
 ];
 
 impl Report {
-    /// The figure `wanted` of the run, or `all`.
+    /// Returns the figure `wanted` of the run, or all figures for `all`.
     ///
     /// # Errors
-    /// There is no such figure, or the run was written without what it shows.
+    /// There is no such figure, or the run folder lacks its data.
     pub fn figures(&self, wanted: &str, style: &Style) -> Result<Vec<Figure>, Error> {
         let known = PICTURES.map(|(name, _, _)| name);
         let mut names = chosen(wanted, &known)?;
@@ -68,14 +68,14 @@ impl Report {
             .collect())
     }
 
-    /// The names of the figures that the run has, and a sentence about each.
+    /// Lists the names of the figures that the run has, each with a sentence about it.
     pub fn figure_list(&self) -> Vec<(&'static str, &'static str)> {
         let has = |name: &str| name != "gantt" || self.activity.is_some();
         let pictures = PICTURES.iter().filter(|(name, ..)| has(name));
         pictures.map(|(name, about, _)| (*name, *about)).collect()
     }
 
-    /// The last scenario, in which most happens.
+    /// Returns the last scenario, which has the most events.
     fn last(&self) -> (usize, &RunOfScenario) {
         let last = self.run.scenarios.iter().enumerate().next_back();
         last.expect("a run has a scenario")
@@ -86,7 +86,7 @@ fn seconds(style: &Style) -> String {
     style.say("time [s]", "tempo [s]").to_owned()
 }
 
-/// The activity of each process over time.
+/// Draws the activity of each process over time.
 fn gantt(report: &Report, style: &Style) -> Drawing {
     let (index, run) = report.last();
     let activity = report.activity.as_ref().map(|all| &all[index]);
@@ -128,7 +128,7 @@ fn gantt(report: &Report, style: &Style) -> Drawing {
     chart.draw(style)
 }
 
-/// The parts of each superstep of a process.
+/// Lists the parts of each superstep of a process.
 fn parts(
     run: &RunOfScenario,
     activity: &Activity,
@@ -156,7 +156,7 @@ fn parts(
     bars
 }
 
-/// The share of its time for which a process computes, a column for some supersteps each.
+/// Computes the share of time for which each process computes, with one column for several supersteps.
 fn shares(
     run: &RunOfScenario,
     activity: &Activity,
@@ -182,7 +182,7 @@ fn shares(
     columns.map(bar).collect()
 }
 
-/// The time of each scenario: supersteps, calls, migrations.
+/// Draws the time of each scenario: supersteps, calls, migrations.
 fn makespan(report: &Report, style: &Style) -> Drawing {
     let rows = report.run.scenarios.iter().map(|run| {
         let ends = [
@@ -219,7 +219,7 @@ fn makespan(report: &Report, style: &Style) -> Drawing {
     chart.draw(style)
 }
 
-/// The title of an axis of supersteps of which `size` are a point.
+/// Returns the title of an axis of supersteps, where one point stands for `size` supersteps.
 fn superstep(style: &Style, size: usize) -> String {
     let name = style.say("superstep", "superpasso");
     if size == 1 {
@@ -228,11 +228,11 @@ fn superstep(style: &Style, size: usize) -> String {
     format!("{name} ({} {size})", style.say("mean of", "média de"))
 }
 
-/// The time of each superstep, in each scenario.
+/// Draws the time of each superstep in each scenario.
 fn supersteps(report: &Report, style: &Style) -> Drawing {
     let size = match report.supersteps().div_ceil(MOST_POINTS) {
         size @ (0 | 1) => size.max(1),
-        // Even, since many applications have two kinds of supersteps in turn.
+        // The size is even, since many applications alternate between two kinds of supersteps.
         size => size.next_multiple_of(2),
     };
     let curves = report.run.scenarios.iter().map(|run| {
@@ -264,7 +264,7 @@ fn supersteps(report: &Report, style: &Style) -> Drawing {
     chart.draw(style)
 }
 
-/// The number of processes in each cluster.
+/// Draws the number of processes in each cluster.
 fn placement(report: &Report, style: &Style) -> Drawing {
     let (_, run) = report.last();
     let mut places = Whereabouts::new(&report.machine, run);
@@ -284,7 +284,7 @@ fn placement(report: &Report, style: &Style) -> Drawing {
                 .iter()
                 .filter(|place| place.cluster == *name)
                 .count() as f64;
-            // A curve of steps: what does not change needs its ends only.
+            // The curve is a step function: of a constant part only the ends are kept.
             match points.last().copied() {
                 Some((_, last)) if last == count => {}
                 Some((_, last)) => points.extend([(at, last), (at, count)]),

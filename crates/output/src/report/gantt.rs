@@ -1,8 +1,8 @@
 //! The bars of the processes over time, in levels of detail.
 //!
-//! Time is told in *units*: single supersteps, or where there are too many of them groups of 4, 16, 64, ... Bars of a unit are durations; those
-//! that several scenarios share, as i and ii often do, are written once. On top of them come coarser levels of 4, 16, ... units
-//! that hold what share of their time each process computes and communicates, for a page that is zoomed out.
+//! Time is divided into *units*: single supersteps, or groups of 4, 16, 64, ... supersteps if there are too many. The bars of a unit are
+//! durations; bars that several scenarios share, as i and ii often do, are stored once. Coarser levels of 4, 16, ... units contain the
+//! shares of time for which each process computes and communicates. The page uses them when it is zoomed out.
 
 use std::collections::BTreeMap;
 
@@ -13,18 +13,18 @@ use super::super::read::RunOfScenario;
 use super::compress::{Pack, share};
 use super::page_data::Report;
 
-/// The most units of a chart.
+/// Maximum number of units of a chart.
 const MOST_UNITS: usize = 20_000;
-/// The most bars, of all scenarios.
+/// Maximum number of bars of all scenarios.
 const MOST_BARS: usize = 6_000_000;
-/// The most rows.
+/// Maximum number of rows.
 pub(super) const MOST_ROWS: usize = 20_000;
 /// The number of units of a level that one unit of the next level holds.
 const STEP: usize = 4;
-/// The coarsest level has at most so many.
+/// Maximum number of units of the coarsest level.
 const COARSEST: usize = 200;
 
-/// The number of supersteps in a unit.
+/// Computes the number of supersteps in a unit.
 pub(super) fn unit(report: &Report) -> usize {
     let cells = report.processes().max(1) * report.run.scenarios.len().max(1);
     let most = MOST_UNITS.min((MOST_BARS / cells).max(COARSEST));
@@ -35,7 +35,7 @@ pub(super) fn unit(report: &Report) -> usize {
     unit
 }
 
-/// Adds the bars; what the page has to know of them.
+/// Adds the bars to the block, and returns their description for the page.
 pub(super) fn pack(report: &Report, unit: usize, pack: &mut Pack) -> Value {
     let Some(all) = &report.activity else {
         return json!({ "reason": "The run was written without what its processes did. To see that here: migsim run ... --out DIR --processes" });
@@ -75,7 +75,7 @@ struct Bars<'a> {
     delay: Vec<f32>,
     compute: Vec<f32>,
     communication: Vec<f32>,
-    /// Of each unit the time between its supersteps and after them: of calls, and of migrations \[s\].
+    /// Time between and after the supersteps of each unit: that of calls, and that of migrations \[s\].
     held: Vec<(f64, f64)>,
     edges: Vec<f64>,
 }
@@ -122,7 +122,7 @@ impl<'a> Bars<'a> {
         &list[at * self.processes..(at + 1) * self.processes]
     }
 
-    /// A level of `size` units, process by process.
+    /// Adds a level of `size` units, process by process.
     fn level(&self, size: usize, name: &str, pack: &mut Pack) {
         let bins = self.units.div_ceil(size);
         let (mut compute, mut communication) = (
@@ -161,13 +161,13 @@ impl<'a> Bars<'a> {
     }
 }
 
-/// The beginning of each unit, and the end of the last one \[s\].
+/// Lists the beginning of each unit, and the end of the last one \[s\].
 pub(super) fn edges(run: &RunOfScenario, unit: usize) -> Vec<f64> {
     let starts = run.supersteps.iter().step_by(unit).map(|row| row.start_s);
     starts.chain([run.makespan_s]).collect()
 }
 
-/// After each superstep, until the next one begins: the time of its call, and that of migrations \[s\].
+/// Lists, for each superstep, the time of its call and that of migrations before the next superstep \[s\].
 fn between(run: &RunOfScenario) -> Vec<(f64, f64)> {
     let mut calls = run.calls.iter().peekable();
     let next = run.supersteps.iter().skip(1).map(|row| row.start_s);
@@ -181,7 +181,7 @@ fn between(run: &RunOfScenario) -> Vec<(f64, f64)> {
     run.supersteps.iter().zip(next).map(gap).collect()
 }
 
-/// Rows of bars, each written once.
+/// Rows of bars; equal rows are stored once.
 struct Rows {
     processes: usize,
     known: BTreeMap<Vec<u32>, u32>,

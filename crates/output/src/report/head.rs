@@ -12,7 +12,7 @@ use migsim_base::quantities::seconds;
 use migsim_bsp::Scenario;
 use migsim_experiment::{Basis, Term};
 
-/// The experiment in a line.
+/// Describes the experiment in a line.
 pub(super) fn title(report: &Report) -> String {
     heading_of(
         &report.run.application,
@@ -23,7 +23,7 @@ pub(super) fn title(report: &Report) -> String {
     )
 }
 
-/// The origin of the settings, as a paragraph; empty for a run that does not say.
+/// Describes the origin of the settings in a paragraph; empty for a run without this information.
 pub(super) fn basis(report: &Report) -> String {
     let told = report.run.experiment["basis"].clone();
     serde_json::from_value(told).map_or_else(
@@ -37,7 +37,7 @@ pub(super) fn basis(report: &Report) -> String {
     )
 }
 
-/// A number with its sign; what rounds to nothing is nothing.
+/// Formats a number with its sign; a number that rounds to 0 has no sign.
 fn signed(value: f64, decimals: usize) -> String {
     let text = format!("{value:+.decimals$}");
     if text.contains(|digit| ('1'..='9').contains(&digit)) {
@@ -47,7 +47,7 @@ fn signed(value: f64, decimals: usize) -> String {
     }
 }
 
-/// The table of scenarios.
+/// Makes the table of scenarios.
 pub(super) fn scenarios(report: &Report) -> String {
     let mut html = String::from(
         "<table data-name=\"scenarios\">\n<thead><tr><th scope=\"col\">scenario</th><th scope=\"col\">time [s]</th><th scope=\"col\">against i</th><th scope=\"col\">calls</th><th scope=\"col\">moved</th><th scope=\"col\">calls cost [s]</th><th scope=\"col\">moves cost [s]</th></tr></thead>\n<tbody>\n",
@@ -80,7 +80,7 @@ pub(super) fn scenarios(report: &Report) -> String {
     html
 }
 
-/// The static starts and the straight returns, as the page shows them below the scenarios; empty on the platforms of the papers.
+/// Describes the static starts and the straight returns, for the page below the scenarios; empty on the platforms of the papers.
 pub(super) fn remarks(report: &Report) -> String {
     let run = &report.run;
     let mut html = String::new();
@@ -110,7 +110,7 @@ fn row(html: &mut String, name: &str, cells: &[String]) {
     html.push_str("</tr>\n");
 }
 
-/// The ledgers of ii and iii as one table, with bars; empty without scenario i.
+/// Makes one table of the ledgers of ii and iii, with bars; empty without scenario i.
 pub(super) fn ledger(report: &Report) -> String {
     let ledgers: Vec<(&RunOfScenario, &Difference)> = report
         .run
@@ -140,7 +140,7 @@ pub(super) fn ledger(report: &Report) -> String {
         write!(html, "<tr{class}><th scope=\"row\">{}</th>", escaped(name))
             .expect("a string can be written to");
         for value in values {
-            // Half of the bar for what is lost, half for what is gained.
+            // Half of the bar shows a loss, half a gain.
             let width = if largest > 0.0 {
                 50.0 * (value.abs() / largest).min(1.0)
             } else {

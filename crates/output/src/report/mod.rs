@@ -1,21 +1,21 @@
-//! The report: one HTML file to look at, which needs no other file and no network.
+//! The report: one HTML file that needs no other file and no network.
 //!
 //! ```text
-//! Report (material)   a run folder, or a run that has just been done
+//! Report              a run folder, or the results of a run in memory
 //!   head              what was run, scenarios, ledger                    HTML
 //!   verdict           whether migration pays                             sentence
 //!   notes             readings and notes                                 HTML
 //!   gantt             rows, bars, levels of detail                       arrays
-//!   series            dates of supersteps, imbalance, intervals          arrays
-//!   usage             how busy hosts and links are over time             arrays
+//! series            times of supersteps, imbalance, intervals          arrays
+//! usage             use of hosts and links over time                   arrays
 //!   scores            scores of the policy and their terms               arrays
 //!   decisions         calls, candidates, reasons                         facts
-//!   reasons           the same in sentences                              arrays
+//! reasons           the decisions in sentences                         arrays
 //!   drawing           the platform                                       SVG
-//! page                the template with all of it, in the frame of all pages
+//! page                the template with all these parts, in the frame of all pages
 //! ```
-//! Arrays are packed into one block (`compress.rs`), facts are JSON; the scripts of the page (`*.js` in this folder) draw them and put texts in as
-//! texts only. The same run gives the same bytes. uPlot (`vendor/`, MIT) draws the line charts.
+//! Arrays are packed into one block (`compress.rs`), facts are JSON. The scripts of the page (`*.js` in this folder) draw them, and insert
+//! texts only as texts, never as HTML. The same run gives the same bytes. uPlot (`vendor/`, MIT) draws the line charts.
 
 mod compress;
 mod decisions;
@@ -35,7 +35,8 @@ mod verdict;
 
 pub use page_data::Report;
 
-/// The key by which names are sorted so that `h9` comes before `h10`: what precedes the first number, the number, the whole.
+/// Returns the key by which names are sorted, so that `h9` comes before `h10`: the text before the first number, the number, the whole
+/// name.
 fn numbered(name: &str) -> (&str, u64, &str) {
     let start = name
         .find(|letter: char| letter.is_ascii_digit())

@@ -1,11 +1,11 @@
-//! The notes of a run on its page: readings on which the result depends, and values that can hardly be meant.
+//! The notes of a run on its page: readings on which the result depends, and implausible values.
 
 use std::fmt::Write as _;
 
 use super::super::html::escaped;
 use super::page_data::Report;
 
-/// A paragraph for the readings, and one for each note; empty without any.
+/// Makes a paragraph for the readings, and one for each note; empty if there are none.
 pub(super) fn notes(report: &Report) -> String {
     let run = &report.run;
     let mut html = String::new();

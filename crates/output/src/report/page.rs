@@ -19,7 +19,7 @@ const STYLES: [&str; 2] = [
     include_str!("report.css"),
 ];
 
-/// The library, its licence as a comment before it, and the scripts of the page in the order in which they need each other.
+/// The chart library, with its licence in a comment before it, and the scripts of the page in the order of their dependencies.
 const LIBRARY: &str = include_str!("vendor/uPlot.iife.min.js");
 const LICENCE: &str = include_str!("vendor/LICENSE");
 const SCRIPTS: [&str; 9] = [
@@ -35,7 +35,7 @@ const SCRIPTS: [&str; 9] = [
 ];
 
 impl Report {
-    /// The report as one HTML file.
+    /// Returns the report as one HTML file.
     pub fn html(&self) -> String {
         let hosts = hosts(self);
         let mut pack = Pack::default();
@@ -90,12 +90,12 @@ impl Report {
     }
 }
 
-/// The library with its licence.
+/// Returns the library with its licence.
 fn library() -> String {
     format!("/*\n{}\n*/\n{LIBRARY}", LICENCE.trim())
 }
 
-/// Data, library and scripts as elements.
+/// Makes the elements of data, library and scripts.
 fn scripts(facts: &Value, block: &str, library: &str) -> String {
     let data = format!(
         "<div id=\"tooltip\" role=\"tooltip\" hidden></div>\n<script type=\"application/json\" id=\"facts\">{}</script>\n<script type=\"application/octet-stream\" id=\"arrays\">{block}</script>",
@@ -106,7 +106,7 @@ fn scripts(facts: &Value, block: &str, library: &str) -> String {
     [vec![data, library], own.to_vec()].concat().join("\n")
 }
 
-/// JSON that no text in it can end.
+/// Encodes JSON so that no text in it can close the script element.
 fn in_script(value: &Value) -> String {
     value
         .to_string()
@@ -115,7 +115,7 @@ fn in_script(value: &Value) -> String {
         .replace('\u{2029}', "\\u2029")
 }
 
-/// All hosts that any process is on at any time.
+/// Collects all hosts that hold a process at some time.
 fn hosts(report: &Report) -> Hosts<'_> {
     let cluster = |name: &str| report.machine.cluster_named(name).unwrap_or(0);
     let mut hosts = Hosts::new();
@@ -133,14 +133,14 @@ fn hosts(report: &Report) -> Hosts<'_> {
     hosts
 }
 
-/// The hosts by their places.
+/// Lists the hosts by their indices.
 fn in_order<'a>(hosts: &Hosts<'a>) -> impl Iterator<Item = (usize, &'a str)> {
     let mut order: Vec<_> = hosts.iter().map(|(name, place)| (*place, *name)).collect();
     order.sort_unstable();
     order.into_iter().map(|(_, name)| name)
 }
 
-/// Facts for the scripts, but for the arrays.
+/// Collects the facts for the scripts, and adds the arrays to the block.
 fn facts(report: &Report, hosts: &Hosts<'_>, pack: &mut Pack) -> Value {
     let unit = gantt::unit(report);
     let bars = gantt::pack(report, unit, pack);

@@ -13,16 +13,16 @@ use migsim_bsp::Scenario;
 use migsim_experiment::Registry;
 use migsim_experiment::{Experiment, PathShare, Results};
 
-/// A run, ready to be shown.
+/// A run with the data of its report.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     pub(super) run: Run,
     pub(super) machine: Machine,
-    /// The activity of the processes, scenario by scenario; only if that was written.
+    /// The activity of the processes, scenario by scenario; none if it was not written.
     pub(super) activity: Option<Vec<Activity>>,
-    /// The traffic across the links; only if that was written.
+    /// The traffic on the links; none if it was not written.
     pub(super) traffic: Option<Vec<LinkTraffic>>,
-    /// The critical path of scenarios, summed; empty if none was recorded.
+    /// The summed critical paths of scenarios; empty if none was recorded.
     pub(super) paths: Vec<(Scenario, Vec<PathShare>)>,
 }
 
@@ -30,7 +30,7 @@ impl Report {
     /// Reads a run folder.
     ///
     /// # Errors
-    /// It cannot be read, was written by another version, or is not as it was written.
+    /// The folder cannot be read, was written by another version, or its content is not what was written.
     pub fn read(registry: &Registry, folder: &Path) -> Result<Self, Error> {
         let run = Run::read(registry, folder)?;
         let machine = read_machine(&folder.join("platform.json"))?;
@@ -47,10 +47,10 @@ impl Report {
         })
     }
 
-    /// A run that has just been done, and what its processes did in each of its scenarios.
+    /// Makes a report of a run in memory, with the activity of its processes in each scenario.
     ///
     /// # Errors
-    /// None, unless what is written cannot be read.
+    /// None, unless the written data cannot be read back.
     pub fn of(
         experiment: &Experiment,
         results: &Results,
@@ -65,7 +65,7 @@ impl Report {
         })
     }
 
-    /// The same with critical paths of scenarios, summed by kind, resource and process.
+    /// Adds critical paths of scenarios, summed by kind, resource and process.
     #[must_use]
     pub fn with_paths(mut self, paths: Vec<(Scenario, Vec<PathShare>)>) -> Self {
         self.paths = paths;
@@ -92,7 +92,7 @@ fn name(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// A file that may be missing.
+/// Reads a file that may be missing.
 fn text(path: &Path) -> Result<Option<String>, Error> {
     Ok(read_if_there(path, read_text)?)
 }
@@ -111,7 +111,7 @@ fn read_machine(path: &Path) -> Result<Machine, Error> {
     Ok(machine)
 }
 
-/// Everything that is named must be there.
+/// Checks that all clusters and hosts that the run names exist on the platform.
 fn check_machine(machine: &Machine, run: &Run) -> Result<(), String> {
     if machine.placement.len() as u64 != run.processes {
         return Err(format!(

@@ -1,4 +1,4 @@
-//! The section of the report about the critical path: a bar for each resource.
+//! The section of the report about the critical path, with a bar for each resource.
 
 use super::super::table_format::{Cell, Table, numbers, words};
 use super::page_data::Report;
@@ -6,10 +6,10 @@ use crate::frame::section;
 use migsim_base::quantities::seconds;
 use migsim_experiment::PathShare;
 
-/// Number of rows that are shown at once.
+/// Number of rows that are shown at first.
 const SHOWN: usize = 20;
 
-/// The section; nothing if no critical path was recorded.
+/// Makes the section; empty if no critical path was recorded.
 pub(super) fn path(report: &Report) -> String {
     let parts: Vec<String> = report
         .paths

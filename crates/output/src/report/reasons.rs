@@ -1,4 +1,4 @@
-//! The decisions in words, as `migsim explain` tells them: each call, and each of its candidates.
+//! The decisions in words, as `migsim explain` prints them: each call, and each of its candidates.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,13 @@ use super::compress::Pack;
 use super::page_data::Report;
 use migsim_policies::explain::Judged;
 
-/// The most letters of all sentences \[B\].
+/// Maximum size of all sentences \[B\].
 const MOST_BYTES: usize = 2_000_000;
 
-/// The most questions that are answered.
+/// Maximum number of questions that are answered.
 const MOST_STORIES: usize = 4000;
 
-/// Adds the sentences by `scenario/superstep` and `scenario/superstep/process`; whether all are there.
+/// Adds the sentences by `scenario/superstep` and `scenario/superstep/process`; returns whether all are included.
 pub(super) fn pack(report: &Report, pack: &mut Pack) -> bool {
     let mut words = Words::default();
     let is_complete = words.add_all(&report.run).is_some();
@@ -31,7 +31,7 @@ struct Words {
 }
 
 impl Words {
-    /// Adds all calls, then all candidates, each time from the last scenario on; none if there is no room for all.
+    /// Adds all calls, then all candidates, each time from the last scenario on; returns none if there is not enough room.
     fn add_all(&mut self, run: &Run) -> Option<()> {
         let scenarios = || run.scenarios.iter().enumerate().rev();
         for (at, this) in scenarios() {
@@ -75,7 +75,7 @@ impl Words {
     }
 }
 
-/// The question about a call, or about one of its candidates.
+/// Makes the question about a call, or about one of its candidates.
 fn question(this: &RunOfScenario, call: &Call, candidate: Option<&Judged>) -> Question {
     Question {
         superstep: call.superstep,
@@ -119,7 +119,7 @@ mod tests {
         let calls = || run.scenarios.iter().flat_map(|one| &one.calls);
         let candidates = calls().map(|call| call.candidates.len()).sum::<usize>();
         assert!(candidates > 0 && words.told.len() == calls().count() + candidates);
-        // One answer for each call, none for each candidate.
+        // The policy was asked once for each call and never for a candidate.
         assert_eq!(TRIGGERS.load(Ordering::Relaxed), calls().count());
     }
 }

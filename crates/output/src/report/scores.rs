@@ -1,4 +1,4 @@
-//! The scores of a policy and their terms, call by call, process by process, cluster by cluster.
+//! The scores of a policy and their terms for each call, process and cluster.
 
 use std::collections::BTreeMap;
 
@@ -9,19 +9,19 @@ use super::compress::Pack;
 use super::page_data::Report;
 use migsim_policies::explain::Score;
 
-/// The most numbers of all scenarios.
+/// Maximum number of values in all scenarios.
 const MOST_NUMBERS: usize = 4_000_000;
 
-/// A call with scores: after which superstep, the scores, the threshold.
+/// A call with scores: the superstep before it, the scores, the threshold.
 type Scored<'a> = (u64, Vec<Score<'a>>, Option<f64>);
 
-/// Adds the scores; what the page has to know of them: their words, and their calls by scenario.
+/// Adds the scores to the block, and returns their description for the page: their names, and their calls by scenario.
 pub(super) fn pack(report: &Report, pack: &mut Pack) -> Value {
     let words = report.run.narrator.score_words();
     let (processes, clusters) = (report.processes(), report.machine.clusters.len());
     let mut left = MOST_NUMBERS;
     let mut scenarios: Vec<Value> = report.run.scenarios.iter().map(|_| Value::Null).collect();
-    // The last scenario, in which processes move, comes first.
+    // The last scenario comes first, because processes move in it.
     for (scenario, run) in report.run.scenarios.iter().enumerate().rev() {
         let calls = scored(report, run);
         let cells = calls.len() * processes * clusters;
@@ -52,7 +52,7 @@ pub(super) fn pack(report: &Report, pack: &mut Pack) -> Value {
     })
 }
 
-/// The calls that tell scores.
+/// Lists the calls that record scores.
 fn scored<'a>(report: &Report, run: &'a RunOfScenario) -> Vec<Scored<'a>> {
     let of = |call: &'a super::super::read::Call| {
         let (scores, threshold) = report.run.narrator.scores(&call.explanation);
@@ -62,7 +62,7 @@ fn scored<'a>(report: &Report, run: &'a RunOfScenario) -> Vec<Scored<'a>> {
     all.filter(|(_, scores, _)| !scores.is_empty()).collect()
 }
 
-/// Each term by call, process and cluster; NaN where the policy says nothing.
+/// Lists each term by call, process and cluster; NaN if the policy has no value.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "seven digits are enough for pictures"

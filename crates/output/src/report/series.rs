@@ -6,7 +6,7 @@ use super::compress::Pack;
 use super::gantt::edges;
 use super::page_data::Report;
 
-/// Adds the dates and the imbalance of each unit (see `gantt.rs`).
+/// Adds the times and the imbalance of each unit (see `gantt.rs`).
 #[expect(
     clippy::cast_possible_truncation,
     reason = "seven digits are enough for pictures"
@@ -31,7 +31,8 @@ pub(super) fn pack(report: &Report, unit: usize, pack: &mut Pack) {
     }
     let processes = report.processes().max(1);
     for (scenario, activity) in report.activity.iter().flatten().enumerate() {
-        // Largest over mean; of several supersteps, the sum of the one over the sum of the other.
+        // The imbalance is the largest value over the mean. For several supersteps, it is the sum of the largest values over the sum of
+        // the means.
         let imbalance = |rows: &[f32]| {
             let (mut largest, mut mean) = (0.0, 0.0);
             for row in rows.chunks(processes) {
@@ -53,7 +54,7 @@ pub(super) fn pack(report: &Report, unit: usize, pack: &mut Pack) {
     }
 }
 
-/// The interval at each call and after it, and how the supersteps before it were judged; empty for policies that have none.
+/// Lists the interval at each call and after it, and the judgement of the supersteps before it; empty for policies without intervals.
 pub(super) fn intervals(report: &Report) -> Vec<Value> {
     let of = |run: &super::super::read::RunOfScenario| {
         let one = |call: &super::super::read::Call| {

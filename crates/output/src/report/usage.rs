@@ -1,7 +1,7 @@
 //! The use of hosts and links over time.
 //!
-//! *Hosts*: the share of each interval in which at least one process of the host computes. *Links*: what crossed them in a group of supersteps,
-//! divided by what their nominal bandwidth could have carried.
+//! For a host, it is the share of each interval in which at least one of its processes computes. For a link, it is the number of bytes that
+//! crossed it in a group of supersteps, divided by the number that its nominal bandwidth allows.
 
 use std::collections::BTreeMap;
 
@@ -15,12 +15,12 @@ use super::compress::{Pack, share};
 use super::numbered;
 use super::page_data::Report;
 
-/// The intervals of a run, of equal length.
+/// Number of intervals of a run, which have equal length.
 const INTERVALS: usize = 240;
-/// The most hosts, or links, that are shown: the busiest.
+/// Maximum number of hosts, or links, that are shown; those with the highest use are chosen.
 const MOST_ROWS: usize = 400;
 
-/// Adds what hosts do; the names of the rows by scenario.
+/// Adds the use of hosts, and returns the names of the rows by scenario.
 pub(super) fn hosts(report: &Report, pack: &mut Pack) -> Value {
     let Some(all) = &report.activity else {
         return Value::Null;
@@ -49,7 +49,7 @@ pub(super) fn hosts(report: &Report, pack: &mut Pack) -> Value {
     json!({ "intervals": INTERVALS, "scenarios": scenarios })
 }
 
-/// The computation time of processes on each host in each interval \[s\], by cluster and name.
+/// Computes the time for which processes compute on each host in each interval \[s\], by cluster and name.
 fn busy(
     run: &RunOfScenario,
     activity: &Activity,
@@ -102,7 +102,7 @@ fn busy(
         .collect()
 }
 
-/// A host: when its processes compute in the superstep at hand, and how long they did in each interval.
+/// A host: the times at which its processes compute in the current superstep, and the computing time in each interval.
 #[derive(Debug)]
 struct Line {
     interval: f64,
@@ -125,7 +125,7 @@ impl Line {
         self.now.push((start, end));
     }
 
-    /// Adds what was collected; times that overlap count once.
+    /// Adds the collected times; times that overlap count once.
     fn merge(&mut self) {
         let mut now = std::mem::take(&mut self.now);
         if now.len() > 1 {
@@ -161,7 +161,7 @@ impl Line {
     }
 }
 
-/// Adds what crossed the links; the names of the rows by scenario.
+/// Adds the use of links, and returns the names of the rows by scenario.
 pub(super) fn links(report: &Report, pack: &mut Pack) -> Value {
     let Some(all) = &report.traffic else {
         return Value::Null;
@@ -206,12 +206,12 @@ pub(super) fn links(report: &Report, pack: &mut Pack) -> Value {
     json!({ "scenarios": scenarios })
 }
 
-/// The traffic across a link.
+/// The traffic on a link.
 struct LinkRow {
     shares: Vec<u8>,
     bytes: f64,
     flows: u64,
-    /// The bytes that the link could have carried in the whole run \[B\].
+    /// Number of bytes that the link could have carried in the whole run \[B\].
     could: f64,
 }
 
@@ -226,7 +226,7 @@ impl LinkRow {
     }
 }
 
-/// Of many rows, those that are used most, in their order; how many were left out.
+/// Keeps the rows with the highest use, in their order, and returns the number of dropped rows.
 fn keep<T>(rows: &mut Vec<T>, used: impl Fn(&T) -> f64) -> usize {
     let left_out = rows.len().saturating_sub(MOST_ROWS);
     if left_out > 0 {
@@ -242,7 +242,7 @@ fn keep<T>(rows: &mut Vec<T>, used: impl Fn(&T) -> f64) -> usize {
     left_out
 }
 
-/// A part of a whole, in digits that a person reads.
+/// Computes a fraction, rounded for readers.
 fn fraction(part: f64, whole: f64) -> f64 {
     if whole > 0.0 {
         (part / whole * 1e6).round() / 1e6
@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     fn times_that_overlap_count_once() {
-        // Intervals of 1 s. 0.5 to 2.5 s and 1.0 to 3.0 s are 0.5 to 3.0 s.
+        // With intervals of 1 s, 0.5 to 2.5 s and 1.0 to 3.0 s together are 0.5 to 3.0 s.
         let mut line = Line::new(1.0);
         line.collect(1.0, 3.0);
         line.collect(0.5, 2.5);

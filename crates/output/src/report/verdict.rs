@@ -54,7 +54,7 @@ const COST: Meaning = Meaning::new(
     "the time of scheduling and migration: scheduling_s + migration_s",
 );
 
-/// A time of a table \[s\].
+/// Formats a time of a table \[s\].
 fn time(meaning: &Meaning, value: f64) -> Quantity {
     let shown = format!("{} s", seconds(value));
     meaning.of(value).shown_as(shown)
@@ -75,7 +75,7 @@ fn moves(run: &RunOfScenario) -> Quantity {
 }
 
 impl Report {
-    /// The verdict of the run, in a sentence.
+    /// Returns the verdict of the run as a sentence.
     pub fn verdict(&self) -> Sentence {
         verdict(&self.run)
     }
@@ -113,20 +113,20 @@ fn verdict(run: &Run) -> Sentence {
 
 fn judged(starts: &[StaticStart], base: &RunOfScenario, moved: &RunOfScenario) -> Sentence {
     let best = best_of(starts).filter(|best| !best.is_own);
-    // What a better start has for free is no gain of migration.
+    // If a better start reaches the same time for free, it is no gain of migration.
     let is_beaten = best.is_some_and(|best| moved.makespan_s > 1.0005 * best.makespan_s);
     let own = own_verdict(base, moved, is_beaten);
     let sentences = [Some(own), starts::sentence(starts, moved.makespan_s)];
     Sentence::joined(sentences.into_iter().flatten(), " ")
 }
 
-/// The verdict against scenario i from the same start; `is_beaten` by a better start that never migrates.
+/// Returns the verdict against scenario i from the same start. `is_beaten` says that a better start without migrations is faster.
 fn own_verdict(base: &RunOfScenario, moved: &RunOfScenario, is_beaten: bool) -> Sentence {
     let gain = 0.0 - 100.0 * moved.relative_overhead.unwrap_or(0.0);
     let times = say!("{} instead of {}", makespan(moved), makespan(base));
     let cost = time(&COST, moved.scheduling_s + moved.migration_s);
     let paid = say!("{} and {} that cost {}", calls(moved), moves(moved), cost);
-    // What rounds to nothing is not called a gain.
+    // A gain that rounds to 0 is not called a gain.
     if moved.migrations.iter().all(|one| one.cause != "policy") {
         say!(
             "The policy moved nothing in scenario iii; its {} cost {}, and it takes {}.",

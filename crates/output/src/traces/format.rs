@@ -1,4 +1,4 @@
-//! The formats of traces, and the request for a trace: scenario, platform, sentences of the policy.
+//! The formats of traces, and the subject of a trace: scenario, platform, narrator of the policy.
 
 use migsim_base::units::HostId;
 use migsim_bsp::Scenario;
@@ -18,7 +18,7 @@ impl TraceFormat {
     /// All formats.
     pub const ALL: [Self; 2] = [Self::Perfetto, Self::Paje];
 
-    /// The name of the file for a scenario.
+    /// Returns the name of the file for a scenario.
     pub fn file(self, scenario: Scenario) -> String {
         let suffix = match self {
             Self::Perfetto => "perfetto.json",
@@ -35,14 +35,14 @@ pub struct Traced<'a> {
     pub platform: &'a Platform,
     /// The first host of each process.
     pub placement: &'a [HostId],
-    /// The scenario that is run.
+    /// The scenario of the run.
     pub scenario: Scenario,
-    /// The narrator, which knows when the next call is due.
+    /// The narrator, which knows the superstep of the next call.
     pub narrator: &'static dyn Narrator,
 }
 
 impl Traced<'_> {
-    /// The title of the whole trace.
+    /// Returns the title of the whole trace.
     pub(super) fn title(&self) -> String {
         format!("{}, scenario {}", self.platform.name, self.scenario.name())
     }

@@ -1,24 +1,24 @@
-//! Writes many lines of text fast: copies pieces of known length into one buffer, and numbers without `format!`.
+//! Writes many lines of text fast: copies short texts of fixed length into one buffer, and writes numbers without `format!`.
 
 use std::fs::File;
 use std::io::{self, Write};
 
-/// The size of the buffer before it is written \[B\].
+/// Size at which the buffer is written \[B\].
 const GATHERED: usize = 1 << 18;
-/// Room for a line beyond that, before it is written in between \[B\].
+/// Maximum number of bytes of a line beyond that size \[B\].
 const SLACK: usize = 1 << 12;
 
-/// A text file that is being written. The first failure is kept, and what follows it is dropped.
+/// A text file that is being written. The first failure is stored, and later text is dropped.
 #[derive(Debug)]
 pub(super) struct Lines {
     file: File,
     buffer: Box<[u8]>,
-    /// The filled length of the buffer.
+    /// Number of bytes in the buffer.
     filled: usize,
     failure: Option<io::Error>,
 }
 
-/// A short text that is copied as a whole, which is faster than as much as it has.
+/// A short text in an array of fixed length. Copying the whole array is faster than copying its used part.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Short<const N: usize> {
     bytes: [u8; N],
@@ -26,7 +26,7 @@ pub(super) struct Short<const N: usize> {
 }
 
 impl<const N: usize> Short<N> {
-    /// Of a text that has at most N bytes.
+    /// Makes a short text from a text of at most N bytes.
     pub(super) const fn new(text: &[u8]) -> Self {
         let mut bytes = [0; N];
         let mut at = 0;
@@ -86,7 +86,7 @@ impl Lines {
         }
     }
 
-    /// Adds a number of thousandths, as a decimal fraction with three digits.
+    /// Adds a number of thousandths, as a decimal fraction with three decimals.
     #[inline]
     pub(super) fn push_thousandths(&mut self, number: u64) -> &mut Self {
         self.push_number(number / 1000);
@@ -104,7 +104,7 @@ impl Lines {
         })
     }
 
-    /// Adds a number below 1000 without zeros before it.
+    /// Adds a number below 1000 without leading zeros.
     #[inline]
     fn push_first(&mut self, number: u64) -> &mut Self {
         let [a, b, c] = THOUSAND[(number % 1000) as usize];
@@ -129,12 +129,12 @@ impl Lines {
         self.push_short(&const { Short::<1>::new(b"\n") });
     }
 
-    /// Remembers that the trace cannot be written.
+    /// Stores the error that ends the writing.
     pub(super) fn fail(&mut self, error: io::Error) {
         self.failure.get_or_insert(error);
     }
 
-    /// Makes room for so many bytes, at most [`SLACK`].
+    /// Makes room for `bytes` more bytes, at most [`SLACK`].
     #[inline]
     fn make_room(&mut self, bytes: usize) {
         if self.filled + bytes > self.buffer.len() {
@@ -150,10 +150,10 @@ impl Lines {
         self.filled = 0;
     }
 
-    /// Writes what is left, and waits until the disk has it.
+    /// Writes the rest, and waits until the disk has stored it.
     ///
     /// # Errors
-    /// The first failure.
+    /// The first failure of a write.
     pub(super) fn finish(mut self) -> io::Result<()> {
         self.flush();
         match self.failure {
@@ -163,13 +163,13 @@ impl Lines {
     }
 }
 
-/// Makes `text` a number that reads back exactly, without an exponent.
+/// Formats a number in `text` so that it reads back exactly, without an exponent.
 pub(super) fn float_text(number: f64, text: &mut Vec<u8>) {
     text.clear();
     if number == 0.0 || (1e-5..1e16).contains(&number.abs()) {
         text.extend_from_slice(zmij::Buffer::new().format_finite(number).as_bytes());
     } else {
-        // Rare: the other one writes these with an exponent.
+        // The fast formatter writes these rare numbers with an exponent.
         text.extend_from_slice(number.to_string().as_bytes());
     }
 }

@@ -1,12 +1,12 @@
-//! Traces for external viewers, written during the run: the activity and the place of every process over time.
+//! Traces for external viewers, written during the run: the activity and the host of every process over time.
 //!
 //! ```text
-//! runtime ── dates, calls, migrations ──> Timeline ── "p7 waits from 1.25 s on" ──> Perfetto  trace-iii.perfetto.json
+//! runtime ── times, calls, migrations ──> Timeline ── "p7 waits from 1.25 s on" ──> Perfetto  trace-iii.perfetto.json
 //!                                                                              └──> Paje      trace-iii.paje
 //! ```
-//! A process computes, communicates, waits (at the barrier, or for others after it), takes part in a rescheduling call, or migrates.
-//! There is a file per scenario: Paje wants dates that rise through the file, and viewers load whole files; whoever compares scenarios
-//! opens one in each window. A file appears under its name when it is complete, at the end of the run.
+//! A process computes, communicates, waits (at the barrier, or for other processes after it), takes part in a rescheduling call, or
+//! migrates. There is one file per scenario, because Paje requires times that rise through the file, and because viewers load whole files.
+//! To compare scenarios, open each file in its own window. A file gets its final name at the end of the run, when it is complete.
 
 mod format;
 mod lines;

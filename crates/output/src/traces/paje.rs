@@ -1,11 +1,11 @@
-//! The format of Paje (Schnorr, *Paje trace file*, version 1.2.5), read by `ViTE`, `pj_dump` and others. Site, clusters, hosts and
+//! The format of Paje (Schnorr, *Paje trace file*, version 1.2.5), which `ViTE`, `pj_dump` and others read. Site, clusters, hosts and
 //! processes are containers, with a state per process, links for migrations, variables for supersteps, and counters.
 //!
-//! A container cannot move, and people look for a process where it runs: so a process that migrates ends on its old host and
-//! begins on the new one under another name, `p37.1` after the first migration of `p37`, and a link joins the two. (A container for the
-//! whole life of a process with its host as a second state would stay in one place, and totals by host would be wrong.)
+//! A container cannot move, and users look for a process on its present host. A process that migrates therefore ends on its old host and
+//! begins on the new one under another name: `p37.1` after the first migration of `p37`. A link joins the two. (With one container per
+//! process and its host as a second state, the process would stay in one place, and totals by host would be wrong.)
 //!
-//! Dates are seconds that read back exactly, and they rise through the file: events wait until nothing earlier can come.
+//! Times are seconds that read back exactly, and they rise through the file. An event is held back until no earlier event can follow.
 
 use std::fmt::Write as _;
 
@@ -109,7 +109,7 @@ const EVENTS: [(&str, u8, &[[&str; 2]]); 10] = [
     ),
 ];
 
-/// The end of a link differs from its start in one field.
+/// The event for the end of a link differs from that for its start in one field.
 const END_LINK: (&str, u8, &[[&str; 2]]) = (
     "PajeEndLink",
     10,
@@ -123,8 +123,8 @@ const END_LINK: (&str, u8, &[[&str; 2]]) = (
     ],
 );
 
-/// Types of containers (A site, C cluster, H host, P process), of states, of variables and of links; then the values of states and
-/// links. Colours are those of Okabe and Ito, which colour-blind readers can tell apart.
+/// Types of containers (A site, C cluster, H host, P process), of states, of variables and of links; then the values of states and links.
+/// The colours are those of Okabe and Ito, which colour-blind readers can distinguish.
 const TYPES: &str = r#"0 A 0 "Site"
 0 C A "Cluster"
 0 H C "Host"
@@ -139,25 +139,25 @@ const TYPES: &str = r#"0 A 0 "Site"
 pub(super) struct Paje<'a> {
     lines: Lines,
     platform: &'a Platform,
-    /// Per process: type and alias as they stand in its states, and how often it has moved.
+    /// For each process, the text of type and alias in its states, and the number of its moves.
     processes: Vec<(Short<32>, u32)>,
     is_known: Vec<bool>,
     is_known_cluster: Vec<bool>,
-    /// Events still to be written: date (as bits, whose order is the same), and the index into `events`, in the order in which they came.
+    /// Events that are held back: time (as bits, which have the same order), and the index into `events`, in the order of arrival.
     dates: Vec<(u64, u32)>,
     events: Vec<What>,
     migrations: Vec<MigrationRecord>,
-    /// The date that was written last \[s\], and as text.
+    /// The time that was written last \[s\], and its text.
     last: f64,
     text: Vec<u8>,
-    /// A lower bound of the dates that are not yet written \[s\].
+    /// Lower bound of the times that are not yet written \[s\].
     written: f64,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum What {
     State(u32, State),
-    /// A migration, by its number.
+    /// The start of a migration, by index.
     Leaves(u32),
     Arrives(u32),
     Superstep(f64),
@@ -218,7 +218,7 @@ impl<'a> Paje<'a> {
         }
     }
 
-    /// A process begins on a host.
+    /// Creates the container of a process on a host.
     fn settle(&mut self, process: usize, alias: &str, host: HostId) {
         let platform = self.platform;
         let cluster: ClusterId = platform.cluster_of(host);
@@ -245,7 +245,7 @@ impl<'a> Paje<'a> {
         destroy(&mut self.lines, &self.text, kind, alias);
     }
 
-    /// Writes what nothing can come before, and keeps the rest.
+    /// Writes an event if no earlier event can follow, and holds it back otherwise.
     fn add(&mut self, date: f64, what: What) {
         if date <= self.written {
             self.reach(date);
@@ -257,7 +257,7 @@ impl<'a> Paje<'a> {
         self.events.push(what);
     }
 
-    /// Goes to a date; never back.
+    /// Advances the current time to `date`, and never goes back.
     fn reach(&mut self, date: f64) {
         if date > self.last {
             self.last = date;
@@ -349,7 +349,7 @@ impl Sink for Paje<'_> {
     }
 }
 
-/// Definitions of events, types and values.
+/// Makes the definitions of events, types and values.
 fn head() -> String {
     let mut text = String::new();
     for (name, number, fields) in EVENTS.into_iter().chain([END_LINK]) {
@@ -407,7 +407,7 @@ fn destroy(lines: &mut Lines, date: &[u8], kind: &str, alias: &str) {
     lines.push(format!(" {kind} {alias}").as_bytes()).end_line();
 }
 
-/// A name in quotes; the format has no way to write a quote or a line end in it.
+/// Quotes a name. The format cannot represent a quote or a line end, so these are replaced.
 fn quoted(name: &str) -> String {
     let plain = |letter: char| match letter {
         '"' => '\'',

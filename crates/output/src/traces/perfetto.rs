@@ -1,13 +1,13 @@
-//! The JSON format of Chrome's trace viewer, read by Perfetto (`Trace Event Format`, Google): one object per slice.
+//! The JSON format of Chrome's trace viewer, which Perfetto reads (`Trace Event Format`, Google): one object per slice.
 //!
-//! Each host is a process of the viewer, each BSP process a track in it; one that migrates goes on in a track of its new host, and an
-//! arrow leads there. A first group holds the supersteps and the counters. A process that waits has no slice, as viewers show who is
-//! idle: half of all slices would say so. Only what an arrow leads to is written, whatever it is.
+//! Each host is a process of the viewer, and each BSP process is a track in it. A process that migrates continues in a track of its new
+//! host, and an arrow leads there. A first group holds the supersteps and the counters. Waiting processes have no slice, except at the end
+//! of an arrow: viewers show idle time anyway, and half of all slices would be waits.
 //!
-//! Dates are microseconds with three decimals, that is whole nanoseconds, which is what the viewers count in. Each date is rounded, never
-//! a duration, so that slices meet without gap or overlap. A decimal fraction may come out a little lower or higher as a binary one, and
-//! Perfetto drops slices that overlap by a nanosecond: a fourth decimal, always 2, keeps each date on its nanosecond whether a reader
-//! cuts or rounds what is below it.
+//! Times are microseconds with three decimals, that is whole nanoseconds, the unit of the viewers. Each time is rounded, but no duration,
+//! so that slices meet without gap or overlap. A decimal fraction may become slightly lower or higher as a binary number, and Perfetto
+//! drops slices that overlap by a nanosecond. A fourth decimal, always 2, keeps each time in its nanosecond, whether a reader truncates or
+//! rounds.
 
 use super::Traced;
 use super::lines::{Lines, Short};
@@ -17,9 +17,9 @@ use migsim_base::units::{HostId, Time};
 use migsim_bsp::{CriticalPath, MigrationRecord};
 use migsim_platform::Platform;
 
-/// The group of what is not of a host; hosts follow.
+/// The group of events that belong to no host; the groups of hosts follow.
 const RUN: u64 = 1;
-/// The latest date that a viewer's 64 bits of nanoseconds hold, well rounded \[s\].
+/// The latest time that a viewer's 64 bits of nanoseconds can hold, rounded down \[s\].
 const LATEST: f64 = 9e9;
 
 #[derive(Debug)]
@@ -27,23 +27,23 @@ pub(super) struct Perfetto<'a> {
     lines: Lines,
     platform: &'a Platform,
     tracks: Vec<Track>,
-    /// Per host: whether it has been introduced.
+    /// Whether each host has been described in the file.
     is_known: Vec<bool>,
     arrows: u64,
-    /// The superstep at hand, counted from 1, and when it began.
+    /// The current superstep, counted from 1, and its start \[ns\].
     superstep: Option<(u64, u64)>,
 }
 
-/// The track of a process: its place and activity.
+/// The track of a process: its host and activity.
 #[derive(Debug)]
 struct Track {
-    /// The common start of all its slices, up to the date.
+    /// The text with which all its slices start, up to the time.
     head: Short<64>,
     host: HostId,
     state: State,
-    /// Since when \[ns\].
+    /// Start of the current activity \[ns\].
     since: u64,
-    /// The number of the arrow that ends at its next slice; 0: none.
+    /// The number of the arrow that ends at the next slice; 0 stands for none.
     arrow: u64,
 }
 
@@ -79,7 +79,7 @@ impl<'a> Perfetto<'a> {
         self.lines
     }
 
-    /// Writes the pieces of the critical path as a track of their own, if there are any.
+    /// Writes the pieces of the critical path as a separate track, if there are any.
     pub(super) fn critical_path(&mut self, path: &CriticalPath) {
         if path.pieces.is_empty() {
             return;
@@ -102,7 +102,7 @@ impl<'a> Perfetto<'a> {
         }
     }
 
-    /// A process comes to a host.
+    /// Makes the track of a process on a host.
     fn track(&mut self, process: usize, host: HostId) -> Track {
         let pid = u64::from(host.0) + RUN + 1;
         let tid = process as u64 + 1;
@@ -128,12 +128,12 @@ impl<'a> Perfetto<'a> {
         }
     }
 
-    /// Adds an event after another.
+    /// Adds an event after the previous one.
     fn follow(&mut self, event: &str) {
         self.lines.push(b",\n").push(event.as_bytes());
     }
 
-    /// Writes the slice that a process is in, up to a date.
+    /// Writes the current slice of a process, up to a time.
     fn write_slice(&mut self, process: usize, until: u64) {
         let track = &mut self.tracks[process];
         let is_empty = until <= track.since && track.state != State::Migrate;
@@ -152,7 +152,7 @@ impl<'a> Perfetto<'a> {
         }
     }
 
-    /// Writes an end of an arrow.
+    /// Writes one end of an arrow.
     fn write_arrow(&mut self, process: usize, which: &str, arrow: u64, date: u64) {
         let (host, tid) = (self.tracks[process].host, process + 1);
         let pid = u64::from(host.0) + RUN + 1;
@@ -178,7 +178,7 @@ impl<'a> Perfetto<'a> {
             .push(b"}");
     }
 
-    /// The nearest nanosecond.
+    /// Rounds a time to whole nanoseconds.
     fn nanoseconds(&mut self, date: f64) -> u64 {
         if date > LATEST {
             let what = format!(
@@ -198,7 +198,7 @@ impl<'a> Perfetto<'a> {
 }
 
 impl State {
-    /// The end of its slices.
+    /// Returns the text with which its slices end.
     fn tail(self) -> Short<24> {
         const TAILS: [Short<24>; 5] = [
             Short::new(b",\"name\":\"compute\"}"),
@@ -254,11 +254,11 @@ impl Sink for Perfetto<'_> {
     }
 
     fn commit(&mut self, _: f64) {
-        // The order of events does not matter here.
+        // The order of events is irrelevant in this format.
     }
 }
 
-/// A name of a group (`tid` 0) or a track.
+/// Makes the event that names a group (`tid` 0) or a track.
 fn describe(what: &str, pid: u64, tid: u64, name: &str) -> String {
     let name = serde_json::Value::from(name);
     format!(
@@ -266,7 +266,7 @@ fn describe(what: &str, pid: u64, tid: u64, name: &str) -> String {
     )
 }
 
-/// A date: see the top of this file for the last digit.
+/// Writes a time; the first comment of this file explains the last digit.
 fn push_date(lines: &mut Lines, nanoseconds: u64) {
     lines.push_thousandths(nanoseconds);
     lines.push_short(&const { Short::<1>::new(b"2") });

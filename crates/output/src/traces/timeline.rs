@@ -1,14 +1,15 @@
-//! The timeline of each process: converts the times of the runtime to changes of state, in order.
+//! The timeline of each process: converts the times of a run to changes of state, in order.
 //!
 //! ```text
 //! began(k)   computed(k)     arrived(k)                                   began(k+1)
 //!    |-compute-|-communicate---|-wait-|-rescheduling-|-migrate-|-wait--------|-compute-
-//!                                      what is known of calls and migrations since then
+//!                                        calls and migrations recorded since the barrier
 //! ```
-//! `computed - began` and `arrived - computed` are the times of `processes.csv`. A process waits from its arrival until it begins the
-//! next superstep; of that, rescheduling is what everybody waits for a call, and migrate what its own migration takes. Waiting for the
-//! migrations of others, and between the last barrier and the end of the run, is waiting. A state of no length is left out, so that
-//! a process with nothing to do in a superstep goes on waiting. A superstep lasts from its first process's beginning to the next one's.
+//! `computed - began` and `arrived - computed` are the times in `processes.csv`. A process waits from its arrival until it begins the next
+//! superstep. Of that time, rescheduling is the time for which all processes wait for a call, and migrate is the time of the process's own
+//! migration. Waiting for the migrations of other processes, and the time between the last barrier and the end of the run, count as
+//! waiting. A state of zero length is left out, so that a process without work in a superstep continues to wait. A superstep lasts from the
+//! first begin of a process in it to the first begin in the next one.
 
 use migsim_base::units::{HostId, ProcessId, Time};
 use migsim_bsp::{Beginnings, CallRecord, MigrationRecord, Recorder, Wait};
@@ -49,7 +50,7 @@ impl State {
 pub(super) enum Counter {
     /// The longest time of a process in the superstep over their mean, less 1.
     Imbalance,
-    /// Supersteps until the next call.
+    /// Number of supersteps until the next call.
     Interval,
 }
 
@@ -64,18 +65,18 @@ impl Counter {
     }
 }
 
-/// A writer of a trace file. Dates are in seconds, not before 0, and rise for each process.
+/// A writer of a trace file. Times are in seconds, at least 0, and rise for each process.
 pub(super) trait Sink: Send {
-    /// A process is in `state` from `date` on; at first it waits.
+    /// Starts `state` of a process at `date`; a process waits at first.
     fn enter(&mut self, process: u32, state: State, date: f64);
 
-    /// A process that is in state migrate is in its new place.
+    /// Puts a process in state migrate on its new host.
     fn moved(&mut self, migration: &MigrationRecord, start: f64, end: f64);
 
-    /// A superstep, counted from 0, begins.
+    /// Starts a superstep, counted from 0.
     fn superstep(&mut self, superstep: usize, date: f64);
 
-    /// A counter has another value.
+    /// Sets the value of a counter.
     fn count(&mut self, counter: Counter, value: f64, date: f64);
 
     /// Promises that no event before `date` follows.
@@ -87,16 +88,16 @@ pub(super) trait Sink: Send {
 pub(super) struct Timeline<S> {
     sink: S,
     origin: f64,
-    /// The beginning of each process, after that; empty: all there.
+    /// Start of each process, relative to `origin`; empty if all start at `origin`.
     after: Vec<f64>,
     now: f64,
-    /// Per process: when it had arrived at the barrier of the superstep before.
+    /// Time at which each process reached the previous barrier.
     arrived: Vec<f64>,
-    /// Per process: whether it has been said that it waits since then.
+    /// Whether each process has been reported as waiting since then.
     waits: Vec<bool>,
-    /// The waits after that barrier.
+    /// The waits for calls after that barrier.
     calls: Vec<Wait>,
-    moves: Vec<MigrationRecord>, // by process when they are looked at
+    moves: Vec<MigrationRecord>, // sorted by process before they are read
     /// The counters that follow from the calls.
     intervals: Vec<(f64, Time)>,
     narrator: &'static dyn Narrator,
@@ -118,7 +119,7 @@ impl<S: Sink> Timeline<S> {
         }
     }
 
-    /// Ends all states with the run.
+    /// Ends all states at the end of the run.
     pub(super) fn end(mut self, makespan: Time) -> S {
         self.moves.sort_by_key(|one| one.process);
         self.tell_intervals();
@@ -129,7 +130,7 @@ impl<S: Sink> Timeline<S> {
         self.sink
     }
 
-    /// A process goes on at `until`: what it has done since it arrived at the barrier.
+    /// Adds the states of a process between its arrival at the barrier and the time `until`, when it continues.
     fn wait_until(&mut self, process: usize, until: f64) {
         let id = ProcessId::from_index(process);
         let mut at = self.arrived[process].min(until);
@@ -206,9 +207,9 @@ impl<S: Sink> Recorder for Timeline<S> {
             first = first.min(began);
             self.wait_until(process, began);
             let (compute, communication) = (compute.get(), communication.get());
-            // The local dates are added up before they are moved to the origin, as in the runtime.
+            // Add the local times first and then the origin, in the same order as the runtime.
             let computed = (origin + (after + compute)).clamp(began, now);
-            // Who pays for the barrier may come to an end after the first ones have left it.
+            // A process that pays for the barrier may finish after the first processes have left it.
             let arrived = (origin + (after + compute + communication)).max(computed);
             if computed > began {
                 self.sink.enter(id, State::Compute, began);
@@ -229,7 +230,7 @@ impl<S: Sink> Recorder for Timeline<S> {
         self.sink.superstep(superstep, first);
         if sum > 0.0 {
             let mean = sum / measures.compute.len() as f64;
-            let imbalance = (longest / mean - 1.0).max(0.0); // not less but by rounding
+            let imbalance = (longest / mean - 1.0).max(0.0); // negative only by rounding
             self.sink.count(Counter::Imbalance, imbalance, first);
         }
         self.sink.commit(now);

@@ -1,4 +1,4 @@
-//! Writes the trace of one scenario: the records of the runtime, in the requested format.
+//! Writes the trace of one scenario from the records of the runtime, in the requested format.
 
 use super::lines::Lines;
 use super::paje::Paje;
@@ -11,7 +11,7 @@ use migsim_base::units::HostId;
 use migsim_bsp::{Beginnings, CallRecord, CriticalPath, MigrationRecord, Outcome, Recorder};
 use migsim_policies::Measures;
 
-/// The trace of one scenario, being written.
+/// The trace of one scenario while it is written.
 #[derive(Debug)]
 pub struct Trace<'a> {
     draft: Draft,
@@ -56,10 +56,10 @@ impl<'a> Trace<'a> {
         })
     }
 
-    /// Ends the trace of a run that came to `outcome`.
+    /// Completes the trace of a run with this `outcome`.
     ///
     /// # Errors
-    /// Something could not be written.
+    /// A write failed.
     pub fn finish(self, outcome: &Outcome) -> Result<Draft, Error> {
         let end = outcome.makespan;
         let lines = match self.timeline {

@@ -3,22 +3,22 @@
 use migsim_experiment::Experiment;
 use migsim_workloads::Plan;
 
-/// One superstep.
+/// The totals of one superstep.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Load {
-    /// \[instr\]
+    /// Work of all processes \[instr\].
     pub work: f64,
     /// The ratio of the largest work of a process to the mean, less 1; 0 if no process works.
     pub imbalance: f64,
     /// The number of messages.
     pub messages: usize,
-    /// \[B\]
+    /// Number of bytes in all messages \[B\].
     pub volume: f64,
-    /// \[B\]
+    /// The h-relation: largest number of bytes that a process sends, or receives \[B\].
     pub h: f64,
 }
 
-/// All supersteps of the application of an experiment.
+/// Computes the totals of all supersteps of an experiment's application.
 pub fn loads(experiment: &Experiment) -> Vec<Load> {
     let workload = &experiment.workload;
     let processes = workload.processes();
@@ -38,7 +38,7 @@ pub fn loads(experiment: &Experiment) -> Vec<Load> {
     loads
 }
 
-/// Sums up a plan; `sent` and `received` are filled for each process.
+/// Sums up a plan. `sent` and `received` are buffers with an entry per process.
 fn load(plan: &Plan, sent: &mut [f64], received: &mut [f64]) -> Load {
     sent.fill(0.0);
     received.fill(0.0);
@@ -84,7 +84,7 @@ mod tests {
             work: [6.0, 2.0, 1.0].map(Instructions::of).to_vec(),
             messages: vec![message(0, 1, 10.0), message(0, 2, 5.0), message(1, 2, 12.0)],
         };
-        // p1 sends 15, p3 receives 17; the mean work is 3.
+        // Process p1 sends 15, p3 receives 17; the mean work is 3.
         let expected = Load {
             work: 9.0,
             imbalance: 1.0,

@@ -1,4 +1,4 @@
-//! The course of an application as SVG: work, imbalance, messages and h over the supersteps.
+//! The course of an application over its supersteps as SVG: work, imbalance, messages and h.
 
 use std::fmt::Write as _;
 
@@ -12,13 +12,13 @@ const LEFT: f64 = 110.0;
 const TOP: f64 = 48.0;
 /// The space between two panels \[px\].
 const GAP: f64 = 34.0;
-/// The most points of a line: finer ones are not seen.
+/// Maximum number of points of a line; more points would not be visible.
 const MOST_POINTS: usize = 560;
 
-/// A panel: its name, its value, and how that is written.
+/// A panel: its name, its value, and the format of the value.
 type Row = (&'static str, fn(&Load) -> f64, fn(f64) -> String);
 
-/// The picture.
+/// Draws the picture.
 pub fn picture(title: &str, loads: &[Load]) -> String {
     let panels: [Row; 4] = [
         ("work [instr]", |load| load.work, work),

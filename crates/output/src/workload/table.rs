@@ -1,4 +1,4 @@
-//! An application as lines of letters and a table.
+//! An application as lines of text and a table.
 
 use super::Load;
 use crate::placed::Placed;
@@ -8,10 +8,10 @@ use migsim_base::quantities::{digits, size, work};
 use migsim_base::words::counted;
 use migsim_experiment::Experiment;
 
-/// A line of letters: its name, its value, and how that is written.
+/// A line: its name, its value, and the format of the value.
 type Line = (&'static str, fn(&Load) -> f64, fn(f64) -> String);
 
-/// The application as lines and a table of at most `rows` rows.
+/// Describes the application in lines and in a table of at most `rows` rows.
 pub fn workload_sheet(experiment: &Experiment, loads: &[Load], rows: usize) -> Sheet {
     let mut sheet = Sheet::default();
     let placed = Placed::of(experiment);
@@ -53,7 +53,7 @@ pub fn workload_sheet(experiment: &Experiment, loads: &[Load], rows: usize) -> S
     sheet
 }
 
-/// The means over at most `rows` ranges of supersteps, and over all.
+/// Computes the means over at most `rows` ranges of supersteps, and over all supersteps.
 fn means(loads: &[Load], rows: usize) -> Table {
     let columns = [
         words("supersteps", "supersteps"),
@@ -82,7 +82,7 @@ fn means(loads: &[Load], rows: usize) -> Table {
     table
 }
 
-/// The means of some supersteps.
+/// Computes the means of some supersteps.
 fn row(name: &str, loads: &[Load]) -> [Cell; 6] {
     let mean = |of: fn(&Load) -> f64| loads.iter().map(of).sum::<f64>() / loads.len() as f64;
     let (mean_work, imbalance) = (mean(|load| load.work), mean(|load| load.imbalance));
@@ -98,7 +98,7 @@ fn row(name: &str, loads: &[Load]) -> [Cell; 6] {
     ]
 }
 
-/// The course of some values, drawn with letters: the mean of each part, from nothing to the highest.
+/// Draws the course of some values with letters: the mean of each part, from 0 to the highest mean.
 pub(super) fn sparkline(values: &[f64]) -> String {
     const LETTERS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     let means = parts(values, 60);
@@ -109,13 +109,13 @@ pub(super) fn sparkline(values: &[f64]) -> String {
             clippy::cast_sign_loss,
             reason = "from 0 to 8, since no mean is negative or above the highest"
         )]
-        let step = (mean / highest * 8.0) as usize; // of 0/0, which is no number, it makes 0
+        let step = (mean / highest * 8.0) as usize; // 0/0 is NaN, which becomes 0
         LETTERS[step.min(7)]
     };
     means.iter().map(letter).collect()
 }
 
-/// The means of at most `most` parts of some values.
+/// Computes the means of at most `most` parts of some values.
 pub(super) fn parts(values: &[f64], most: usize) -> Vec<f64> {
     let count = values.len().min(most);
     let part = |index: usize| {
