@@ -1,8 +1,8 @@
-//! Refuses a plan in which a parameter changes nothing: its rows would show equal results under labels that differ.
+//! Refuses a plan with a parameter that has no effect: its rows would show equal results under different labels.
 //!
-//! A parameter is tried in one setting after the other: with another of its values there, is that another run? One setting in which it is
-//! suffices, so that a key that means nothing to one of several policies, applications or loads may vary. Runs are compared by their
-//! identity, and nothing is simulated.
+//! A parameter is checked in one setting after the other: does another of its values give another run there? One such setting is enough, so
+//! that a key that has no effect for one of several policies, applications or loads may vary. Runs are compared by their identity, and no
+//! run is simulated.
 
 use std::collections::BTreeMap;
 
@@ -17,10 +17,10 @@ use super::values::Values;
 use migsim_base::error::{Error, Problem};
 use migsim_experiment::{Limits, Shared};
 
-/// Every parameter with several values changes something.
+/// Checks that every parameter with several values has an effect.
 ///
 /// # Errors
-/// One does not.
+/// A parameter has no effect.
 pub(super) fn check(sweep: &Sweep, plan: &Plan, with: (Limits, &Shared)) -> Result<(), Error> {
     let seeds = plan.seeds.len();
     for (index, parameter) in sweep.parameters.iter().enumerate() {
@@ -34,7 +34,7 @@ pub(super) fn check(sweep: &Sweep, plan: &Plan, with: (Limits, &Shared)) -> Resu
             };
             let mut other = plan.settings[setting].clone();
             other[index] = Some(values.distinct[(rank + 1) % values.count()].clone());
-            // Settings that cannot be loaded differ from those that can.
+            // Settings that cannot be loaded count as different from those that can.
             let other = runs_of(sweep, &other, &plan.seeds[..1], with);
             other.map_or(true, |other| other[0] != plan.runs[setting * seeds])
         };
@@ -56,7 +56,7 @@ fn changes_nothing(parameter: &Parameter, values: &[String]) -> Problem {
     problem.hint("leave it out: nothing here depends on it, or its values mean the same")
 }
 
-/// The note about settings that are the same run as an earlier one; they are run once.
+/// Returns the note about settings that are the same run as an earlier one; such a run is done once.
 pub(super) fn note_of_equal(plan: &Plan) -> Option<String> {
     let seeds = plan.seeds.len();
     let (mut first, mut equal) = (BTreeMap::new(), Vec::new());
@@ -76,7 +76,7 @@ pub(super) fn note_of_equal(plan: &Plan) -> Option<String> {
     ))
 }
 
-/// The first of some names, joined, with `end` behind them, and an ellipsis if there are more.
+/// Joins the first of some names, with `end` after them, and an ellipsis if there are more.
 fn first_of(names: &[String], comma: &str, end: &str) -> String {
     let more = if names.len() > MOST_NAMED {
         ", ..."

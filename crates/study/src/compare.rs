@@ -1,11 +1,10 @@
-//! Policies on one application, from best to worst: makespans over seeds, differences in pairs, and the distance from what no policy can beat.
+//! Compares policies on one application: makespans over seeds, paired differences, ranks, and the distance from a lower bound.
 //!
-//! All policies face the same seeds, so that differences are taken seed by seed and what the seeds do to both does not count.
-//! Ranks are those of [`separate`](super::separate): equal where no order is shown.
-//! *Gain* is that of scenario iii over scenario i. *Above bound* is `T / bound - 1`, with the lower bound of
-//! [`Experiment::lower_bound`](migsim_experiment::Experiment::lower_bound): an upper limit of what a policy
-//! loses. *Behind the best known* is `T / best - 1` against the fastest policy of the seed, or what
-//! [`hindsight`](migsim_experiment::Experiment::hindsight) found; its key is `regret_percent`.
+//! All policies use the same seeds. Differences are taken seed by seed, so that the effect of a seed on both policies cancels. Ranks are
+//! those of [`separate`](super::separate): equal if the seeds show no order. *Gain* is that of scenario iii over scenario i. *Above bound*
+//! is `T / bound - 1`, with the lower bound of [`Experiment::lower_bound`](migsim_experiment::Experiment::lower_bound); it is an upper
+//! limit of what a policy loses against the optimum. *Behind the best known* is `T / best - 1` against the fastest policy of the seed, or
+//! against the plan that [`hindsight`](migsim_experiment::Experiment::hindsight) found; its key is `regret_percent`.
 
 use std::collections::BTreeMap;
 
@@ -25,36 +24,36 @@ use migsim_experiment::{Limits, MovePlan, Progress, StaticStart};
 use migsim_platform::Rule;
 use migsim_policies::explain::definitions;
 
-/// A policy among those that are compared.
+/// A policy in a comparison, with its results.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Standing {
-    /// As it was named.
+    /// The name of the policy as the user gave it.
     pub policy: String,
-    /// Which setting of the plan it is.
+    /// The index of its setting in the plan.
     pub setting: usize,
     /// The makespan of scenario iii \[s\].
     pub makespan: Sample,
-    /// Makespan less that of the best policy with the same seed \[s\]; none of the best itself.
+    /// Makespan less that of the best policy with the same seed \[s\]; none for the best policy itself.
     pub behind: Option<Sample>,
     /// The gain of scenario iii over i \[%\].
     pub gain: Option<Sample>,
-    /// The number of calls, the mean over the seeds.
+    /// Number of calls, mean over the seeds.
     pub calls: f64,
-    /// The number of migrations, the mean over the seeds.
+    /// Number of migrations, mean over the seeds.
     pub moves: f64,
-    /// What calls and migrations cost \[s\], means over the seeds.
+    /// Time that calls and migrations cost \[s\], means over the seeds.
     pub costs: [f64; 2],
-    /// `T / bound - 1` \[%\], the mean over the seeds.
+    /// `T / bound - 1` \[%\], mean over the seeds.
     pub above_bound: Option<f64>,
     /// `T / best known - 1` \[%\].
     pub regret: Sample,
-    /// `T / best - 1` \[%\] against the best supersteps to call the same policy at, if they were searched for.
+    /// `T / best - 1` \[%\] against the best supersteps to call the same policy at, if they were searched.
     pub trigger_regret: Option<Sample>,
-    /// 1 + the number of policies that are faster by more than the margin of indifference (where seeds matter: significant at 95 %,
-    /// corrected for the number of comparisons).
+    /// Rank: 1 plus the number of policies that are faster by more than the margin of indifference. If seeds matter, faster means
+    /// significant at 95 %, corrected for the number of comparisons.
     pub rank: usize,
-    /// The number of moves that take a process straight back, the mean over the seeds.
+    /// Number of moves that take a process straight back, mean over the seeds.
     pub straight_returns: f64,
 }
 
@@ -65,22 +64,22 @@ impl Standing {
     }
 }
 
-/// Policies, the best first.
+/// A comparison of policies.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Comparison {
-    /// Those that ran with all seeds, by rank, then by mean makespan; of equals the one that was named first. The first has the least mean.
+    /// Policies that ran with all seeds, by rank, then by mean makespan, then in the order of the user. The first one has the lowest mean.
     pub standings: Vec<Standing>,
-    /// The policies that did not run with all seeds, in the order in which they were named.
+    /// The policies that did not run with all seeds, in the order of the user.
     pub failed: Vec<String>,
     /// The number of seeds, and the margin of indifference.
     pub basis: Basis,
-    /// The number of seeds that would separate a difference of [`Indifference::separable_percent`]; none where no tests are possible, where
-    /// no other policy shares rank 1, or above 10 000.
+    /// Number of seeds that would separate a difference of [`Indifference::separable_percent`]. None if no tests are possible, if no other
+    /// policy shares rank 1, or if the number is above 10 000.
     pub seeds_needed: Option<usize>,
     /// The makespan of scenario i \[s\].
     pub alone: Option<Sample>,
-    /// What was found in hindsight \[s\], if it was searched for.
+    /// Makespan of the best plan in hindsight \[s\], if it was searched.
     pub hindsight: Option<Sample>,
     /// The best static start, if static starts were simulated.
     pub static_start: Option<StaticStanding>,
@@ -88,14 +87,14 @@ pub struct Comparison {
     pub is_recorded: bool,
 }
 
-/// What is known of the seeds beside the runs.
+/// Results by seed beside the runs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Known {
     /// The lower bound of each seed \[s\].
     pub bounds: Vec<f64>,
-    /// The best plan in hindsight of each seed \[s\]; empty if it was not searched for.
+    /// Makespan of the best plan in hindsight of each seed \[s\]; empty if it was not searched.
     pub hindsight: Vec<f64>,
-    /// The makespan with the best calls by setting, and by seed \[s\]; empty if they were not searched for.
+    /// The makespan with the best calls by setting and by seed \[s\]; empty if they were not searched.
     pub best_calls: Vec<Vec<Option<f64>>>,
     /// Scenario i from the starts of the built-in rules, by seed; empty if they were not simulated.
     pub static_starts: Vec<Vec<StaticStart>>,
@@ -106,7 +105,7 @@ pub struct Known {
 }
 
 impl Known {
-    /// The best makespan that is known of each seed, given the fastest policy of each \[s\].
+    /// Computes the best known makespan of each seed, given that of its fastest policy \[s\].
     fn best(&self, fastest: Vec<f64>) -> Vec<f64> {
         let mut best_known = fastest;
         for (best, found) in best_known.iter_mut().zip(&self.hindsight) {
@@ -121,17 +120,17 @@ impl Known {
     }
 }
 
-/// The searches and simulations beside the runs.
+/// The searches and simulations to do beside the runs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wanted {
-    /// The runs of the search for the best plan of each seed in hindsight; 0 for no search.
+    /// Number of runs that the search for the best plan of each seed in hindsight may take; 0 for no search.
     pub hindsight: usize,
     /// Whether static starts are simulated.
     pub static_starts: bool,
 }
 
 impl Comparison {
-    /// The comparison of the settings of `plan`, whose only parameter is the policy.
+    /// Compares the settings of `plan`, whose only parameter is the policy.
     pub fn of(
         plan: &Plan,
         rows: &BTreeMap<String, Row>,
@@ -213,20 +212,20 @@ impl Comparison {
         }
     }
 
-    /// The policy with the least mean makespan after that of the best.
+    /// Returns the policy with the second lowest mean makespan.
     pub fn second(&self) -> Option<&Standing> {
         let others = self.standings.iter().skip(1);
         others.min_by(|a, b| a.makespan.mean.total_cmp(&b.makespan.mean))
     }
 
-    /// The rank of a policy as tables show it: `1=` where another policy has the same one.
+    /// Formats the rank of a policy for tables: `1=` if another policy has the same rank.
     pub fn rank_shown(&self, rank: usize) -> String {
         let equal = self.standings.iter().filter(|one| one.rank == rank);
         let tie = if equal.count() > 1 { "=" } else { "" };
         format!("{rank}{tie}")
     }
 
-    /// For programs.
+    /// Returns the comparison as JSON.
     pub fn to_json(&self) -> Value {
         let of_policy = |one: &Standing| {
             json!({
@@ -278,7 +277,8 @@ impl Comparison {
     }
 }
 
-/// The number of seeds that would separate the policies of rank 1, by the largest deviation of their differences to the best one.
+/// Computes the number of seeds that would separate the policies of rank 1, from the largest deviation of their differences to the best
+/// one.
 fn seeds_needed(basis: Basis, standings: &[Standing]) -> Option<usize> {
     let ties = standings.iter().filter(|one| one.ties_with_best());
     let deviations = ties.filter_map(|one| one.behind?.deviation);
@@ -289,10 +289,10 @@ fn seeds_needed(basis: Basis, standings: &[Standing]) -> Option<usize> {
     basis.seeds_to_separate(difference, margin, deviation, standings.len())
 }
 
-/// The lower bound of each seed, and with a budget the best plan in hindsight, no worse than the policies of the plan.
+/// Computes the lower bound of each seed and, with a budget, the best plan in hindsight, which is no slower than the policies of the plan.
 ///
 /// # Errors
-/// A run that the policies could do cannot be repeated.
+/// A run that succeeded for a policy cannot be repeated.
 pub fn known(
     (sweep, plan): (&Sweep, &Plan),
     (limits, common): (Limits, &Common),
@@ -304,7 +304,7 @@ pub fn known(
             |setting| plan.experiment(sweep, (setting, *seed), (limits, &common.files));
         let first = (0..settings).find_map(|setting| experiment(setting).ok());
         let Some(first) = first else {
-            return Ok(OfSeed::default()); // its rows say why
+            return Ok(OfSeed::default()); // its rows give the reason
         };
         let mut known = OfSeed {
             bound: first.lower_bound().get(),
@@ -355,19 +355,20 @@ pub fn known(
     })
 }
 
-/// The numbers of a seed beside its runs.
+/// The results of a seed beside its runs.
 #[derive(Debug, Default)]
 struct OfSeed {
     /// The lower bound \[s\].
     bound: f64,
-    /// The best plan in hindsight \[s\].
+    /// Makespan of the best plan in hindsight \[s\].
     hindsight: Option<f64>,
     static_starts: Vec<StaticStart>,
     note: Option<String>,
     is_recorded: bool,
 }
 
-/// The makespans with the best calls that [`best_calls`](migsim_experiment::Experiment::best_calls) finds, by setting and by seed \[s\]; none where a run fails.
+/// Computes the makespans with the best calls of [`best_calls`](migsim_experiment::Experiment::best_calls), by setting and by seed \[s\];
+/// none if a run fails.
 pub fn best_calls(
     (sweep, plan): (&Sweep, &Plan),
     (limits, common): (Limits, &Common),
@@ -384,17 +385,17 @@ pub fn best_calls(
     all.chunks(seeds).map(<[_]>::to_vec).collect()
 }
 
-/// What a policy is compared with, seed by seed.
+/// The references that a policy is compared with, seed by seed.
 struct Others<'a> {
     /// The makespans of the best policy \[s\].
     first: Vec<f64>,
-    /// The best that is known \[s\].
+    /// Best known makespan of each seed \[s\].
     best_known: Vec<f64>,
     known: &'a Known,
 }
 
 impl Others<'_> {
-    /// The standing of a policy, from its place by mean makespan and its rank, its rows and its makespans.
+    /// Computes the standing of a policy from its position by mean makespan, its rank, its rows and its makespans.
     fn standing(
         &self,
         (policy, setting): (String, usize),
@@ -414,7 +415,7 @@ impl Others<'_> {
         };
         let bounds = &self.known.bounds;
         let has_bounds = bounds.len() == times.len() && bounds.iter().all(|bound| *bound > 0.0);
-        // What the policy did itself is one of the choices.
+        // The policy's own run is one of the choices.
         let own_best: Option<Vec<f64>> = self.known.best_calls.get(setting).and_then(|best| {
             let pairs = best.iter().zip(times);
             pairs
@@ -477,7 +478,7 @@ mod tests {
     #[test]
     fn differences_are_taken_seed_by_seed() {
         let plan = plan(&["a", "b", "c"], 3);
-        // b is 1 s behind a with every seed, whatever the seed; c is as often faster as slower.
+        // Policy b is 1 s behind a with every seed; c is faster as often as slower.
         let rows = rows(&[
             ("a", &[5.0, 6.0, 7.0]),
             ("b", &[6.0, 7.0, 8.0]),
@@ -500,14 +501,15 @@ mod tests {
             panic!()
         };
         assert_eq!(b.behind.unwrap().mean, 1.0);
-        // b is 1 s behind a with each seed, and 0.9, 1.1, 0.9 s behind c: t = 14 with a margin of 0.03 s. c and a are in turn ahead.
+        // Policy b is 1 s behind a with each seed, and 0.9, 1.1, 0.9 s behind c: t = 14 with a margin of 0.03 s. Policies c and a are each
+        // ahead with some seeds.
         assert_eq!([a.rank, c.rank, b.rank], [1, 1, 3]);
         assert_eq!([1, 3].map(|rank| comparison.rank_shown(rank)), ["1=", "3"]);
         assert_eq!(comparison.second(), Some(c));
-        // 25, 20 and 0 % above the bounds; 0, 20 and 0 % above what is known.
+        // The makespans are 25, 20 and 0 % above the bounds, and 0, 20 and 0 % above the best known.
         assert!((a.above_bound.unwrap() - 15.0).abs() < 1e-9);
         assert!((a.regret.mean - 20.0 / 3.0).abs() < 1e-9);
-        // 0, 20 and 0 % above its own best calls; nobody searched for those of the others.
+        // They are 0, 20 and 0 % above the policy's own best calls; those of the other policies were not searched.
         assert!((a.trigger_regret.unwrap().mean - 20.0 / 3.0).abs() < 1e-9);
         assert!(b.trigger_regret.is_none());
         let verdict = comparison.verdict();

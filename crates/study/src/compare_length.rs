@@ -1,11 +1,11 @@
-//! The length that a recorded run must have for moves to pay: a recording is mostly a short run, and a move is paid once.
+//! The length that a recorded run must have for moves to pay: a recording is usually short, while the price of a move is paid once.
 //!
 //! ```text
 //! saved = T_i - T_iii + calls + moves          in the recorded run [s]
 //! pays from  k = moves / (saved - calls)       runs of that length
 //! ```
-//! `T_i` is the makespan without rescheduling and `T_iii` that with it. A run k times as long repeats the recorded one with as many calls
-//! for its length, and with the moves of the recorded run alone.
+//! `T_i` is the makespan without rescheduling, and `T_iii` that with it. A run that is k times as long repeats the recorded one: the number
+//! of calls grows with the length, but the moves are made only once.
 
 use super::compare::{Comparison, Standing};
 use super::stats::short;
@@ -26,7 +26,7 @@ const LENGTH: Meaning = Meaning::new(
 );
 
 impl Comparison {
-    /// Describes how long the recorded run would have to be for moves to pay; none for an application that was not recorded.
+    /// Describes how long the recorded run must be for moves to pay; none for an application that was not recorded.
     pub(super) fn length(&self) -> Option<Sentence> {
         let alone = self.alone.filter(|_| self.is_recorded)?.mean;
         let moving = self.standings.iter().filter(|one| one.moves > 0.0);
@@ -67,7 +67,7 @@ mod tests {
     use serde_json::json;
     use std::collections::BTreeMap;
 
-    /// A comparison of `never`, which takes 10 s, with a policy of this makespan and these costs of calls and moves \[s\].
+    /// Compares `never`, which takes 10 s, with a policy of this makespan and these costs of calls and moves \[s\].
     fn comparison(makespan: f64, costs: [f64; 2], moves: u64) -> Comparison {
         let plan = serde_json::from_value(json!({
             "schema": "migsim-plan-1", "version": "0", "sweep": { "schema": "migsim-sweep-1" },
@@ -97,7 +97,8 @@ mod tests {
 
     #[test]
     fn moves_pay_in_a_run_in_which_they_save_their_cost() {
-        // 12 s with 3 s of moves and 0.2 s of calls: 1.2 s are saved, 1 s of it beyond the calls, so that three runs pay 3 s.
+        // The makespan is 12 s, with 3 s of moves and 0.2 s of calls: 1.2 s are saved, 1 s of it beyond the calls. Three runs therefore
+        // pay 3 s.
         let verdict = comparison(12.0, [0.2, 3.0], 2).verdict();
         let expected = "The moves of `greedy` cost 3.00 s once: they pay in a run of the same kind of about 30.00 s or longer.";
         assert!(verdict.ends_with(expected), "{verdict}");

@@ -1,7 +1,7 @@
 //! `index.html` of a comparison: the verdict, the table, makespans with their intervals, and one run of each policy side by side.
 //!
-//! The runs are those of the first seed: strips of phases on one axis of time, the processes of each cluster after any superstep, the terms of
-//! the differences to scenario i.
+//! The runs are those of the first seed: strips of phases on one axis of time, the processes of each cluster after any superstep, and the
+//! terms of the differences from scenario i.
 
 use std::fmt::Write as _;
 
@@ -19,25 +19,25 @@ use migsim_output::frame::{picture, prose, script, sections_page};
 use migsim_output::{Cell, Table, escaped, numbers, words};
 use migsim_platform::Platform;
 
-/// A run of a policy that the page shows.
+/// A run of a policy on the page.
 #[derive(Clone, Debug)]
 pub struct Example {
     /// The policy.
     pub policy: String,
     /// Its makespan \[s\].
     pub makespan: f64,
-    /// When each superstep began, when its last process had computed, when it ended \[s\].
+    /// Start, end of the last computation, and end of each superstep \[s\].
     pub supersteps: Vec<[f64; 3]>,
-    /// When each call was waited for from, until when, and until when its moves held the run up \[s\].
+    /// Start and end of the wait for each call, and end of the delay by its moves \[s\].
     pub calls: Vec<[f64; 3]>,
-    /// The moves in their order: after so many supersteps, from which cluster to which.
+    /// The moves in their order: number of supersteps before the move, cluster of the origin, cluster of the destination.
     pub moves: Vec<(usize, usize, usize)>,
-    /// Its difference to scenario i by term, and their sum \[s\].
+    /// Its difference from scenario i by term, and their sum \[s\].
     pub terms: Option<(Vec<(Term, f64)>, f64)>,
 }
 
 impl Example {
-    /// A run that has been done here.
+    /// Makes an example from the outcome of a run.
     pub fn of(
         policy: &str,
         outcome: &Outcome,
@@ -68,18 +68,18 @@ impl Example {
     }
 }
 
-/// What the page shows beside the comparison.
+/// The runs that the page shows beside the comparison.
 #[derive(Debug)]
 pub struct Examples {
-    /// Which runs these are, as headings say it.
+    /// A description of the runs for headings.
     pub which: String,
-    /// The clusters, and how many processes start in each; none if that is not known.
+    /// The clusters, each with the number of processes that start in it; none if that is not known.
     pub clusters: Vec<(String, u32)>,
     /// The runs, the best policy first.
     pub runs: Vec<Example>,
 }
 
-/// The clusters of a machine, and how many processes start in each.
+/// Lists the clusters of a platform, each with the number of processes that start in it.
 pub fn clusters(platform: &Platform, placement: &[HostId]) -> Vec<(String, u32)> {
     let names = platform.clusters.iter().map(|one| (one.name.clone(), 0));
     let mut clusters: Vec<(String, u32)> = names.collect();
@@ -89,7 +89,7 @@ pub fn clusters(platform: &Platform, placement: &[HostId]) -> Vec<(String, u32)>
     clusters
 }
 
-/// The page.
+/// Makes the page.
 pub fn page(
     title: &str,
     comparison: &Comparison,
@@ -133,7 +133,7 @@ pub fn page(
     sections_page(title, &lead, sections, &[PLACES])
 }
 
-/// Makespans as dots with intervals; empty if no policy ran with all seeds.
+/// Draws makespans as dots with intervals; empty if no policy ran with all seeds.
 fn makespans(comparison: &Comparison) -> String {
     if comparison.standings.is_empty() {
         return String::new();
@@ -165,15 +165,15 @@ fn makespans(comparison: &Comparison) -> String {
     picture("makespans", label, (300, 480), &svg)
 }
 
-/// Columns of a strip.
+/// Number of columns of a strip.
 const COLUMNS: usize = 480;
-/// The height of a strip, of its label, and of the axis (pixels).
+/// Height of a strip, of its label, and of the axis \[pixels\].
 const STRIP: f64 = 34.0;
 const LABEL: f64 = 18.0;
 const AXIS: f64 = 26.0;
 const WIDTH: f64 = 960.0;
 
-/// Phases: their names and colours, dark and light in turn.
+/// The phases with their colours, alternately dark and light.
 const PHASES: [(&str, &str); 4] = [
     ("computation", "#1f5a99"),
     ("communication, barrier", "#e6b93c"),
@@ -181,7 +181,7 @@ const PHASES: [(&str, &str); 4] = [
     ("moves", "#c8442a"),
 ];
 
-/// A strip for each run: what the time of each column was spent on.
+/// Draws a strip for each run: the phases on which the time of each column was spent.
 fn strips(runs: &[Example]) -> String {
     let longest = runs.iter().map(|run| run.makespan).fold(0.0, f64::max);
     let height = AXIS + runs.len() as f64 * (STRIP + LABEL);
@@ -226,7 +226,7 @@ fn strips(runs: &[Example]) -> String {
     )
 }
 
-/// The columns of a run, neighbours that look alike as one.
+/// Draws the columns of a run; equal neighbours are joined.
 fn strip(run: &Example, longest: f64, top: f64) -> String {
     let mut spent = vec![[0.0_f64; PHASES.len()]; COLUMNS];
     let column = if longest > 0.0 {
@@ -239,7 +239,7 @@ fn strip(run: &Example, longest: f64, top: f64) -> String {
         while now < until {
             let mut index = whole(now / column);
             if (index + 1) as f64 * column <= now {
-                // The end of a column, which rounding takes for a part of it.
+                // Rounding put the end of the column inside it.
                 index += 1;
             }
             let end = if index + 1 < COLUMNS {
@@ -292,7 +292,7 @@ fn strip(run: &Example, longest: f64, top: f64) -> String {
     svg
 }
 
-/// The whole part of a number that is not negative and small.
+/// Truncates a small number that is not negative.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -302,7 +302,7 @@ fn whole(number: f64) -> usize {
     number.max(0.0) as usize
 }
 
-/// The nearest whole number of a number that is not negative and small.
+/// Rounds a small number that is not negative.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -312,7 +312,7 @@ fn rounded(number: f64) -> u32 {
     number.max(0.0).round() as u32
 }
 
-/// The processes of each cluster: a table that a slider moves through the supersteps.
+/// Makes the table of the processes of each cluster, with a slider for the superstep.
 fn places(examples: &Examples) -> String {
     if examples.clusters.is_empty() {
         return String::new();
@@ -334,7 +334,7 @@ fn places(examples: &Examples) -> String {
     }
     let supersteps = examples.runs[0].supersteps.len();
     let data = json!({ "histories": histories, "clusters": clusters });
-    // `<` cannot end the element: the data are numbers.
+    // The data are numbers, so they contain no `<` that could close the element.
     format!(
         "<p><label for=\"barrier\">After superstep <output id=\"barrier-shown\" for=\"barrier\">{supersteps}</output></label> \
          <input id=\"barrier\" type=\"range\" min=\"0\" max=\"{supersteps}\" value=\"{supersteps}\" style=\"width:min(40em,90%)\"></p>\n{}\
@@ -344,7 +344,7 @@ fn places(examples: &Examples) -> String {
     )
 }
 
-/// Moves the table of places to the superstep of the slider.
+/// The script that updates the table of places to the superstep of the slider.
 const PLACES: &str = "\"use strict\";
 {
   const data = JSON.parse(document.getElementById('place-data').textContent);
@@ -364,7 +364,7 @@ const PLACES: &str = "\"use strict\";
 }
 ";
 
-/// The processes of each cluster from the start on, after each superstep with moves.
+/// Lists the processes of each cluster at the start and after each superstep with moves.
 fn history(run: &Example, clusters: &[(String, u32)]) -> Vec<(usize, Vec<u32>)> {
     let mut counts: Vec<u32> = clusters.iter().map(|one| one.1).collect();
     let mut history = vec![(0, counts.clone())];
@@ -379,7 +379,7 @@ fn history(run: &Example, clusters: &[(String, u32)]) -> Vec<(usize, Vec<u32>)> 
     history
 }
 
-/// The ledgers side by side.
+/// Makes one table of the ledgers of all runs.
 fn terms(runs: &[Example]) -> String {
     let known = || {
         runs.iter()
@@ -452,7 +452,7 @@ mod tests {
                 "0", "0.05", "0.1", "0.15", "0.2", "0.25", "0.3", "0.35", "0.4"
             ]
         );
-        // No column is left empty, wherever rounding puts the ends of columns.
+        // No column is empty, however the ends of columns are rounded.
         for part in 1..=40 {
             let longest = run.outcome.makespan.get() * (1.0 + f64::from(part) / 97.0);
             let svg = strip(&examples.runs[0], longest, 0.0);

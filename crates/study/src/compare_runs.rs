@@ -1,8 +1,8 @@
-//! Runs that exist compared as policies: what their folders hold makes rows and pictures, and nothing is run.
+//! Compares existing runs as policies: makes rows and pictures from their folders, without a new run.
 //!
-//! Runs of one application on one machine can be compared. Other settings may differ; they are named, since they are a part of the
-//! difference. Runs that differ in nothing but their seed are one policy, and each policy needs the same seeds. Input files count by their
-//! SHA-256 in the manifest, never by their names.
+//! Runs of one application on one platform can be compared. Other settings may differ and are listed, because they contribute to the
+//! difference. Runs that differ only in their seed belong to one policy, and each policy needs the same seeds. Input files are compared by
+//! their SHA-256 in the manifest, not by their names.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -20,7 +20,7 @@ use migsim_experiment::Registry;
 use migsim_experiment::{StaticStart, file_pointers, policy_label};
 use migsim_output::{Run, RunOfScenario};
 
-/// What makes no difference between runs.
+/// Keys that are ignored when runs are compared.
 const ASIDE: [&str; 9] = [
     "$schema",
     "schema",
@@ -36,20 +36,21 @@ const ASIDE: [&str; 9] = [
 /// A run folder.
 #[derive(Debug)]
 pub struct Folder {
-    /// Where it is.
+    /// The path of the folder.
     pub path: PathBuf,
-    /// What it holds.
+    /// The run in the folder.
     pub run: Run,
 }
 
-/// What its folder says of a run beside its numbers.
+/// Results of a run in a folder beside its numbers.
 #[derive(Debug)]
 pub struct Judged {
-    /// The lower bound \[s\], and the clusters with the processes that start in each; none if its experiment cannot be read again.
+    /// The lower bound \[s\], and the clusters with the number of processes that start in each; none if its experiment cannot be read
+    /// again.
     pub known: Option<(f64, Vec<(String, u32)>)>,
     /// Scenario i from the starts of the built-in rules; empty if they were not simulated.
     pub static_starts: Vec<StaticStart>,
-    /// Whether its seed changes it; true if that is not known.
+    /// Whether its seed changes its result; true if that is not known.
     pub is_random: bool,
 }
 
@@ -58,24 +59,24 @@ pub struct Judged {
 pub struct Runs {
     plan: Plan,
     rows: BTreeMap<String, Row>,
-    /// Of each run of the plan the index of its folder.
+    /// For each run of the plan, the index of its folder.
     folders: Vec<usize>,
-    /// What differs beside the policy.
+    /// Notes about differences other than the policy.
     pub notes: Vec<String>,
 }
 
 impl Runs {
-    /// Puts folders together.
+    /// Groups folders into runs that can be compared.
     ///
     /// # Errors
-    /// They hold another application or machine, a scenario is missing, or a policy lacks a seed.
+    /// The folders hold different applications or platforms, a scenario is missing, or a policy lacks a seed.
     pub fn of(registry: &Registry, folders: &[Folder]) -> Result<Self, Error> {
         let of_folders: Vec<Value> = folders
             .iter()
             .map(|folder| identity(registry, folder))
             .collect();
         check(folders, &of_folders)?;
-        // Runs that differ in their seed only, in the order of the folders.
+        // Group runs that differ only in their seed, in the order of the folders.
         let mut settings: Vec<(Value, Vec<usize>)> = Vec::new();
         for (index, own) in of_folders.iter().enumerate() {
             match settings.iter_mut().find(|one| one.0 == *own) {
@@ -123,7 +124,7 @@ impl Runs {
         })
     }
 
-    /// The comparison with a margin of indifference; `judged` gives what is known of a folder.
+    /// Compares the runs with a margin of indifference; `judged` gives further results of a folder.
     pub fn comparison(
         &self,
         judged: impl Fn(usize) -> Judged,
@@ -151,7 +152,7 @@ impl Runs {
         Comparison::of(&plan, &self.rows, &known, indifference)
     }
 
-    /// The runs with the first seed, as the page shows them.
+    /// Returns the runs with the first seed for the page.
     pub fn examples(
         &self,
         folders: &[Folder],
@@ -174,14 +175,14 @@ impl Runs {
     }
 }
 
-/// Two folders of one run.
+/// Makes the error of two folders with one run.
 fn same(first: &Folder, second: &Folder) -> Error {
     let both = [first, second].map(|one| one.path.display().to_string());
     let problem = Problem::new("the folders hold the same run").source(both.join(", "));
     problem.hint("name one of them").into()
 }
 
-/// A policy without a run with a seed that others have.
+/// Makes the error of a policy that lacks a seed that other policies have.
 fn lacking((label, seed): (&str, u64), folder: &Folder) -> Error {
     let problem = Problem::new(format!("`{label}` has no run with seed {seed}"));
     let problem = problem.source(folder.path.display().to_string());
@@ -218,7 +219,7 @@ fn check(folders: &[Folder], settings: &[Value]) -> Result<(), Error> {
     Ok(())
 }
 
-/// All settings that make a difference, the seed aside. The SHA-256 of a file stands for its name.
+/// Returns all settings that affect results, except the seed. The SHA-256 of a file replaces its name.
 fn identity(registry: &Registry, folder: &Folder) -> Value {
     let mut settings = folder.run.experiment.clone();
     for pointer in file_pointers(registry, &settings) {
@@ -235,14 +236,14 @@ fn identity(registry: &Registry, folder: &Folder) -> Value {
     settings
 }
 
-/// The SHA-256 of the platform of a run and of the profiles that its file names.
+/// Returns the SHA-256 of the platform of a run, and of the profiles that the platform file names.
 fn platform(folder: &Folder) -> Value {
     let inputs = folder.run.inputs.iter();
     let own = inputs.filter(|input| matches!(&*input.role, "platform" | "profile"));
     own.map(|input| json!(input.sha256)).collect()
 }
 
-/// The name of each policy, with its folder where several have the same one.
+/// Names each policy, with its folder if several have the same name.
 fn labels(
     registry: &Registry,
     folders: &[Folder],
@@ -265,7 +266,7 @@ fn labels(
         .collect()
 }
 
-/// The policy as `--policy` takes it: `refine/every=10`.
+/// Formats the policy as `--policy` accepts it: `refine/every=10`.
 fn policy(registry: &Registry, settings: &Value) -> String {
     let label = policy_label(settings);
     let Some(named) = settings["trigger"]["name"].as_str() else {
@@ -285,7 +286,7 @@ fn policy(registry: &Registry, settings: &Value) -> String {
     label.replacen(&part, &format!("{part}={value}"), 1)
 }
 
-/// Describes the differences between runs besides the policy and the seed.
+/// Describes the differences between runs other than the policy and the seed.
 fn differences(settings: &[Value]) -> Vec<String> {
     let keys: BTreeSet<&String> = settings
         .iter()
@@ -310,7 +311,7 @@ fn differences(settings: &[Value]) -> Vec<String> {
     )]
 }
 
-/// The numbers of a run.
+/// Makes the row of a run.
 fn row(run: &Run) -> Row {
     let mut row = Row::default();
     for one in &run.scenarios {
@@ -328,7 +329,7 @@ fn row(run: &Run) -> Row {
     row
 }
 
-/// A run as the page shows it.
+/// Makes an example of a run for the page.
 fn example(policy: &str, run: &RunOfScenario, clusters: &[(String, u32)]) -> Example {
     let supersteps: Vec<[f64; 3]> = run
         .supersteps

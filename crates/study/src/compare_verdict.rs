@@ -1,4 +1,4 @@
-//! The verdict of a comparison: what follows from it, in sentences that claim no more than the tests show.
+//! The verdict of a comparison: sentences that claim no more than the tests show.
 
 use super::compare::{Comparison, Standing};
 use super::stats::{Sample, short};
@@ -30,14 +30,14 @@ const NEEDED: Meaning = Meaning::new(
     "the number of seeds that would separate separable_percent with a probability of 80 %, if the deviation of the differences stays",
 );
 
-/// That difference.
+/// The difference that the seeds needed would separate.
 const SEPARABLE: Meaning = Meaning::new(
     "separable_percent",
     Unit::Percent,
     "the difference that seeds_needed refers to: twice the margin of indifference, 1 % at least, in percent of the best mean makespan",
 );
 
-/// The least mean makespan.
+/// The lowest mean makespan.
 const BEST: Meaning = Meaning::new(
     "best_makespan_s",
     Unit::Seconds,
@@ -51,7 +51,7 @@ const BEHIND: Meaning = Meaning::new(
     "the mean of a policy's makespan less that of the best policy with the same seed",
 );
 
-/// Half of its interval.
+/// Half the width of the interval of that distance.
 const HALF_WIDTH: Meaning = Meaning::new(
     "behind_best_half_width_s",
     Unit::Seconds,
@@ -71,7 +71,7 @@ impl Comparison {
         self.sentence().text().to_owned()
     }
 
-    /// The same with its quantities.
+    /// Returns the verdict with its quantities.
     pub fn sentence(&self) -> Sentence {
         let Some(best) = self.standings.first() else {
             return "No policy ran with all seeds.".into();
@@ -97,7 +97,7 @@ impl Comparison {
         Sentence::joined(sentences.into_iter().flatten(), " ")
     }
 
-    /// The best policy, or those that are not separated from it.
+    /// Describes the best policy, or the policies that are not separated from it.
     fn first(&self, best: &Standing, ties: &[&Standing]) -> Sentence {
         let mean = seconds(&BEST, best.makespan.mean, "s");
         let names: Vec<String> = ties.iter().map(|one| one.policy.clone()).collect();
@@ -113,7 +113,7 @@ impl Comparison {
         )
     }
 
-    /// The number of runs, and the tests if there are any.
+    /// Describes the number of runs, and the tests if there are any.
     fn shown_basis(&self) -> Sentence {
         let seeds = self.basis.seeds as u64;
         let shown = SEEDS.count(seeds).shown_as(counted(seeds, "seed"));
@@ -185,13 +185,13 @@ impl Comparison {
         )
     }
 
-    /// The margin of indifference.
+    /// Returns the margin of indifference.
     fn margin(&self) -> Quantity {
         let percent = self.basis.indifference.percent();
         MARGIN.of(percent).shown_as(format!("{percent} %"))
     }
 
-    /// The next policy after those.
+    /// Describes the first policy after those of rank 1.
     fn next(&self) -> Option<Sentence> {
         let next = self.standings.iter().find(|one| !one.ties_with_best())?;
         let behind = next.behind?;
@@ -206,7 +206,7 @@ impl Comparison {
         ))
     }
 
-    /// The gain over scenario i; the best policy is chosen from the same seeds, so that each policy counts as a test.
+    /// Describes the gain over scenario i. The best policy is chosen from the same seeds, so that each policy counts as a test.
     fn gain(&self, best: &Standing) -> Option<Sentence> {
         let gain = best.gain?;
         let mean = gain.mean;
@@ -243,7 +243,7 @@ impl Comparison {
     }
 }
 
-/// Names in backticks, with commas and an `and` before the last.
+/// Joins names in backticks with commas, and with `and` before the last one.
 fn listed(names: &[String]) -> String {
     let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     match names.split_last() {
@@ -252,7 +252,7 @@ fn listed(names: &[String]) -> String {
     }
 }
 
-/// A time with few digits, with a unit behind it or none.
+/// Formats a time with few digits, and with `unit` after it.
 fn seconds(meaning: &Meaning, value: f64, unit: &str) -> Quantity {
     let shown = format!("{} {unit}", short(value));
     meaning.of(value).shown_as(shown.trim_end())

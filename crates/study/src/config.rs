@@ -127,7 +127,7 @@ pub struct Sweep {
 }
 
 impl Parameter {
-    /// The parameter `name`, which may be a whole key, with the values `spec` given by `source`.
+    /// Makes the parameter `name`, which may be a whole key, with the values `spec` that `source` gives.
     pub fn new(registry: &Registry, name: &str, spec: Spec, source: impl Into<String>) -> Self {
         Self {
             name: keys::short_of(registry, name).to_owned(),
@@ -136,10 +136,10 @@ impl Parameter {
         }
     }
 
-    /// The same with values as they are written on the command line.
+    /// Reads a parameter with values as typed on the command line.
     ///
     /// # Errors
-    /// What is wrong with them, in a sentence.
+    /// A value is wrong; the text says how, in a sentence.
     pub fn parse(
         registry: &Registry,
         name: &str,
@@ -154,7 +154,7 @@ impl Parameter {
         spec.map(|spec| Self::new(registry, name, spec, source))
     }
 
-    /// The same with values as they stand in a sweep file.
+    /// Reads a parameter with values as written in a sweep file.
     ///
     /// # Errors
     /// As [`Self::parse`].
@@ -181,10 +181,10 @@ impl Parameter {
 }
 
 impl Sweep {
-    /// The sweep of a sweep file.
+    /// Makes the sweep of a sweep file.
     ///
     /// # Errors
-    /// Everything that is wrong with the file, but for its experiment.
+    /// All problems of the file, except those of its experiment.
     pub fn of_file(registry: &Registry, document: &Document) -> Result<Self, Error> {
         let source = &*document.source;
         let file: SweepFile = document.deserialize()?;
@@ -209,20 +209,20 @@ impl Sweep {
         })
     }
 
-    /// All that does not vary.
+    /// Returns all settings that do not vary.
     pub fn layers(&self) -> Layers {
         let mut layers = self.base.clone();
         layers.push_flags(self.fixed.clone());
         layers
     }
 
-    /// The same as a file.
+    /// Returns the sweep as a file.
     ///
     /// # Errors
     /// The settings do not fit together.
     pub fn to_file(&self) -> Result<SweepFile, Error> {
         let vary = self.parameters.iter();
-        // What a varied key would replace if it stood in the experiment.
+        // Find the settings that a varied key would replace if they were in the experiment.
         let replaced = |one: &Parameter| match &*one.name {
             "load.kind" => "load".to_owned(),
             "network" => one.name.clone(),
@@ -254,10 +254,10 @@ impl Sweep {
 }
 
 impl SweepFile {
-    /// The varied parameters of the file; `source` names it in messages.
+    /// Reads the varied parameters of the file; `source` is its name in messages.
     ///
     /// # Errors
-    /// All values that cannot be read.
+    /// Values cannot be read. All such values are reported together.
     pub fn parameters(&self, registry: &Registry, source: &str) -> Result<Vec<Parameter>, Error> {
         let (mut parameters, mut problems) = (Vec::new(), Vec::new());
         for (name, value) in &self.vary {
@@ -277,10 +277,10 @@ impl SweepFile {
         }
     }
 
-    /// The seeds according to the file.
+    /// Reads the seeds of the file.
     ///
     /// # Errors
-    /// They cannot be read.
+    /// The seeds cannot be read.
     pub fn seeds(&self, source: &str) -> Result<Option<Spec>, Error> {
         let seeds = self.seeds.as_ref().map(Spec::from_json).transpose();
         seeds.map_err(|message| Problem::new(message).source(source).key("seeds").into())

@@ -1,12 +1,12 @@
-//! The selection of settings from a grid: all, pairs of equal rank, or a seeded sample ([`Purpose::Sweep`]).
+//! Selects settings from a grid: all of them, pairs of equal rank, or a seeded sample ([`Purpose::Sweep`]).
 
 use std::collections::BTreeSet;
 
 use super::config::Combine;
 use migsim_base::random::{Purpose, Stream};
 
-/// The values of each setting, as one index per parameter; `counts` are the numbers of values. All parameters have one at least, the
-/// plan fits in memory, and for `zip` the counts are equal, which the caller has checked.
+/// Selects the settings, with one index of a value per parameter; `counts` are the numbers of values. The caller has checked that each
+/// parameter has a value, that the plan fits in memory, and that for `zip` the counts are equal.
 pub(super) fn settings(combine: Combine, counts: &[u64], seed: u64) -> Vec<Vec<u64>> {
     match combine {
         Combine::Grid => (0..size(counts))
@@ -27,12 +27,12 @@ pub(super) fn settings(combine: Combine, counts: &[u64], seed: u64) -> Vec<Vec<u
     }
 }
 
-/// The number of settings of a grid; at most `u64::MAX`.
+/// Computes the number of settings of a grid; at most `u64::MAX`.
 pub(super) fn size(counts: &[u64]) -> u64 {
     counts.iter().copied().fold(1, u64::saturating_mul)
 }
 
-/// The setting `index` of a grid: the last parameter changes fastest.
+/// Returns setting `index` of a grid, in which the last parameter changes fastest.
 fn digits(mut index: u64, counts: &[u64]) -> Vec<u64> {
     let mut digits = vec![0; counts.len()];
     for (digit, count) in digits.iter_mut().zip(counts).rev() {
@@ -42,7 +42,7 @@ fn digits(mut index: u64, counts: &[u64]) -> Vec<u64> {
     digits
 }
 
-/// Different settings, all equally likely; the whole grid if it is not larger than that.
+/// Draws `wanted` different settings, all equally likely; the whole grid if it is not larger.
 pub(super) fn random(wanted: u64, counts: &[u64], stream: &mut Stream) -> Vec<Vec<u64>> {
     if wanted >= size(counts) {
         return settings(Combine::Grid, counts, 0);
@@ -60,19 +60,19 @@ pub(super) fn random(wanted: u64, counts: &[u64], stream: &mut Stream) -> Vec<Ve
     all
 }
 
-/// A Latin hypercube: each parameter is cut into `wanted` strata, and each stratum is taken once.
+/// Draws a Latin hypercube: the values of each parameter are divided into `wanted` strata, and each stratum is used once.
 fn latin(wanted: u64, counts: &[u64], seed: u64) -> Vec<Vec<u64>> {
     let mut stream = Stream::new(seed, Purpose::Sweep);
     let mut columns = Vec::new();
     for &count in counts {
         let mut strata: Vec<u64> = (0..wanted).collect();
-        // Fisher and Yates.
+        // Shuffle (Fisher and Yates).
         for last in (1..wanted).rev() {
             let other = stream.below_u64(last + 1);
             strata.swap(index(last), index(other));
         }
         let within = |stratum: u64| {
-            // (stratum + u) / wanted of the values, u in [0, 1) as a multiple of 2^-32.
+            // The value is at (stratum + u) / wanted of the range, with u in [0, 1) as a multiple of 2^-32.
             let place = (u128::from(stratum) << 32) + u128::from(stream.below_u64(1 << 32));
             let value = place * u128::from(count) / (u128::from(wanted) << 32);
             u64::try_from(value).expect("below the count")

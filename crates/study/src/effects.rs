@@ -1,5 +1,5 @@
-//! Main effects of parameters: the share of the variance between settings that the means by value of a parameter explain. It is the η² of
-//! an analysis of variance.
+//! Main effects of parameters: the share of the variance between settings that is explained by the mean at each value of a parameter. It is
+//! the η² of an analysis of variance.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ pub struct Effect {
     pub values: Vec<(String, f64)>,
 }
 
-/// The effect of a parameter with several values; `means`: the mean of the goal of each setting.
+/// Computes the effect of a parameter with several values; `means` holds the mean of the goal for each setting.
 pub(super) fn effect(plan: &Plan, goal: Goal, means: &[Option<f64>], parameter: usize) -> Effect {
     let with: Vec<(&Value, f64)> = plan
         .settings
@@ -48,7 +48,7 @@ pub(super) fn effect(plan: &Plan, goal: Goal, means: &[Option<f64>], parameter: 
             a.1.total_cmp(&b.1)
         }
     });
-    // Rounding of equal numbers is no variance.
+    // Differences by rounding do not count as variance.
     let is_varied = total > 1e-18 * centre * centre * all.len() as f64;
     Effect {
         parameter,
@@ -57,10 +57,10 @@ pub(super) fn effect(plan: &Plan, goal: Goal, means: &[Option<f64>], parameter: 
     }
 }
 
-/// Into how many groups drawn values are put.
+/// Number of groups of drawn values.
 const GROUPS: usize = 5;
 
-/// The goals by value; where values hardly come twice (drawn ones do not), by five ranges of values with as many settings each.
+/// Groups the goals by value. If few values occur twice, as in a draw, five ranges with equal numbers of settings are the groups.
 fn groups(with: &[(&Value, f64)]) -> Vec<(String, Vec<f64>)> {
     let mut by_value: BTreeMap<String, (&Value, Vec<f64>)> = BTreeMap::new();
     for (value, goal) in with {
@@ -88,7 +88,7 @@ fn groups(with: &[(&Value, f64)]) -> Vec<(String, Vec<f64>)> {
         .collect()
 }
 
-/// The best and the worst values, with their means.
+/// Describes the best and the worst values with their means.
 pub(super) fn ends(values: &[(String, f64)]) -> String {
     let one = |(value, mean): &(String, f64)| format!("{value} ({})", short(*mean));
     match values {

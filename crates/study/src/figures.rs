@@ -1,7 +1,7 @@
-//! Figures of a sweep: how the results follow each parameter, and heat maps of two.
+//! Figures of a sweep: the results by each parameter, and heat maps over two parameters.
 //!
-//! *Lines* (`lines.svg`): a row per value of each parameter, the mean over all other parameters with its 95 % confidence interval over the
-//! seeds. Many values (drawn ones) are put together in ranges.
+//! *Lines* (`lines.svg`): a row per value of each parameter with the mean over all other parameters and its 95 % confidence interval over
+//! the seeds. If there are many values (drawn ones), they are grouped into ranges.
 //! *Heat maps* (`heat.svg`): two parameters at a time (`heat.rs`).
 
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use super::values::{MOST_VALUES, Values};
 use migsim_bsp::Scenario;
 use migsim_output::figure::{self, Dot, Drawing, Figure, Group, Key, Rows, Style, scenario};
 
-/// The ranges of a parameter with more values.
+/// Number of ranges of a parameter with too many values.
 const RANGES: usize = 12;
 
 /// The name of the figure of results by parameter, and a sentence about it.
@@ -28,12 +28,12 @@ const LINES: (&str, &str) = (
 /// The name of the heat maps, and a sentence about them.
 const HEAT: (&str, &str) = ("heat", "maps of the two parameters that matter most");
 
-/// The sentence about a figure of a sweep.
+/// Returns the sentence about a figure of a sweep.
 pub(super) fn about(name: &str) -> (&'static str, &'static str) {
     if name == HEAT.0 { HEAT } else { LINES }
 }
 
-/// The figures `lines` and `heat`, if there are any: none where nothing varies.
+/// Draws the figures `lines` and `heat`, if the sweep varies parameters.
 pub fn figures(
     plan: &Plan,
     rows: &BTreeMap<String, Row>,
@@ -50,7 +50,7 @@ pub fn figures(
     figures
 }
 
-/// A number of a row that has dots.
+/// A number of a row that is drawn as a dot.
 type Number = Box<dyn Fn(&Row) -> Option<f64>>;
 
 fn series(
@@ -75,7 +75,7 @@ fn series(
         .collect()
 }
 
-/// The mean of a number over some settings, seed by seed, as a sample over the seeds.
+/// Averages a number over some settings, seed by seed, as a sample over the seeds.
 fn over_seeds(
     plan: &Plan,
     rows: &BTreeMap<String, Row>,
@@ -140,7 +140,7 @@ fn draw_lines(
     chart.draw(style)
 }
 
-/// The values of a parameter, or ranges of them, with the settings that have them.
+/// Lists the values of a parameter, or ranges of them, with the settings that have them.
 fn ranges(values: &Values<'_>) -> Vec<(String, Vec<usize>)> {
     let text = |rank: usize| label(values.distinct[rank]);
     let settings = values.settings();

@@ -1,4 +1,5 @@
-//! The folder of a sweep: `plan.json`, the rows, and the files made of them. Files are written whole and renamed; only `runs.jsonl` grows.
+//! The folder of a sweep: `plan.json`, the rows, and the files made from them. Files are written completely and then renamed; only
+//! `runs.jsonl` grows.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -20,11 +21,11 @@ use migsim_output::{Form, cannot_write, read_inside, write_file};
 /// The name of the plan.
 const PLAN: &str = "plan.json";
 
-/// The report of a sweep that has ended.
+/// The report of a finished sweep.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Report {
-    /// The result, for people.
+    /// The result as text.
     pub text: String,
     /// The number of failed runs and the reason, if any failed.
     pub failures: Option<String>,
@@ -33,7 +34,7 @@ pub struct Report {
 /// Writes the plan of a folder.
 ///
 /// # Errors
-/// It cannot be written.
+/// The plan cannot be written.
 pub fn write_plan(folder: &Path, plan: &Plan) -> Result<(), Error> {
     let mut bytes = serde_json::to_vec(plan).expect("a plan is JSON");
     bytes.push(b'\n');
@@ -43,7 +44,7 @@ pub fn write_plan(folder: &Path, plan: &Plan) -> Result<(), Error> {
 /// Writes `runs.csv` of a part of a plan and returns its path.
 ///
 /// # Errors
-/// It cannot be written.
+/// The file cannot be written.
 pub fn write_runs(
     folder: &Path,
     plan: &Plan,
@@ -57,19 +58,19 @@ pub fn write_runs(
     Ok(path)
 }
 
-/// Writes texts into a folder, each under its name.
+/// Writes texts into files of a folder.
 ///
 /// # Errors
-/// One cannot be written.
+/// A file cannot be written.
 pub fn write_texts(folder: &Path, texts: &[(&str, &str)]) -> Result<(), Error> {
     let mut texts = texts.iter();
     texts.try_for_each(|(name, text)| write_file(&folder.join(name), text.as_bytes()))
 }
 
-/// Writes the tables and pictures of the rows that are there; the report of a whole sweep is in `form`.
+/// Writes the tables and pictures of the existing rows; the report of a whole sweep is in `form`.
 ///
 /// # Errors
-/// Something cannot be written.
+/// A file cannot be written.
 pub fn write(
     folder: &Path,
     plan: &Plan,
@@ -105,7 +106,7 @@ pub fn write(
     Ok(Report { text, failures })
 }
 
-/// The figures as the folder and its page have them.
+/// Draws the figures for the folder and its page.
 fn pictures(
     plan: &Plan,
     rows: &BTreeMap<String, Row>,
@@ -119,7 +120,7 @@ fn pictures(
     figures.iter().map(file).collect()
 }
 
-/// The figure `wanted` of a sweep folder, or `all`.
+/// Returns the figure `wanted` of a sweep folder, or all figures for `all`.
 ///
 /// # Errors
 /// The folder cannot be read, or it has no such figure.
@@ -136,7 +137,7 @@ pub fn figures_of(folder: &Path, wanted: &str, style: &Style) -> Result<Vec<Figu
         .collect())
 }
 
-/// The names of the figures of a sweep folder, and a sentence about each.
+/// Lists the names of the figures of a sweep folder, each with a sentence about it.
 ///
 /// # Errors
 /// The folder cannot be read, or it has no figure.
@@ -157,7 +158,7 @@ fn all_figures(folder: &Path, style: &Style) -> Result<Vec<Figure>, Error> {
     Ok(figures)
 }
 
-/// The number of failed runs, the first reason, and the table that has all of them.
+/// Describes the number of failed runs, the first reason, and the table that has all reasons.
 fn failures(rows: &[&Row], table: &Path) -> Option<String> {
     let errors: Vec<&str> = rows.iter().filter_map(|row| row.error.as_deref()).collect();
     let first = errors.first()?;
@@ -169,7 +170,7 @@ fn failures(rows: &[&Row], table: &Path) -> Option<String> {
     ))
 }
 
-/// The page of a sweep, made anew from its plan and its rows; at half-time also what is to be said of that.
+/// Makes the page of a sweep again from its plan and its rows. If runs are missing, also returns a remark about that.
 ///
 /// # Errors
 /// The folder cannot be read.
@@ -195,7 +196,7 @@ pub fn page_of(folder: &Path) -> Result<(String, Option<String>), Error> {
 /// Joins the folders of the parts of a plan into the folder `out`.
 ///
 /// # Errors
-/// A folder has no plan or another one, two rows of a run differ, runs are missing, or something cannot be written.
+/// A folder has no plan or another one, two rows of a run differ, runs are missing, or a file cannot be written.
 pub fn merge(folders: &[PathBuf], out: &Path, form: Form) -> Result<Report, Error> {
     let mut whole: Option<(&Path, Plan)> = None;
     let mut rows: BTreeMap<String, (Row, &Path)> = BTreeMap::new();
@@ -244,7 +245,7 @@ pub fn merge(folders: &[PathBuf], out: &Path, form: Form) -> Result<Report, Erro
     write(out, &plan, Shard::WHOLE, store.rows(), form)
 }
 
-/// Adds a row of a folder; of equal runs the first one is kept, and one that failed because of its input makes way.
+/// Adds a row of a folder. Of two rows for a run the first one is kept, unless that run failed because of its input.
 fn add<'f>(
     rows: &mut BTreeMap<String, (Row, &'f Path)>,
     id: String,
@@ -254,7 +255,7 @@ fn add<'f>(
         rows.insert(id, (row, folder));
         return Ok(());
     };
-    // What failed because of its input may have been mended since.
+    // A run that failed because of its input may have succeeded later, with a corrected input.
     if known.is_input && !row.is_input {
         rows.insert(id, (row, folder));
     } else if *known != row && !row.is_input {
@@ -270,7 +271,7 @@ fn add<'f>(
 /// Reads and checks the plan of a folder.
 ///
 /// # Errors
-/// It cannot be read, or its parts do not fit together.
+/// The plan cannot be read, or its parts are inconsistent.
 pub fn read_plan(folder: &Path) -> Result<Plan, Error> {
     let path = folder.join(PLAN);
     let name = path.display().to_string();
@@ -282,7 +283,7 @@ pub fn read_plan(folder: &Path) -> Result<Plan, Error> {
     Ok(plan)
 }
 
-/// A plan has a value of each parameter for each setting, and a run for each setting and seed.
+/// Checks that a plan has a value of each parameter for each setting, and a run for each setting and seed.
 fn check_plan(plan: &Plan, document: &Document) -> Result<(), Error> {
     let wrong = |key: &str, message: String| {
         let problem = document.problem(key, message);

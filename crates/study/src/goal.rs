@@ -6,7 +6,7 @@ use migsim_bsp::Scenario;
 /// A number of a row.
 pub(super) type Measure = fn(&Row) -> Option<f64>;
 
-/// The measures that are summed up of each setting: the name of its columns, their unit, and the number.
+/// The measures that are averaged for each setting: the name of its columns, their unit, and the number.
 pub(super) const MEASURES: [(&str, &str, Measure); 5] = [
     ("makespan_i", "_s", |row| row.makespan(Scenario::I)),
     ("makespan_ii", "_s", |row| row.makespan(Scenario::Ii)),
@@ -15,14 +15,14 @@ pub(super) const MEASURES: [(&str, &str, Measure); 5] = [
     ("gain", "_percent", Row::gain_percent),
 ];
 
-/// By what settings are judged.
+/// The measure by which settings are ranked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Goal {
-    /// The index in the measures.
+    /// Its index in the measures.
     pub(super) measure: usize,
 }
 
-/// The measure of which more is better.
+/// The index of the gain, the measure for which more is better.
 pub(super) const GAIN: usize = 4;
 
 impl Goal {
@@ -32,7 +32,7 @@ impl Goal {
     /// The gain of scenario iii over i.
     pub const GAIN: Self = Self { measure: GAIN };
 
-    /// Its name, for people.
+    /// Returns its name for people.
     pub fn name(self) -> &'static str {
         match self.measure {
             0 => "makespan of scenario i [s]",
@@ -43,17 +43,17 @@ impl Goal {
         }
     }
 
-    /// The same in short, over a column.
+    /// Returns its short name for a heading.
     pub(super) fn heading(self) -> &'static str {
         ["i [s]", "ii [s]", "iii [s]", "overhead [%]", "gain [%]"][self.measure]
     }
 
-    /// The number of a row.
+    /// Returns the value of the goal in a row.
     pub fn of(self, row: &Row) -> Option<f64> {
         MEASURES[self.measure].2(row)
     }
 
-    /// Whether more of it is better.
+    /// Whether a larger value is better.
     pub fn is_gain(self) -> bool {
         self.measure == GAIN
     }

@@ -1,5 +1,5 @@
-//! Heat maps of a sweep: the goal over the two most important parameters, with a panel per combination of the others. Parameters beyond
-//! [`MOST_PANELS`] panels are averaged, and the title says so.
+//! Heat maps of a sweep: the goal over the two most important parameters, with a panel per combination of the others. If there were more
+//! than [`MOST_PANELS`] panels, the goal is averaged over further parameters, and the title says so.
 
 use std::collections::BTreeMap;
 
@@ -10,22 +10,22 @@ use super::summary::Summary;
 use super::values::{MOST_VALUES, Values};
 use migsim_output::figure::{Drawing, Heat, Panel, Style};
 
-/// The most heat maps of a picture.
+/// Maximum number of heat maps in a picture.
 const MOST_PANELS: usize = 24;
 
-/// Something by column and row.
+/// Values by column and row.
 type Cells<T> = BTreeMap<(usize, usize), T>;
 
 /// Heat maps over two parameters.
 pub(super) struct Maps {
     title: String,
     axes: [(String, Vec<String>); 2],
-    /// The name of each panel, and the goal of its cells by column and row.
+    /// The name of each panel, and the goal in its cells by column and row.
     panels: Vec<(String, Cells<f64>)>,
 }
 
 impl Maps {
-    /// The maps over the two parameters with the largest effect; none if there are not two or they have too many values.
+    /// Makes the maps over the two parameters with the largest effect; none if there are fewer than two, or if they have too many values.
     pub(super) fn of(plan: &Plan, summary: &Summary) -> Option<Self> {
         let parameters = by_effect(summary);
         let [x, y, rest @ ..] = &parameters[..] else {
@@ -93,7 +93,7 @@ impl Maps {
     }
 }
 
-/// The parameters, the one with the largest effect first.
+/// Orders the parameters by effect, the largest first.
 fn by_effect(summary: &Summary) -> Vec<usize> {
     let effects = summary.effects.iter();
     let mut by_share: Vec<(usize, f64)> = effects
@@ -104,7 +104,7 @@ fn by_effect(summary: &Summary) -> Vec<usize> {
     parameters.collect()
 }
 
-/// As many of the parameters `rest` as have their own panels.
+/// Selects the first parameters of `rest` whose combinations fit into panels.
 fn with_panels(rest: &[usize], values: &[Values<'_>]) -> Vec<usize> {
     let (mut apart, mut panels) = (Vec::new(), 1);
     for &parameter in rest {
@@ -117,7 +117,7 @@ fn with_panels(rest: &[usize], values: &[Values<'_>]) -> Vec<usize> {
     apart
 }
 
-/// The mean of the goal by the ranks of the parameters `apart`, then by column and row.
+/// Averages the goal by the ranks of the parameters `apart`, then by column and row.
 fn cells(
     summary: &Summary,
     values: &[Values<'_>],

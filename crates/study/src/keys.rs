@@ -6,7 +6,7 @@ use migsim_experiment::Layers;
 use migsim_experiment::Registry;
 use migsim_policies as policy;
 
-/// Short names of keys that belong to no plug-in.
+/// Short names of keys outside plug-ins.
 const SHORT: [(&str, &str); 6] = [
     ("app", "workload.app"),
     ("mapping", "mapping"),
@@ -16,9 +16,9 @@ const SHORT: [(&str, &str); 6] = [
     ("trigger", "policy.trigger"),
 ];
 
-/// The key that a parameter's name stands for under `policy`; `None` if that policy has no such option.
+/// Returns the key that the name of a parameter means for `policy`; `None` if that policy has no such option.
 ///
-/// Flags of policies stand for their options: `alpha` is `policy.migbsp.alpha` for `migbsp`.
+/// A flag of a policy means the policy's option: `alpha` is `policy.migbsp.alpha` for `migbsp`.
 pub fn key_under(registry: &Registry, name: &str, policy: &str) -> Option<String> {
     let policies = registry.policies();
     if registry.is_policy_flag(name) {
@@ -44,7 +44,7 @@ pub fn key_under(registry: &Registry, name: &str, policy: &str) -> Option<String
     }
 }
 
-/// The keys that a name stands for under each policy, in their order.
+/// Returns the keys that a name means under each policy, in the order of the policies.
 pub fn keys_under_all(registry: &Registry, name: &str) -> Vec<Option<String>> {
     let policies = registry.policies().names();
     policies
@@ -52,7 +52,7 @@ pub fn keys_under_all(registry: &Registry, name: &str) -> Vec<Option<String>> {
         .collect()
 }
 
-/// The short name of a key, if it has one.
+/// Returns the short name of a key, if it has one.
 pub fn short_of<'n>(registry: &Registry, name: &'n str) -> &'n str {
     if let Some((short, _)) = SHORT.iter().find(|(_, key)| *key == name) {
         return short;
@@ -64,7 +64,7 @@ pub fn short_of<'n>(registry: &Registry, name: &'n str) -> &'n str {
     of_workload.unwrap_or(name)
 }
 
-/// Whether a parameter changes what is to be done or where, and not how well.
+/// Whether a parameter changes the work or the platform, and not only how well the work is scheduled.
 pub(super) fn is_work(registry: &Registry, name: &str) -> bool {
     let flags = registry.workload_flags();
     let own = [
@@ -76,14 +76,14 @@ pub(super) fn is_work(registry: &Registry, name: &str) -> bool {
         || flags.iter().any(|flag| flag.name == name)
 }
 
-/// The policy that settings name, before any experiment below them is looked at.
+/// Returns the policy that the settings name, without the experiments below them.
 pub fn policy_of(layers: &Layers) -> String {
     let named = layers.get("policy.name");
     let named = named.as_ref().and_then(Value::as_str);
     without_parts(named.unwrap_or(policy::USUAL)).to_owned()
 }
 
-/// The policy of a name with parts: `greedy` of `greedy/charm-8/menon`.
+/// Returns the policy of a name with parts: `greedy` for `greedy/charm-8/menon`.
 pub fn without_parts(name: &str) -> &str {
     if name.starts_with(policy::EXEC_PREFIX) {
         return policy::EXEC;
@@ -91,7 +91,7 @@ pub fn without_parts(name: &str) -> &str {
     name.split('/').next().unwrap_or(name)
 }
 
-/// All names that may vary, given the complete settings of one run.
+/// Lists all names that may vary, given the complete settings of one run.
 pub(super) fn known(registry: &Registry, resolved: &Value) -> Vec<String> {
     let leaves = leaves(resolved, "").into_iter();
     let mut keys: Vec<String> = leaves.map(|(key, _)| key).collect();
@@ -109,7 +109,8 @@ pub(super) fn known(registry: &Registry, resolved: &Value) -> Vec<String> {
     keys
 }
 
-/// The values inside objects, each with its path, which begins with `path`; of a list the whole, of an object without keys nothing.
+/// Lists the values inside objects, each with its path, which begins with `path`. A list counts as one value; an object without keys has
+/// none.
 pub fn leaves<'v>(value: &'v Value, path: &str) -> Vec<(String, &'v Value)> {
     let Value::Object(map) = value else {
         return vec![(path.to_owned(), value)];

@@ -1,4 +1,4 @@
-//! Sweeps: many runs of one experiment over varied keys, on all cores; each result is kept at once.
+//! Sweeps: many runs of one experiment over varied keys, on all cores; each result is stored as soon as it is done.
 //!
 //! ```text
 //! flags, sweep file ─> Sweep ─> Plan ─> run ─> Store (runs.jsonl) ─> runs.csv, summary.csv, figures, page
@@ -11,11 +11,11 @@
 //! | results: tables, pages, pictures | [`stats`], [`goal`], `values`, [`effects`], [`summary`], `printed`, [`table`], [`figures`], `heat`, [`page`] |
 //! | comparison and search | [`mod@bench`], [`bottlenecks`], [`compare`], [`compare_runs`], [`compare_page`], [`winners`], [`tune`], [`tune_report`] |
 //!
-//! A run has an identity ([`plan`]): what has a row in the [`store`] is not run again, whichever plan asked for it. Only rows and the
-//! plan are kept; all tables and pictures are made from them.
+//! A run has an identity ([`plan`]). A run with a row in the [`store`] is not repeated, whichever plan requests it. Only the rows and the
+//! plan are stored; all tables and pictures are made from them.
 //!
-//! The central types are [`Sweep`] and [`Plan`]; [`compare`] judges policies against each other, and [`tune`] searches the options of one.
-//! What a single run is, is left to the crate `experiment`.
+//! The central types are [`Sweep`] and [`Plan`]; [`compare`] compares policies with each other, and [`tune`] searches the options of one
+//! policy. The crate `experiment` does the single runs.
 //!
 //! ```
 //! assert!(migsim_study::schema().contains("\"title\": \"SweepFile\""));

@@ -10,13 +10,13 @@ use migsim_base::words::counted;
 use migsim_output::frame::{list, picture, prose, sections_page, settings};
 use migsim_output::{Cell, Table, numbers, words};
 
-/// The most settings that the page lists; `summary.csv` has all.
+/// Maximum number of settings that the page lists; `summary.csv` has all.
 const MOST_SETTINGS: usize = 1000;
 
-/// So many rows of a table are shown at first.
+/// Number of rows of a table that are shown at first.
 pub const SHOWN: usize = 25;
 
-/// The page: best setting, sensitivities, pictures, the best settings, the sweep itself.
+/// Makes the page: best setting, sensitivities, pictures, the best settings, the sweep itself.
 pub fn page(
     plan: &Plan,
     summary: &Summary,
@@ -78,7 +78,7 @@ fn best(plan: &Plan, summary: &Summary) -> Vec<String> {
     lines
 }
 
-/// The effect of each parameter, as bars; empty if one setting alone was run.
+/// Describes the effect of each parameter with bars; empty if only one setting was run.
 fn sensitivity(plan: &Plan, summary: &Summary) -> String {
     if summary.effects.is_empty() {
         return String::new();
@@ -105,7 +105,7 @@ fn sensitivity(plan: &Plan, summary: &Summary) -> String {
     table.html(SHOWN)
 }
 
-/// The figures as they are, each on paper, in an area that scrolls.
+/// Puts each figure on white, in an area that scrolls.
 fn pictures(figures: &[(&str, String)]) -> String {
     let of_figure = |(file, svg): &(&str, String)| {
         let name = file.trim_end_matches(".svg");
@@ -113,7 +113,7 @@ fn pictures(figures: &[(&str, String)]) -> String {
             "heat" => "Heat maps of the two parameters that matter most",
             _ => "Results by parameter",
         };
-        // Smaller than that it would not be legible.
+        // A smaller picture would not be legible.
         let least = width(svg) * 4 / 5;
         let picture = picture(name, what, (least, 2 * least), svg);
         format!("<h3>{what}</h3>\n{picture}")
@@ -121,14 +121,14 @@ fn pictures(figures: &[(&str, String)]) -> String {
     figures.iter().map(of_figure).collect()
 }
 
-/// The width of a drawing \[pixels\].
+/// Returns the width of a drawing \[pixels\].
 fn width(svg: &str) -> u32 {
     let rest = svg.split_once("width=\"").map(|(_, rest)| rest);
     let digits = rest.and_then(|rest| rest.split(|letter: char| !letter.is_ascii_digit()).next());
     digits.and_then(|digits| digits.parse().ok()).unwrap_or(0)
 }
 
-/// The settings with their ranks; equals have the same.
+/// Makes the table of the settings with their ranks; equal settings have equal ranks.
 pub fn ranking(plan: &Plan, summary: &Summary) -> String {
     let ranked = summary.ranked();
     if ranked.is_empty() {

@@ -1,7 +1,7 @@
 //! The plan of a sweep, made before any run: the settings, the seeds, and the identity of each run.
 //!
-//! A plan counts before it allocates, loads each setting once to see whether it is one, and says in [`Plan::notes`] what it left out.
-//! Runs are numbered setting by setting, seed by seed; every table follows that order.
+//! A plan checks its size before it allocates memory, loads each setting once to check it, and lists in [`Plan::notes`] what it left out.
+//! Runs are numbered setting by setting, and within a setting seed by seed; every table follows that order.
 
 use std::collections::BTreeSet;
 
@@ -31,7 +31,7 @@ pub enum PlanVersion {
     One,
 }
 
-/// The runs to be done; as `plan.json` it makes a folder of results complete without the files it came from.
+/// The runs to do. The file `plan.json` makes a folder of results complete without the files that the plan was made from.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
@@ -40,21 +40,21 @@ pub struct Plan {
     pub schema: PlanVersion,
     /// The version of the program.
     pub version: String,
-    /// The sweep it was made from.
+    /// The sweep from which it was made.
     pub sweep: SweepFile,
     /// The names of the parameters, the slowest first.
     pub names: Vec<String>,
-    /// The settings that change the work or its place, and not its quality.
+    /// The names of the parameters that change the work or the platform, and not only the scheduling.
     #[serde(default)]
     pub work: Vec<String>,
-    /// The values of each setting, parameter by parameter; `null` where the parameter does not apply (α of a policy without calls).
+    /// The values of each setting, parameter by parameter; `null` if the parameter does not apply (α of a policy without calls).
     pub settings: Vec<Vec<Option<Value>>>,
     /// The seeds of each setting.
     pub seeds: Vec<u64>,
     /// Whether seeds change any run.
     #[serde(default)]
     pub is_random: bool,
-    /// Whether seeds change the runs of each setting; empty in plans that do not tell.
+    /// Whether seeds change the runs of each setting; empty in plans without this information.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drawn: Vec<bool>,
     /// The margin of indifference \[%\].
@@ -66,7 +66,7 @@ pub struct Plan {
     pub indifference: Indifference,
     /// The identity of each run: setting by setting, seed by seed.
     pub runs: Vec<String>,
-    /// The combinations that were left out, and why.
+    /// Notes about combinations that were left out, with the reason.
     #[serde(default)]
     pub notes: Vec<String>,
 }
@@ -80,7 +80,7 @@ impl Plan {
         Self::make(sweep, (limits, shared), None)
     }
 
-    /// Makes the plan of `sweep` for its runs, with which it shares what it reads.
+    /// Makes the plan of `sweep`, and keeps what it reads in `common` for the runs.
     ///
     /// # Errors
     /// As [`Self::new`].
@@ -101,7 +101,7 @@ impl Plan {
         Ok(Self { notes, ..plan })
     }
 
-    /// The plan of some settings of `sweep`, each with all `seeds`, of which there is one at least. Experiments are kept in `ready`.
+    /// Makes the plan of some settings of `sweep`, each with all `seeds`, of which there is at least one. Experiments are kept in `ready`.
     ///
     /// # Errors
     /// A key is unknown, or no setting can be run.
@@ -129,7 +129,7 @@ impl Plan {
         }
         let names = sweep.parameters.iter().map(|one| one.name.clone());
         let names: Vec<String> = names.collect();
-        // A setting that draws nothing knows its run with the first seed alone.
+        // If a setting draws nothing, only the run with its first seed is known.
         let with_seeds = |(known, values): (Known, &Vec<Option<Value>>)| {
             let mut runs = known.runs;
             if runs.len() < seeds.len() {
@@ -161,12 +161,12 @@ impl Plan {
         })
     }
 
-    /// The setting and the seed of a run.
+    /// Returns the setting and the seed of a run.
     pub fn run(&self, run: usize) -> (usize, u64) {
         (run / self.seeds.len(), self.seeds[run % self.seeds.len()])
     }
 
-    /// The experiment of a setting with a seed.
+    /// Makes the experiment of a setting with a seed.
     ///
     /// # Errors
     /// The settings cannot be run.
@@ -180,7 +180,7 @@ impl Plan {
     }
 }
 
-/// The note about seeds that change nothing; none about one that nobody chose.
+/// Returns the note about seeds without effect, unless the user did not choose the seed.
 fn note_of_seeds(sweep: &Sweep, seeds: &[u64]) -> Option<String> {
     let first = seeds.first()?;
     let is_chosen = || {
@@ -197,7 +197,7 @@ fn note_of_seeds(sweep: &Sweep, seeds: &[u64]) -> Option<String> {
     }
 }
 
-/// The knowledge of each setting.
+/// Determines the properties of each setting.
 fn all_known(
     sweep: &Sweep,
     settings: &[Vec<Option<Value>>],
@@ -215,24 +215,24 @@ fn all_known(
             Err(error) if all_fail || is_misspelt(&error) => {
                 return Err(with_nearest(error, sweep, seeds[0], with));
             }
-            // It becomes a row with its error.
+            // The setting becomes a row with its error.
             Err(_) => Known::broken(sweep, values, seeds)?,
         });
     }
     Ok(all)
 }
 
-/// Whether a name is wrong, which no setting can have meant.
+/// Whether an error is an unknown name, which is a mistake in any setting.
 fn is_misspelt(error: &Error) -> bool {
     matches!(error, Error::Input(problems) if problems.iter().any(|problem| problem.unknown.is_some()))
 }
 
-/// Hints at the known key that is nearest to an unknown one that varies.
+/// Adds to an error about an unknown varied key a hint at the nearest known key.
 fn with_nearest(error: Error, sweep: &Sweep, seed: u64, with: (Limits, &Shared)) -> Error {
     let Error::Input(problems) = error else {
         return error;
     };
-    // The same without what is unknown: all that varies left out.
+    // Load the same experiment without the varied keys, of which one is unknown.
     let alone = Sweep {
         parameters: Vec::new(),
         ..sweep.clone()
@@ -255,7 +255,7 @@ fn with_nearest(error: Error, sweep: &Sweep, seed: u64, with: (Limits, &Shared))
             },
             ..problem
         };
-        // A list of the known ones says less than the nearest of all keys; any other hint says more.
+        // The nearest of all keys helps more than a list of the known keys; any other hint is kept.
         let is_open = problem
             .hint
             .as_ref()
@@ -272,7 +272,7 @@ fn with_nearest(error: Error, sweep: &Sweep, seed: u64, with: (Limits, &Shared))
     Error::Input(problems.into_iter().map(hinted).collect())
 }
 
-/// The seeds of each setting: those that were asked for, or the one of the experiment.
+/// Returns the seeds of each setting: the requested ones, or that of the experiment.
 pub(super) fn seeds(sweep: &Sweep) -> Result<Vec<u64>, Error> {
     let hint = "seeds are whole numbers, each of them once, as in `--seeds 1..20`";
     let wrong = |message: String| Error::from(Problem::new(message).key("seed").hint(hint));

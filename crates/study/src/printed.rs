@@ -1,6 +1,6 @@
-//! The printed result of a sweep: the place of the files, the best settings, the effect of each parameter.
+//! The printed result of a sweep: the path of the files, the best settings, the effect of each parameter.
 //!
-//! People get the best ten settings; programs get all of them, as `summary.csv` or as JSON.
+//! The output for people has the best ten settings; the output for programs has all, as `summary.csv` or as JSON.
 
 use std::io;
 
@@ -15,14 +15,14 @@ use super::summary::{Summary, by_name};
 use migsim_base::words::counted;
 use migsim_output::{Cell, Column, Form, Sheet, Table, Tone, numbers, words};
 
-/// The most settings that people are shown.
+/// Maximum number of settings in the output for people.
 const MOST_SHOWN: usize = 10;
 
 impl Summary {
-    /// The whole in one of the forms; `runs` of the plan are in the folder `place`.
+    /// Prints the result in one of the forms; the files of the plan are in the folder `place`.
     ///
     /// # Errors
-    /// Memory cannot be written, which does not happen.
+    /// Writing to memory fails, which does not happen.
     pub(super) fn printed(
         &self,
         plan: &Plan,
@@ -60,7 +60,7 @@ impl Summary {
         sheet
     }
 
-    /// The best settings, a column per parameter.
+    /// Makes the table of the best settings, with a column per parameter.
     fn table(&self, plan: &Plan, ranked: &[usize]) -> Table {
         let mut table = Table::new("settings", "", &self.columns(plan, ranked));
         for &index in ranked.iter().take(MOST_SHOWN) {
@@ -69,7 +69,7 @@ impl Summary {
         table
     }
 
-    /// The same for pages: all of `ranked`, with ranks, and bars between the best mean and the worst.
+    /// Makes the table of all `ranked` settings for pages, with ranks, and with bars between the best mean and the worst.
     pub(super) fn ranking(&self, plan: &Plan, ranked: &[usize]) -> Table {
         let mut columns = vec![numbers("rank", "rank")];
         columns.extend(self.columns(plan, ranked));
@@ -106,7 +106,7 @@ impl Summary {
         table
     }
 
-    /// Whether a setting is the best one or not separated from it.
+    /// Whether a setting is the best one, or is not separated from it.
     fn is_as_good_as_best(&self, setting: usize) -> bool {
         self.best.binary_search(&setting).is_ok()
             || self.not_separated.binary_search(&setting).is_ok()
@@ -162,7 +162,8 @@ impl Summary {
         row
     }
 
-    /// A difference to the baseline: good or bad news where it exceeds the margin of indifference, corrected for the number of settings.
+    /// Formats a difference from the baseline. It is coloured if it exceeds the margin of indifference, corrected for the number of
+    /// settings.
     fn difference(&self, sample: Option<Sample>, baseline: f64) -> Cell {
         let Some(sample) = sample else {
             return Cell::empty();
@@ -217,7 +218,7 @@ impl Summary {
         })
     }
 
-    /// The effect of each parameter, for people.
+    /// Describes the effect of each parameter for people.
     fn sensitivity_lines(&self, plan: &Plan) -> Vec<String> {
         if self.effects.is_empty() {
             return Vec::new();

@@ -1,6 +1,6 @@
-//! Experiments that a plan has loaded and that are soon to run: they need not be loaded a second time.
+//! Experiments that a plan has loaded and that will soon run, so that they are not loaded twice.
 //!
-//! There is room for as many as fit into [`ROOM`]; the others are loaded again. Results are the same either way.
+//! Experiments are kept as long as they fit into [`ROOM`]; the others are loaded again. The results are the same either way.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use migsim_experiment::Experiment;
 use migsim_platform::{LoadedPlatform, memory_of};
 
-/// The memory that they may take \[B\], as estimated.
+/// Maximum memory of the kept experiments \[B\], as estimated.
 const ROOM: f64 = 16e6;
-/// The memory of the settings of an experiment, and of its lists per process \[B\].
+/// Estimated memory of the settings of an experiment, and of its lists per process \[B\].
 const SETTINGS: f64 = 16e3;
 const PROCESS: f64 = 64.0;
 
@@ -21,9 +21,9 @@ pub(super) struct Ready(Mutex<Kept>);
 #[derive(Debug, Default)]
 struct Kept {
     experiments: BTreeMap<String, Experiment>,
-    /// Their memory \[B\].
+    /// Memory that they take \[B\].
     taken: f64,
-    /// The platform of the last one: the next one often shares it.
+    /// The platform of the last experiment; the next one often shares it.
     platform: Option<Arc<LoadedPlatform>>,
 }
 
@@ -48,12 +48,12 @@ impl Ready {
         kept.experiments.insert(run.to_owned(), experiment);
     }
 
-    /// The experiment that was kept for a run; it is kept no longer.
+    /// Returns the experiment that was kept for a run, and removes it.
     pub(super) fn take(&self, run: &str) -> Option<Experiment> {
         self.kept().experiments.remove(run)
     }
 
-    /// Drops what was kept for runs that are not done.
+    /// Drops the experiments of runs that will not be done.
     pub(super) fn clear(&self) {
         *self.kept() = Kept::default();
     }

@@ -1,10 +1,10 @@
-//! The row of a run: its numbers, or the reason of its failure.
+//! The row of a run: its numbers, or the reason for its failure.
 
 use serde::{Deserialize, Serialize};
 
 use migsim_bsp::Scenario;
 
-/// The results of one run, all scenarios; what was not run is empty.
+/// The results of all scenarios of one run; the values of a scenario that was not run are empty.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Row {
@@ -22,13 +22,13 @@ pub struct Row {
     /// The reason why there are no results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// Whether that is because of settings or files, which may be other ones the next time.
+    /// Whether the failure is due to settings or files, which may be corrected before the next run.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_input: bool,
 }
 
 impl Row {
-    /// The row of a run that failed.
+    /// Makes the row of a run that failed.
     pub fn failed(error: String, is_input: bool) -> Self {
         Self {
             error: Some(error),
@@ -37,17 +37,17 @@ impl Row {
         }
     }
 
-    /// The makespan of a scenario \[s\].
+    /// Returns the makespan of a scenario \[s\].
     pub fn makespan(&self, scenario: Scenario) -> Option<f64> {
         self.makespan_s[scenario as usize]
     }
 
-    /// The overhead of scenario ii: `100 (T_ii - T_i) / T_i` \[%\].
+    /// Computes the overhead of scenario ii: `100 (T_ii - T_i) / T_i` \[%\].
     pub fn overhead_percent(&self) -> Option<f64> {
         Some(0.0 - self.saved(Scenario::Ii)?)
     }
 
-    /// The gain of scenario iii: `100 (T_i - T_iii) / T_i` \[%\].
+    /// Computes the gain of scenario iii: `100 (T_i - T_iii) / T_i` \[%\].
     pub fn gain_percent(&self) -> Option<f64> {
         self.saved(Scenario::Iii)
     }

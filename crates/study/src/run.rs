@@ -1,8 +1,8 @@
 //! Executes the missing runs of a plan on all threads; each row is stored as soon as it is done.
 //!
-//! Work that runs have in common is done once: platforms and built-in experiments are read once; for all policies and their options
-//! scenario i, in which none is asked, is simulated once, and so are supersteps with equal placements ([`migsim_bsp::Memo`]). Rows
-//! do not depend on that, nor on the number of threads.
+//! Common work of runs is done once. Platforms and built-in experiments are read once. Scenario i, in which no policy is called, is
+//! simulated once for all policies and their options. Supersteps with equal placements are simulated once ([`migsim_bsp::Memo`]). The rows
+//! depend neither on this sharing nor on the number of threads.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -28,12 +28,12 @@ pub struct Common {
     pub files: Shared,
     /// Experiments that the plan has loaded.
     pub(super) ready: Ready,
-    /// The shared data of runs that differ in nothing but their policies, by all else.
+    /// The shared data of runs that differ only in their policies; the key is all other settings.
     alike: Mutex<BTreeMap<String, Arc<Alike>>>,
     room: MemoBudget,
 }
 
-/// Runs that differ in nothing but their policies.
+/// The shared data of runs that differ only in their policies.
 #[derive(Debug)]
 struct Alike {
     /// The makespan of scenario i \[s\].
@@ -46,13 +46,13 @@ struct Alike {
 pub struct Done(AtomicU64);
 
 impl Done {
-    /// Runs done so far.
+    /// Returns the number of finished runs.
     pub fn runs(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// A part of a plan: every `of`-th run, from the one `index` (counted from 0) on.
+/// A part of a plan: every `of`-th run, starting with the run `index` (counted from 0).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shard {
     /// The index of the part, counted from 0.
@@ -65,15 +65,15 @@ impl Shard {
     /// The whole plan.
     pub const WHOLE: Self = Self { index: 0, of: 1 };
 
-    /// The runs of `plan` that belong to it, each with its identity; those of others cost nothing.
+    /// Lists the runs of `plan` in this part, each with its identity.
     pub fn runs(self, plan: &Plan) -> impl Iterator<Item = (usize, &str)> {
         let own = plan.runs.iter().map(String::as_str).enumerate();
         own.skip(self.index).step_by(self.of)
     }
 }
 
-/// The runs of a part of `plan` that are to be done: those without a row. What failed because of its input is tried again, since that may
-/// have changed. Of runs with equal identity the first is done.
+/// Lists the runs of a part of `plan` that are still to do: those without a row, and those that failed because of their input, which may
+/// have changed. Of runs with equal identity, the first one is listed.
 pub fn missing_from(plan: &Plan, shard: Shard, rows: &BTreeMap<String, Row>) -> Vec<usize> {
     let mut seen = BTreeSet::new();
     let is_missing = |id: &str| rows.get(id).is_none_or(|row| row.is_input);
@@ -83,10 +83,10 @@ pub fn missing_from(plan: &Plan, shard: Shard, rows: &BTreeMap<String, Row>) -> 
         .collect()
 }
 
-/// Does `runs` of the plan and keeps their rows.
+/// Does `runs` of the plan and stores their rows.
 ///
 /// # Errors
-/// A row cannot be written. Runs that fail are rows.
+/// A row cannot be written. A run that fails is no error: it gives a row.
 pub fn run(
     (sweep, plan): (&Sweep, &Plan),
     runs: &[usize],
@@ -108,7 +108,7 @@ pub fn run(
     done_with
 }
 
-/// The row of a run of the plan.
+/// Does a run of the plan and returns its row.
 pub fn row((sweep, plan): (&Sweep, &Plan), run: usize, (limits, common): (Limits, &Common)) -> Row {
     let load = || match common.ready.take(&plan.runs[run]) {
         Some(experiment) => Ok(experiment),
@@ -120,12 +120,12 @@ pub fn row((sweep, plan): (&Sweep, &Plan), run: usize, (limits, common): (Limits
         }
         Err(error) => failed(&error, true),
     };
-    // A fault of the program (of a new policy, say) ends its own run only.
+    // A fault of the program (of a new policy, for example) ends only its own run.
     catch_unwind(AssertUnwindSafe(attempt))
         .unwrap_or_else(|_| Row::failed("the program is at fault: the run panicked".into(), false))
 }
 
-/// An error as a row: in one line.
+/// Makes a row from an error, in one line.
 fn failed(error: &Error, is_input: bool) -> Row {
     let lines: Vec<String> = error
         .to_string()
@@ -153,7 +153,7 @@ fn simulated(experiment: &Experiment, common: &Common) -> Result<Row, Error> {
     let mut row = Row::default();
     for &scenario in &experiment.config.scenarios {
         if scenario == Scenario::I {
-            // Two threads may both simulate it: the values are equal.
+            // Two threads may both simulate it; the values are equal.
             let alone = match alike.alone.get() {
                 Some(&makespan) => makespan,
                 None => outcome(scenario)?.makespan.get(),

@@ -1,20 +1,20 @@
-//! Paired tests over seeds that show which policies are faster than which, corrected for their number, with a margin of indifference.
+//! Paired tests over seeds that show which policies are faster than others, corrected for their number, with a margin of indifference.
 //!
-//! *Hypotheses.* For each ordered pair of policies one hypothesis says that the first is slower than the second by the margin at most. It is
-//! tested by Student's t of the differences seed by seed (Student 1908), one-sided, against the margin. The procedure of Holm (A simple
+//! *Hypotheses.* For each ordered pair of policies there is one hypothesis: the first is slower than the second by at most the margin. It
+//! is tested one-sided with Student's t of the differences seed by seed (Student 1908), against the margin. The procedure of Holm (A simple
 //! sequentially rejective multiple test procedure, Scandinavian Journal of Statistics 1979) over all `K (K - 1)` hypotheses keeps the
-//! probability of any false rejection below 5 %, whatever the dependence between the tests. With two policies and no margin, this is the
+//! probability of any false rejection below 5 %, however the tests depend on each other. With two policies and no margin, this is the
 //! two-sided paired test at 95 %.
 //!
-//! *Why all pairs.* The best policy is chosen from the same seeds. A policy that is the fastest by chance makes the differences to it
-//! too large, so that Holm's procedure over the `K - 1` differences to it exceeds its level. Comparisons with the best (Hsu, Multiple
-//! Comparisons, 1996) control another error: their claim "not better than the others" is true of policies that are equal.
-//! `docs/guide/compare.md` has the simulated levels, `tests/statistics.rs` repeats the simulation.
+//! *Why all pairs.* The best policy is chosen from the same seeds. If a policy is the fastest by chance, the differences from it are too
+//! large, so that Holm's procedure over only the `K - 1` differences from it exceeds its level. Comparisons with the best (Hsu, Multiple
+//! Comparisons, 1996) control another error: their claim "not better than the others" is true for equal policies. `docs/guide/compare.md`
+//! has the simulated levels; `tests/statistics.rs` repeats the simulation.
 //!
-//! *Rank.* 1 + the number of policies that are faster: equal ranks where the seeds show no order.
+//! *Rank.* The rank is 1 plus the number of faster policies. Ranks are equal if the seeds show no order.
 //!
-//! *Without chance* one run decides, and a policy is faster if the difference exceeds the margin. A single seed where seeds matter
-//! separates nothing.
+//! *Without random choices* one run decides, and a policy is faster if the difference exceeds the margin. If seeds matter, a single seed
+//! separates no policies.
 
 use std::str::FromStr;
 
@@ -25,22 +25,22 @@ use super::stats::{Sample, quantile, tail};
 /// The probability of any false statement in a comparison.
 pub const LEVEL: f64 = 0.05;
 
-/// The probability with which the stated number of seeds separates a difference.
+/// Probability with which the stated number of seeds separates a difference.
 const POWER: f64 = 0.8;
 
-/// The largest number of seeds that is stated.
+/// Maximum number of seeds that is stated.
 const MOST_SEEDS: usize = 10_000;
 
-/// Maximum degrees of freedom of quantiles in a search for a number of seeds; beyond it they change by less than 1 %.
+/// Maximum degrees of freedom of quantiles in a search for a number of seeds; above it, the quantiles change by less than 1 %.
 const MOST_FREEDOM: usize = 200;
 
-/// Difference that makes no difference, in percent of the mean makespan of the best policy.
+/// Margin of indifference, in percent of the mean makespan of the best policy: smaller differences do not matter.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Indifference(f64);
 
 impl Default for Indifference {
-    /// 0.5 %: below the median error of the simulated times against the published ones (`results/README.md`).
+    /// The default is 0.5 %, below the median error of the simulated times against the published ones (`results/README.md`).
     fn default() -> Self {
         Self(0.5)
     }
@@ -60,24 +60,24 @@ impl FromStr for Indifference {
 }
 
 impl Indifference {
-    /// Whether it is the margin that holds where none is set.
+    /// Whether it is the default margin.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
     pub(super) fn is_usual(&self) -> bool {
         *self == Self::default()
     }
 
-    /// The margin \[%\].
+    /// Returns the margin \[%\].
     pub fn percent(self) -> f64 {
         self.0
     }
 
-    /// The difference for which a number of seeds is stated \[%\]: twice the margin, and 1 % at least.
+    /// Returns the difference for which a number of seeds is stated \[%\]: twice the margin, and at least 1 %.
     pub fn separable_percent(self) -> f64 {
         (2.0 * self.0).max(1.0)
     }
 }
 
-/// What a comparison rests on.
+/// The conditions of the tests of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Basis {
     /// The number of seeds.
@@ -94,12 +94,12 @@ impl Basis {
         self.is_random && self.seeds > 1
     }
 
-    /// The correction of the tests for their number, as JSON names it.
+    /// Returns the correction of the tests for their number, as JSON names it.
     pub fn correction(self) -> &'static str {
         if self.has_tests() { "holm" } else { "none" }
     }
 
-    /// The margin in the unit of the numbers: percentage points of a gain, or percent of the best mean of a time.
+    /// Returns the margin in the unit of the numbers: percentage points of a gain, or percent of the best mean of a time.
     pub(super) fn margin(self, is_gain: bool, best: f64) -> f64 {
         let percent = self.indifference.percent();
         if is_gain {
@@ -109,7 +109,7 @@ impl Basis {
         }
     }
 
-    /// The probability of a difference at least as large if the true one is the margin at most.
+    /// Computes the probability of a difference at least as large if the true difference is at most the margin.
     fn probability(self, difference: Sample, margin: f64) -> f64 {
         let above = difference.mean - margin;
         let error = match difference.deviation {
@@ -126,17 +126,18 @@ impl Basis {
         }
     }
 
-    /// Returns whether a difference is larger than `margin`, which has the same unit, as one of `tests` two-sided tests (Bonferroni).
+    /// Whether a difference is larger than `margin`, which has the same unit, as one of `tests` two-sided tests (Bonferroni).
     pub fn is_above(self, difference: Sample, margin: f64, tests: usize) -> bool {
         self.probability(difference, margin) <= LEVEL / (2 * tests.max(1)) as f64
     }
 
-    /// The number of policies that are faster than each, from their makespans by seed, with a margin in the same unit.
+    /// Counts, for each policy, the policies that are faster, from the makespans by seed, with a margin in the same unit.
     pub fn faster(self, times: &[&[f64]], margin: f64) -> Vec<usize> {
         self.faster_drawn(times, &vec![self.is_random; times.len()], margin)
     }
 
-    /// The same if seeds change the makespans of `drawn` policies alone, with a margin in the same unit: one run tells all of the others.
+    /// Counts the faster policies as [`Self::faster`], where seeds change only the makespans of the `drawn` policies; the others need one
+    /// run.
     pub fn faster_drawn(self, times: &[&[f64]], drawn: &[bool], margin: f64) -> Vec<usize> {
         let policies = times.len();
         let mut tests: Vec<(f64, usize)> = Vec::new();
@@ -163,8 +164,8 @@ impl Basis {
         faster
     }
 
-    /// The number of seeds that would separate a policy `difference` above the best one with a probability of 80 %, with the same margin and
-    /// the same deviation of paired differences, among `policies`; none above 10 000.
+    /// Computes the number of seeds that would separate a policy `difference` above the best one with a probability of 80 %. The margin and
+    /// the deviation of paired differences stay the same, among `policies` policies; none above 10 000.
     pub fn seeds_to_separate(
         self,
         difference: f64,
@@ -199,13 +200,13 @@ impl Basis {
     }
 }
 
-/// Differences of two policies seed by seed.
+/// Computes the differences of two policies seed by seed.
 pub(super) fn difference(own: &[f64], other: &[f64]) -> Option<Sample> {
     let pairs = own.iter().zip(other);
     Sample::of(&pairs.map(|(own, other)| own - other).collect::<Vec<f64>>())
 }
 
-/// Rounds a number up to two digits: it rests on an estimated deviation.
+/// Rounds a number up to two digits, because it depends on an estimated deviation.
 fn rounded_up(number: usize) -> usize {
     let mut unit = 1;
     while number / unit >= 100 {
@@ -257,7 +258,7 @@ mod tests {
         assert_eq!(basis(1, false, 0.5).faster(&times, 0.5), [0, 0, 2]);
         assert_eq!(basis(1, false, 0.0).faster(&times, 0.0), [0, 1, 2]);
         assert_eq!(basis(1, true, 0.0).faster(&times, 0.0), [0, 0, 0]);
-        // Only the second one is drawn.
+        // Only the second policy depends on seeds.
         let drawn = [false, true, false];
         assert_eq!(
             basis(1, true, 0.0).faster_drawn(&times, &drawn, 0.0),

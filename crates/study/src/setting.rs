@@ -1,4 +1,5 @@
-//! One setting of a plan: its policy, its flags, its experiment, its properties known before the run, and the identities of its runs.
+//! One setting of a plan: its policy, its flags, its experiment, its properties that are known before the run, and the identities of its
+//! runs.
 
 use std::fmt::Write as _;
 
@@ -12,7 +13,7 @@ use migsim_base::document::sha256;
 use migsim_base::error::Error;
 use migsim_experiment::{Experiment, Flag, Layers, Limits, NOTES, Remark, Shared, remove_notes};
 
-/// The policy of a setting; where it does not say, that of the experiment.
+/// Returns the policy of a setting, or else that of the experiment.
 pub(super) fn policy_of(sweep: &Sweep, values: &[Option<Value>]) -> String {
     let varied = sweep.parameters.iter().zip(values);
     let named = varied
@@ -21,7 +22,7 @@ pub(super) fn policy_of(sweep: &Sweep, values: &[Option<Value>]) -> String {
     named.map_or_else(|| keys::policy_of(&sweep.layers()), str::to_owned)
 }
 
-/// The values of a setting as flags, each with its whole key.
+/// Returns the values of a setting as flags, each with its whole key.
 pub fn varied(sweep: &Sweep, values: &[Option<Value>]) -> Vec<Flag> {
     let policy = policy_of(sweep, values);
     let pairs = sweep.parameters.iter().zip(values);
@@ -37,13 +38,13 @@ pub fn varied(sweep: &Sweep, values: &[Option<Value>]) -> Vec<Flag> {
         .collect()
 }
 
-/// The settings of a run: what does not vary, and on top of it, in one layer with the fixed flags, what does.
+/// Returns the settings of a run: settings that do not vary, and above them one layer with the fixed flags and the varied values.
 ///
-/// They are those of `migsim run` with the fixed flags and then `--set KEY=VALUE` for each varied key: it wins over an object that holds
-/// it, and constants of the network that flags give hold for each network that varies.
+/// They are the settings of `migsim run` with the fixed flags, followed by `--set KEY=VALUE` for each varied key. A varied key wins over an
+/// object that holds it. Constants of the network that flags set apply to each network that varies.
 pub fn layers(sweep: &Sweep, values: &[Option<Value>], seed: Option<u64>) -> Layers {
     let mut varied = varied(sweep, values);
-    // Whole objects first: a key inside one of them wins over it, whichever was named first.
+    // Whole objects come first, so that a key inside an object wins over it in any order of the flags.
     varied.sort_by_key(|one| one.key.split(['.', '[']).count());
     let is_inside = |one: &&Flag| varied.iter().any(|around| one.is_inside(&around.key));
     let (inside, around): (Vec<&Flag>, Vec<&Flag>) = sweep.fixed.iter().partition(is_inside);
@@ -59,7 +60,7 @@ pub fn layers(sweep: &Sweep, values: &[Option<Value>], seed: Option<u64>) -> Lay
             value: seed.into(),
         });
     }
-    // Where values come from is for people: runs of a sweep do without.
+    // The origins of values are for people; runs of a sweep leave them out.
     flags.push(Flag {
         key: "origins".into(),
         flag: "origins".into(),
@@ -70,7 +71,7 @@ pub fn layers(sweep: &Sweep, values: &[Option<Value>], seed: Option<u64>) -> Lay
     layers
 }
 
-/// The experiment of some values with a seed, which is the one of the experiment unless the sweep has seeds.
+/// Loads the experiment of some values with a seed; without seeds in the sweep, the seed of the experiment is kept.
 pub(super) fn load(
     sweep: &Sweep,
     values: &[Option<Value>],
@@ -82,10 +83,10 @@ pub(super) fn load(
     Experiment::load_shared(&sweep.registry, &layers, limits, shared)
 }
 
-/// The knowledge of a setting before it is run.
+/// The properties of a setting that are known before its runs.
 #[derive(Debug)]
 pub(super) struct Known {
-    /// The identities of its runs: with each seed, or with the first alone if seeds change nothing.
+    /// The identities of its runs: one for each seed, or only that of the first seed if seeds change nothing.
     pub(super) runs: Vec<String>,
     pub(super) uses_seed: bool,
     /// The remark about the settings that were filled in.
@@ -95,7 +96,7 @@ pub(super) struct Known {
 }
 
 impl Known {
-    /// The knowledge of settings that are no experiment.
+    /// Makes the properties of settings that are not a valid experiment.
     pub(super) fn broken(
         sweep: &Sweep,
         values: &[Option<Value>],
@@ -111,7 +112,7 @@ impl Known {
     }
 }
 
-/// Reads a setting with the first of `seeds`, without running it; the experiment is kept for its run in `ready`.
+/// Reads a setting with the first of `seeds`, without running it, and keeps the experiment for its run in `ready`.
 pub(super) fn known(
     sweep: &Sweep,
     values: &[Option<Value>],
@@ -134,7 +135,7 @@ pub(super) fn known(
     Ok(known)
 }
 
-/// The identities of the runs of a setting with each of `seeds`, whether they change anything or not.
+/// Computes the identities of the runs of a setting with each of `seeds`, even if seeds change nothing.
 pub(super) fn runs_of(
     sweep: &Sweep,
     values: &[Option<Value>],
@@ -145,10 +146,10 @@ pub(super) fn runs_of(
     Ok(Identity::of(&experiment).ids(seeds))
 }
 
-/// The number of hexadecimal digits of the SHA-256 that name a run: 128 bits.
+/// Number of hexadecimal digits of the SHA-256 that identify a run: 128 bits.
 const DIGITS: usize = 32;
 
-/// The settings of a run that its results depend on, but for the seed.
+/// The settings on which the results of a run depend, except the seed.
 #[derive(Debug)]
 struct Identity(Value);
 
@@ -164,12 +165,12 @@ impl Identity {
         Self(settings)
     }
 
-    /// Settings that are no experiment: whatever was given.
+    /// Makes the identity of settings that are not a valid experiment: all given settings.
     fn of_broken(given: &Value) -> Self {
         Self(json!({ "given": given, "version": env!("CARGO_PKG_VERSION") }))
     }
 
-    /// The name of the run with `seed`.
+    /// Returns the name of the run with `seed`.
     fn id(&mut self, seed: u64) -> String {
         self.0["seed"] = seed.into();
         let mut digest = sha256(self.0.to_string().as_bytes());
@@ -177,13 +178,13 @@ impl Identity {
         digest
     }
 
-    /// The names of the runs with each of `seeds`.
+    /// Returns the names of the runs with each of `seeds`.
     fn ids(mut self, seeds: &[u64]) -> Vec<String> {
         seeds.iter().map(|seed| self.id(*seed)).collect()
     }
 }
 
-/// All that scenario i of an experiment depends on, as a text: not the policy, which is never asked there.
+/// Returns as a text all settings on which scenario i depends; the policy, which is never called there, is left out.
 pub(super) fn of_scenario_i(experiment: &Experiment) -> String {
     let settings = experiment.resolved.as_object().into_iter().flatten();
     let is_kept = |key: &str| !NOTES.contains(&key) && key != "policy" && key != "scenarios";

@@ -13,16 +13,16 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::memory::{self, Limits};
 use migsim_experiment::{Flag, lookup};
 
-/// The most runs of a plan: their names and rows must fit in memory.
+/// Maximum number of runs of a plan, because their names and rows must fit in memory.
 pub const MOST_RUNS: u64 = 1_000_000;
 
-/// The most settings or values that a message names.
+/// Maximum number of settings or values that a message names.
 pub(super) const MOST_NAMED: usize = 5;
 
-/// The hint at two settings of one key.
+/// The hint for two settings of one key.
 const ONE_OF_TWO: &str = "leave one of the two out";
 
-/// Checks that nothing varies twice, and that nothing that varies is fixed by a flag, seeds included.
+/// Checks that no key varies twice, and that no varied key is fixed by a flag, seeds included.
 pub(super) fn check_parameters(sweep: &Sweep) -> Result<(), Error> {
     let mut problems = Vec::new();
     let mut refuse = |message: String, source: &str, hint: &str| {
@@ -66,7 +66,7 @@ pub(super) fn check_parameters(sweep: &Sweep) -> Result<(), Error> {
     }
 }
 
-/// A part of a whole object that varies is not given a second time: the rows would show a value that does not hold.
+/// Refuses a flag for a part of a whole object that varies, because the rows would then show a wrong value.
 fn check_parts(sweep: &Sweep) -> Vec<Problem> {
     let mut problems = Vec::new();
     let under = |name: &str| keys::keys_under_all(&sweep.registry, name);
@@ -98,7 +98,7 @@ fn check_parts(sweep: &Sweep) -> Vec<Problem> {
     problems
 }
 
-/// Refuses what is too large before anything is allocated for it.
+/// Refuses a plan that is too large, before memory is allocated for it.
 pub(super) fn check_count(sweep: &Sweep, limits: Limits) -> Result<(), Error> {
     let counts = counts(sweep);
     let settings = match sweep.combine {
@@ -168,7 +168,7 @@ pub(super) fn counts(sweep: &Sweep) -> Vec<u64> {
     parameters.map(|one| one.spec.count()).collect()
 }
 
-/// The values of all settings; of those that differ only in parameters that do not apply, the first.
+/// Lists the values of all settings. Of settings that differ only in parameters that do not apply, the first is kept.
 pub(super) fn settings(
     sweep: &Sweep,
     notes: &mut Vec<String>,
@@ -199,13 +199,13 @@ pub(super) fn settings(
     Ok(settings)
 }
 
-/// The values of a setting, given as one index per parameter; none where a parameter does not apply.
+/// Returns the values of a setting, given by one index per parameter; none for a parameter that does not apply.
 pub(super) fn applied(sweep: &Sweep, ranks: &[u64]) -> Vec<Option<Value>> {
     let specs = sweep.parameters.iter().zip(ranks);
     let values = specs.map(|(one, rank)| Some(one.spec.get(*rank)));
     let mut values: Vec<Option<Value>> = values.collect();
     let policy = policy_of(sweep, &values);
-    // Where there is no load, its parameters do not apply.
+    // Without a load, the parameters of the load do not apply.
     let is_gone = |(one, value): (&Parameter, &Option<Value>)| {
         let value = value_of(&one.name, value.as_ref()?);
         value.is_null().then(|| one.name.clone())
@@ -222,7 +222,7 @@ pub(super) fn applied(sweep: &Sweep, ranks: &[u64]) -> Vec<Option<Value>> {
     values
 }
 
-/// Each parameter applies to one setting at least.
+/// Checks that each parameter applies to at least one setting.
 pub(super) fn check_options(sweep: &Sweep, settings: &[Vec<Option<Value>>]) -> Result<(), Error> {
     for (index, one) in sweep.parameters.iter().enumerate() {
         if settings.iter().all(|setting| setting[index].is_none()) {

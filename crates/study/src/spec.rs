@@ -1,18 +1,18 @@
 //! The notation of the values of a parameter: `2,4,8,16`, `0.1..0.9:0.1`, `1..5`, `ufrgs,mine.json`, `10..50:10 ms`.
 //!
 //! Ranges include both ends and are counted in decimal digits, so that the third value of `0.1..0.9:0.1` is 0.3 and not
-//! 0.30000000000000004. Whole numbers need no step; a range of decimals without a step is for plans that draw
-//! (it has [`FINE`] steps then). Nothing is allocated for a range: its values are computed when they are asked for.
+//! 0.30000000000000004. Whole numbers need no step. A range of decimals without a step is for plans that draw their settings; it then has
+//! [`FINE`] steps. The values of a range are computed on request and take no memory.
 
 use serde_json::Value;
 
 use migsim_base::document::typed_value;
 use migsim_output::guarded;
 
-/// The steps of a range of decimals that has none of its own.
+/// Number of steps of a range of decimals without a step.
 pub const FINE: u64 = 10_000;
 
-/// The digits that numbers of ranges may have before the point, and those that they may have after it.
+/// Maximum number of digits before the decimal point of numbers in ranges, and after it.
 const MOST_DIGITS: u32 = 15;
 
 /// The values of a parameter, in the order in which they are written.
@@ -40,10 +40,10 @@ struct Range {
 }
 
 impl Spec {
-    /// Reads values as they are written on the command line.
+    /// Reads values as typed on the command line.
     ///
     /// # Errors
-    /// What is wrong with them, in a sentence.
+    /// A value is wrong; the text says how, in a sentence.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut parts = Vec::new();
         for part in split(text) {
@@ -66,7 +66,7 @@ impl Spec {
         })
     }
 
-    /// Values that were read elsewhere, written as `text`.
+    /// Makes values from a list; `text` is their written form.
     pub fn list(values: Vec<Value>, text: impl Into<String>) -> Self {
         Self {
             parts: values.into_iter().map(Part::One).collect(),
@@ -74,7 +74,7 @@ impl Spec {
         }
     }
 
-    /// Reads values as they stand in a sweep file: a text as on the command line, a list of values, or one value.
+    /// Reads values as written in a sweep file: a text as on the command line, a list of values, or one value.
     ///
     /// # Errors
     /// As [`Self::parse`].
@@ -88,7 +88,7 @@ impl Spec {
         Ok(Self::list(parts, value.to_string()))
     }
 
-    /// The values one by one, as they would stand in a list of a sweep file; a range stays a text.
+    /// Returns the values as a list for a sweep file; a range stays a text.
     pub fn to_json(&self) -> Value {
         let one = |part: &Part| match part {
             Part::One(value) => Some(value.clone()),
@@ -100,7 +100,7 @@ impl Spec {
         }
     }
 
-    /// The same with other single values; ranges stay as they are.
+    /// Replaces the single values; ranges stay as they are.
     #[must_use]
     pub fn map_single(mut self, map: impl Fn(&Value) -> Value) -> Self {
         for part in &mut self.parts {
@@ -111,7 +111,7 @@ impl Spec {
         self
     }
 
-    /// The number of values.
+    /// Counts the values.
     pub fn count(&self) -> u64 {
         let counts = self.parts.iter().map(|part| match part {
             Part::One(_) => 1,
@@ -127,10 +127,10 @@ impl Spec {
             .any(|part| matches!(part, Part::Range(range) if range.is_fine))
     }
 
-    /// The value `index`, counted from 0.
+    /// Returns the value `index`, counted from 0.
     ///
     /// # Panics
-    /// There are not so many.
+    /// There are fewer values.
     pub fn get(&self, index: u64) -> Value {
         let mut rest = index;
         for part in &self.parts {
@@ -144,7 +144,7 @@ impl Spec {
         unreachable!("the index is below the count")
     }
 
-    /// The single values, and the first and last of each range.
+    /// Lists the single values, and the first and last value of each range.
     pub fn ends(&self) -> Vec<Value> {
         let ends = |part: &Part| match part {
             Part::One(value) => vec![value.clone()],
@@ -153,12 +153,12 @@ impl Spec {
         self.parts.iter().flat_map(ends).collect()
     }
 
-    /// All values.
+    /// Lists all values.
     pub fn values(&self) -> impl Iterator<Item = Value> {
         (0..self.count()).map(|index| self.get(index))
     }
 
-    /// As it was written.
+    /// Returns the values as they were written.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -175,7 +175,7 @@ impl Range {
     }
 }
 
-/// A decimal of `digits` digits after the point.
+/// Formats a decimal with `digits` digits after the decimal point.
 fn written(decimal: i128, digits: u32) -> String {
     if digits == 0 {
         return decimal.to_string();
@@ -188,12 +188,12 @@ fn written(decimal: i128, digits: u32) -> String {
     let sign = if decimal < 0 { "-" } else { "" };
     let rest = format!("{rest:0width$}", width = digits as usize);
     let rest = rest.trim_end_matches('0');
-    // At least one digit after the point: the values of a range are either all whole or all decimals.
+    // Keep at least one digit after the point: the values of a range are either all whole or all decimals.
     let rest = if rest.is_empty() { "0" } else { rest };
     format!("{sign}{whole}.{rest}")
 }
 
-/// `a..b`, `a..b:step` and both with a unit; `None` if it is something else.
+/// Reads `a..b`, `a..b:step` and both with a unit; `None` for any other text.
 fn range(text: &str) -> Result<Option<Range>, String> {
     let Some((start, rest)) = text.split_once("..") else {
         return Ok(None);
@@ -207,7 +207,7 @@ fn range(text: &str) -> Result<Option<Range>, String> {
         None => (rest, None),
     };
     let (Some(start), Some(stop)) = (decimal(start), decimal(stop)) else {
-        return Ok(None); // a range of hosts, say
+        return Ok(None); // for example a range of hosts
     };
     let step = step
         .map(|step| {
@@ -233,7 +233,7 @@ fn range(text: &str) -> Result<Option<Range>, String> {
         return Ok(Some(if digits == 0 {
             counted(start, stop, 1, 0, unit, false)
         } else {
-            // Four more digits than needed: the steps are a ten-thousandth of the range.
+            // Add four digits, because a step is a ten-thousandth of the range.
             let (start, stop) = (start * i128::from(FINE), stop * i128::from(FINE));
             let step = ((stop - start) / i128::from(FINE)).max(1);
             counted(start, stop, step, digits + 4, unit, true)
@@ -270,7 +270,7 @@ fn counted(
     }
 }
 
-/// A number as an integer and how many of its digits stand after the point.
+/// Reads a number as an integer and the number of its digits after the decimal point.
 fn decimal(text: &str) -> Option<(i128, u32)> {
     let text = text.trim();
     let (number, exponent) = match text.split_once(['e', 'E']) {
@@ -289,7 +289,7 @@ fn decimal(text: &str) -> Option<(i128, u32)> {
     }
     let mantissa: i128 = format!("{whole}{rest}").parse().ok()?;
     let digits = i32::try_from(rest.len()).ok()? - exponent;
-    // Numbers of a range are brought to the same digits: there must be room for those of all of them.
+    // The numbers of a range get the same number of digits, so there must be room for the digits of all of them.
     let (mantissa, digits) = match u32::try_from(digits) {
         Ok(digits) if digits <= MOST_DIGITS => (mantissa, digits),
         Ok(_) => return None,
@@ -299,7 +299,7 @@ fn decimal(text: &str) -> Option<(i128, u32)> {
     is_small.then_some((mantissa, digits))
 }
 
-/// Splits at the commas that are in no bracket and no quotes.
+/// Splits a text at the commas outside brackets and quotes.
 pub(super) fn split(text: &str) -> Vec<&str> {
     let (mut parts, mut start, mut depth, mut is_quoted) = (Vec::new(), 0, 0_i32, false);
     for (at, letter) in text.char_indices() {
@@ -318,7 +318,7 @@ pub(super) fn split(text: &str) -> Vec<&str> {
     parts
 }
 
-/// A value as a table shows it: a text as it is, anything else as JSON; a float without a fraction as a whole number.
+/// Formats a value for a table: a text unchanged, any other value as JSON, a float without a fraction as a whole number.
 pub fn label(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -329,7 +329,7 @@ pub fn label(value: &Value) -> String {
     }
 }
 
-/// The value as a cell of a table: a text is guarded, a number is as it is.
+/// Formats a value as a cell of a table: a text is guarded, a number is unchanged.
 pub fn cell(value: Option<&Value>) -> String {
     match value {
         Some(Value::String(text)) => guarded(text).into_owned(),

@@ -1,7 +1,7 @@
-//! The best static start beside the policies of a comparison: its scenario i, seed by seed.
+//! The best static start in a comparison of policies: its scenario i, seed by seed.
 //!
-//! Policies are compared from one start. What a better start has for free is no merit of a policy, so the comparison also names the built-in
-//! rule of placement with the least mean makespan of scenario i, in which nothing moves.
+//! Policies are compared from one start. A gain that a better start has for free is no merit of a policy. The comparison therefore also
+//! names the built-in rule of placement with the lowest mean makespan of scenario i, in which no process moves.
 
 use super::separate::Basis;
 use super::stats::{Sample, short};
@@ -17,13 +17,13 @@ const MAKESPAN: Meaning = Meaning::new(
     "the mean makespan of scenario i from the best static start, over the seeds",
 );
 
-/// The best static start beside the policies.
+/// The best static start, compared with the policies.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct StaticStanding {
     /// The rule that places the processes.
     pub rule: Rule,
-    /// The makespan of scenario i from there \[s\].
+    /// Makespan of scenario i from this start \[s\].
     pub makespan: Sample,
     /// Whether the policies start there, too.
     pub is_own: bool,
@@ -33,21 +33,21 @@ pub struct StaticStanding {
     pub gain: Option<Sample>,
     /// The makespan of scenario i from the start of each rule \[s\].
     pub all: Vec<(Rule, Sample)>,
-    /// The makespan of the best policy \[s\], the mean over the seeds.
+    /// Makespan of the best policy \[s\], mean over the seeds.
     best_policy: f64,
     /// The start in words.
     words: &'static str,
 }
 
 impl StaticStanding {
-    /// The label of its row.
+    /// Returns the label of its row.
     pub fn label(&self) -> String {
         format!("never from {}", self.rule.name())
     }
 
-    /// The comparison of it with `policy`, the best of `policies`, in a sentence.
+    /// Compares it with `policy`, the best of `policies` policies, in a sentence.
     ///
-    /// Both are chosen from the same seeds, so that each pair of a policy and a start counts as a test.
+    /// Both the start and the policy are chosen from the same seeds, so that each pair of them counts as a test.
     pub(super) fn sentence(&self, policy: &str, basis: Basis, policies: usize) -> Sentence {
         if self.is_own {
             return "No built-in start is faster without moves than the start of these runs."
@@ -86,7 +86,7 @@ impl StaticStanding {
     }
 }
 
-/// The standing of the best static start: `starts` by seed, the makespans of the best policy and of scenario i by seed \[s\].
+/// Finds the best static start from `starts` by seed, and from the makespans of the best policy and of scenario i by seed \[s\].
 pub(super) fn static_standing(
     starts: &[Vec<StaticStart>],
     best_policy: &[f64],
@@ -160,7 +160,7 @@ mod tests {
     #[test]
     fn the_best_start_is_compared_seed_by_seed() {
         let starts = [seed(30.0, 10.0), seed(32.0, 12.0), seed(34.0, 14.0)];
-        // The policy is 12 s behind with each seed: 24 s against 12 s in the mean.
+        // The policy is 12 s behind with each seed: its mean is 24 s, compared with 12 s.
         let best =
             static_standing(&starts, &[22.0, 24.0, 26.0], Some(&[40.0, 48.0, 56.0])).unwrap();
         assert_eq!((best.rule, best.behind.mean), (Rule::ByCore, -12.0));

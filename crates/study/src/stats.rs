@@ -1,8 +1,8 @@
-//! Mean, standard deviation and the 95 % confidence interval of a few numbers.
+//! Mean, standard deviation and 95 % confidence interval of a few numbers.
 
 use serde::{Deserialize, Serialize};
 
-/// A sample in short; as JSON it is an [`Estimate`].
+/// Statistics of a sample; as JSON it is an [`Estimate`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(into = "Estimate")]
 pub struct Sample {
@@ -10,12 +10,12 @@ pub struct Sample {
     pub count: usize,
     /// Their mean, in their unit.
     pub mean: f64,
-    /// The standard deviation of what they were drawn from, with n - 1, in their unit; `None` for a single number.
+    /// Standard deviation of the distribution, estimated with n - 1, in their unit; `None` for a single number.
     pub deviation: Option<f64>,
 }
 
 impl Sample {
-    /// The sample of some numbers; `None` of none.
+    /// Computes the statistics of some numbers; `None` if there are none.
     pub fn of(numbers: &[f64]) -> Option<Self> {
         let count = numbers.len();
         if count == 0 {
@@ -33,33 +33,34 @@ impl Sample {
         })
     }
 
-    /// Half the width of the 95 % confidence interval of the mean, `t · s / √n` (Student 1908); `None` for a single number.
+    /// Computes half the width of the 95 % confidence interval of the mean, in the unit of the numbers, `t · s / √n` (Student 1908); `None`
+    /// for a single number.
     pub fn half_width(&self) -> Option<f64> {
         let deviation = self.deviation?;
         Some(quantile(INNER, self.count - 1) * deviation / (self.count as f64).sqrt())
     }
 
-    /// The mean with half of its interval, for people.
+    /// Formats the mean with half the width of its interval.
     pub fn shown(&self) -> String {
         with_half(self.mean, self.half_width())
     }
 }
 
-/// A mean over seeds, as files keep it.
+/// A mean over seeds, as files store it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Estimate {
     /// The mean, in the unit of the quantity.
     pub mean: f64,
-    /// The standard deviation, with n - 1, in the unit of the quantity; none of a single seed.
+    /// Standard deviation, with n - 1, in the unit of the quantity; none for a single seed.
     pub deviation: Option<f64>,
-    /// Half the width of the 95 % confidence interval, in the unit of the quantity; none of a single seed.
+    /// Half the width of the 95 % confidence interval, in the unit of the quantity; none for a single seed.
     pub ci95: Option<f64>,
 }
 
 impl Estimate {
-    /// The mean with half of its interval, for people.
+    /// Formats the mean with half the width of its interval.
     pub fn shown(&self) -> String {
         with_half(self.mean, self.ci95)
     }
@@ -75,17 +76,18 @@ impl From<Sample> for Estimate {
     }
 }
 
-/// The mean; that of equal numbers is that number exactly.
+/// Computes the mean; for equal numbers it is exactly that number.
 pub(super) fn mean(numbers: &[f64]) -> f64 {
     let first = numbers.first().copied().unwrap_or_default();
     let rest: f64 = numbers.iter().map(|number| number - first).sum();
     first + rest / numbers.len().max(1) as f64
 }
 
-/// The probability that lies inside the intervals.
+/// Probability inside the intervals.
 const INNER: f64 = 0.95;
 
-/// The t between which and -t the probability `inside` lies, for Student's t distribution with `freedom` degrees of freedom, by bisection.
+/// Finds, by bisection, the t for which Student's distribution with `freedom` degrees of freedom has the probability `inside` between -t
+/// and t.
 pub(super) fn quantile(inside: f64, freedom: usize) -> f64 {
     let (mut low, mut high) = (0.0, 1.0);
     while inner(high, freedom) < inside {
@@ -102,12 +104,13 @@ pub(super) fn quantile(inside: f64, freedom: usize) -> f64 {
     f64::midpoint(low, high)
 }
 
-/// The probability above t, for t from 0 on.
+/// Computes the probability above t, for t ≥ 0.
 pub(super) fn tail(t: f64, freedom: usize) -> f64 {
     ((1.0 - inner(t, freedom)) / 2.0).max(0.0)
 }
 
-/// The probability between -t and t for whole degrees of freedom (Abramowitz and Stegun 1964, 26.7.3 and 26.7.4), with θ = atan(t/√ν).
+/// Computes the probability between -t and t for whole degrees of freedom (Abramowitz and Stegun 1964, 26.7.3 and 26.7.4), with θ =
+/// atan(t/√ν).
 fn inner(t: f64, freedom: usize) -> f64 {
     let angle = (t / (freedom as f64).sqrt()).atan();
     let (sine, cosine) = angle.sin_cos();
@@ -127,7 +130,7 @@ fn inner(t: f64, freedom: usize) -> f64 {
     }
 }
 
-/// A number in about four digits.
+/// Formats a number with about four digits.
 pub fn short(number: f64) -> String {
     match number.abs() {
         0.0 => "0".into(),
@@ -139,7 +142,7 @@ pub fn short(number: f64) -> String {
     }
 }
 
-/// A number with half of its interval, if there is one, for people.
+/// Formats a number with half the width of its interval, if there is one.
 pub fn with_half(mean: f64, half: Option<f64>) -> String {
     match half {
         Some(half) => format!("{} ± {}", short(mean), short(half)),
@@ -153,7 +156,7 @@ mod tests {
 
     #[test]
     fn students_t_is_that_of_the_tables() {
-        // Two-sided 95 %: any table of the t distribution.
+        // The values are in any table of the t distribution, two-sided 95 %.
         let table = [
             (1, 12.706),
             (2, 4.303),

@@ -3,9 +3,9 @@
 //! ```text
 //! 9f86d081884c7d65 {"id":"5f3c...","row":{"makespan_s":[40.9,42.4,34.7],...}}
 //! ```
-//! Each line begins with the first 16 digits of the SHA-256 of the rest. A process that is killed leaves at most one line that is cut
-//! off; whatever does not agree with its checksum is taken out when the folder is opened again, and those runs are done anew.
-//! The later of two rows of a run counts. One process at a time writes to a folder: the file is locked.
+//! Each line begins with the first 16 digits of the SHA-256 of the rest. A process that is killed leaves at most one incomplete line. Lines
+//! that do not match their checksum are removed when the folder is opened again, and their runs are repeated. Of two rows of a run, the
+//! later one counts. Only one process at a time writes to a folder, because the file is locked.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions, symlink_metadata};
@@ -22,7 +22,7 @@ use migsim_output::{Draft, cannot_write, inside, locked};
 /// The name of the file.
 pub const FILE: &str = "runs.jsonl";
 
-/// The digits of a checksum.
+/// Number of digits of a checksum.
 const DIGITS: usize = 16;
 
 /// A line of the file.
@@ -32,21 +32,21 @@ struct Record {
     row: Row,
 }
 
-/// The rows of a folder, open for more.
+/// The rows of a folder, to which more can be added.
 #[derive(Debug)]
 pub struct Store {
-    /// The file of the rows, unless they are only in memory.
+    /// The file of the rows; none for rows in memory only.
     file: Option<(PathBuf, File)>,
     rows: BTreeMap<String, Row>,
-    /// Lines that did not agree with their checksums; they are no longer in the file.
+    /// Number of lines that did not match their checksums; they were removed from the file.
     pub dropped: usize,
-    /// A page of the rows that were there when it was opened; removed when there are more.
+    /// A page made from the rows at the time of opening; it is removed when a row is added.
     stale: Option<PathBuf>,
-    /// The file before damaged lines were taken out: its lock holds off who opened it just then.
+    /// The file with damaged lines that was replaced. Its lock stops another process that opened this file just before.
     _replaced: Option<File>,
 }
 
-/// The page that `migsim report` has written into a folder, if there is one; a file of another origin is none.
+/// Finds the page that `migsim report` wrote into a folder, if there is one; a file from another source does not count.
 fn page_of(folder: &Path) -> Option<PathBuf> {
     const START: u64 = 1024;
     let path = folder.join("report.html");
@@ -60,7 +60,7 @@ fn page_of(folder: &Path) -> Option<PathBuf> {
 
 /// Opens the file of rows.
 fn open(path: &Path) -> Result<File, Error> {
-    // Through a link rows would be added to a file of somebody else.
+    // Rows must not be written through a link into another file.
     if symlink_metadata(path).is_ok_and(|found| !found.is_file()) {
         let problem = Problem::new("the runs are kept in a file, and this is none");
         return Err(problem
@@ -74,10 +74,10 @@ fn open(path: &Path) -> Result<File, Error> {
 }
 
 impl Store {
-    /// Opens the store of a folder, which is made if it does not exist.
+    /// Opens the store of a folder, and makes the folder if it does not exist.
     ///
     /// # Errors
-    /// It cannot be read or written, or another process has it open.
+    /// The folder cannot be read or written, or another process has it open.
     pub fn open(folder: &Path) -> Result<Self, Error> {
         let path = folder.join(FILE);
         let name = path.display().to_string();
@@ -90,7 +90,7 @@ impl Store {
         let (rows, dropped) = read(&bytes);
         let mut replaced = None;
         if dropped > 0 {
-            // Written beside it and renamed: a kill leaves the one or the other.
+            // A new file is written and renamed: if the process is killed, either the old or the new file is left.
             let whole: Vec<&[u8]> = lines(&bytes)
                 .filter(|line| record(line).is_some())
                 .collect();
@@ -110,7 +110,7 @@ impl Store {
         })
     }
 
-    /// A store that keeps nothing on the disk.
+    /// Makes a store that writes nothing to the disk.
     pub fn in_memory() -> Self {
         Self {
             file: None,
@@ -121,25 +121,25 @@ impl Store {
         }
     }
 
-    /// All rows, by the identity of their run.
+    /// Returns all rows by the identities of their runs.
     pub fn rows(&self) -> &BTreeMap<String, Row> {
         &self.rows
     }
 
-    /// The row of a run, if it is there.
+    /// Returns the row of a run, if there is one.
     pub fn get(&self, id: &str) -> Option<&Row> {
         self.rows.get(id)
     }
 
-    /// Adds the row of a run, in one write: it survives the process from here on.
+    /// Adds the row of a run in one write. From then on it is kept even if the process ends.
     ///
     /// # Errors
-    /// It cannot be written.
+    /// The row cannot be written.
     pub fn add(&mut self, id: &str, row: Row) -> Result<(), Error> {
         if let Some((path, file)) = &mut self.file {
             let end = file.stream_position();
             file.write_all(line(id, &row).as_bytes()).map_err(|error| {
-                // A line that is cut off would run into the next one.
+                // Remove the incomplete line, which the next line would continue.
                 let _ = end.and_then(|end| file.set_len(end));
                 cannot_write(&path.display().to_string(), &error)
             })?;
@@ -152,10 +152,10 @@ impl Store {
         Ok(())
     }
 
-    /// Makes sure that everything is on the disk.
+    /// Waits until the disk has stored all rows.
     ///
     /// # Errors
-    /// It is not.
+    /// The disk cannot store them.
     pub fn sync(&self) -> Result<(), Error> {
         let Some((path, file)) = &self.file else {
             return Ok(());
@@ -184,7 +184,7 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.split_inclusive(|byte| *byte == b'\n')
 }
 
-/// The rows of the lines that agree with their checksums, and how many do not.
+/// Reads the rows of the lines that match their checksums, and counts the other lines.
 fn read(bytes: &[u8]) -> (BTreeMap<String, Row>, usize) {
     let (mut rows, mut dropped) = (BTreeMap::new(), 0);
     for line in lines(bytes) {
@@ -208,10 +208,10 @@ fn record(line: &[u8]) -> Option<Record> {
     serde_json::from_slice(json).ok()
 }
 
-/// The rows of a folder, which is not changed.
+/// Reads the rows of a folder without a change to it.
 ///
 /// # Errors
-/// They cannot be read.
+/// The rows cannot be read.
 pub fn rows(folder: &Path) -> Result<BTreeMap<String, Row>, Error> {
     let path = folder.join(FILE);
     let cannot = |error: &dyn std::fmt::Display| {
@@ -229,7 +229,7 @@ pub fn rows(folder: &Path) -> Result<BTreeMap<String, Row>, Error> {
     Ok(read(&bytes).0)
 }
 
-/// The same; none where there are no rows yet.
+/// Reads the rows of a folder; none if there is no file of rows yet.
 ///
 /// # Errors
 /// As [`rows`].
@@ -319,11 +319,11 @@ mod tests {
         assert_eq!((store.rows.len(), store.dropped), (2, 1));
         assert!(store.get("r1").is_none());
         store.add("r1", row(1.1)).unwrap();
-        // The lock is that of the file with the damaged line taken out.
+        // The lock belongs to the file without the damaged line.
         assert!(Store::open(folder.path()).is_err());
         drop(store);
         let again = Store::open(folder.path()).unwrap();
-        // It is told of once.
+        // The damaged line is reported once.
         assert_eq!((again.rows.len(), again.dropped), (3, 0));
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
     }

@@ -1,5 +1,5 @@
-//! `runs.csv`: one row per run in plan order, with every varied key, the seed and the results. Threads, processes and kills do not change
-//! it.
+//! `runs.csv`: one row per run in the order of the plan, with every varied key, the seed and the results. Its content does not depend on
+//! the number of threads and processes, nor on interruptions.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -28,10 +28,10 @@ const COLUMNS: [&str; 14] = [
     "straight_returns",
 ];
 
-/// The table of the runs of a part of the plan, as far as they are there.
+/// Writes the table of the runs of a part of the plan that have a row.
 ///
 /// # Errors
-/// Memory cannot be written, which does not happen.
+/// Writing to memory fails, which does not happen.
 pub fn runs_csv(plan: &Plan, shard: Shard, rows: &BTreeMap<String, Row>) -> io::Result<Vec<u8>> {
     let mut table = csv::Writer::from_writer(Vec::new());
     table.write_field("setting")?;
@@ -58,7 +58,7 @@ pub fn runs_csv(plan: &Plan, shard: Shard, rows: &BTreeMap<String, Row>) -> io::
     table.into_inner().map_err(csv::IntoInnerError::into_error)
 }
 
-/// The results of a run; a float is written with as many digits as it takes to read it back exactly.
+/// Formats the results of a run; a float has the digits that it needs to read back exactly.
 fn fields(row: &Row) -> [String; 11] {
     let float = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
     let count = |value: Option<u64>| value.map(|value| value.to_string()).unwrap_or_default();

@@ -1,13 +1,13 @@
-//! A search for good settings with a budget of runs, and the gain of the best one on fresh seeds.
+//! A search for good settings with a budget of runs, and the measured gain of the best one on fresh seeds.
 //!
 //! Half of the budget goes to *successive halving* (Jamieson and Talwalkar, Non-stochastic Best Arm Identification and Hyperparameter
-//! Optimization, AISTATS 2016): settings are drawn, all run with few seeds, the better half with twice as many, and so on. Where nothing is
-//! random one seed says all, and this is random search (Bergstra and Bengio, Random Search for Hyper-Parameter Optimization, JMLR 2012). The
-//! other half goes to *compass search* (Kolda, Lewis and Torczon, Optimization by Direct Search, SIAM Review 2003): from the best setting
-//! on, the values on both sides of each parameter's are tried, the best of all is the next centre, and where none is better the
-//! steps are halved; when they end, the next best setting is a centre.
+//! Optimization, AISTATS 2016): settings are drawn, all run with few seeds, then the better half with twice as many, and so on. If nothing
+//! is random, one seed is enough, and the method becomes random search (Bergstra and Bengio, Random Search for Hyper-Parameter
+//! Optimization, JMLR 2012). The other half goes to *compass search* (Kolda, Lewis and Torczon, Optimization by Direct Search, SIAM Review
+//! 2003). From the best setting, the search tries values on both sides of each parameter's value, and the best of all settings becomes the
+//! next centre. If no setting is better, the steps are halved. When the steps end, the next best setting becomes a centre.
 //!
-//! Settings are drawn from one stream ([`Purpose::Tune`]) and compared on the same seeds; which runs are done does not depend on threads.
+//! Settings are drawn from one stream ([`Purpose::Tune`]) and compared on the same seeds. The choice of runs does not depend on threads.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
@@ -34,25 +34,25 @@ use migsim_base::words::counted;
 use migsim_experiment::Registry;
 use migsim_experiment::{Limits, Shared, lookup};
 
-/// The most values of a parameter: the place of the default among them is looked for one by one.
+/// Maximum number of values of a parameter, because the search for the default among them is linear.
 const MOST_VALUES: u64 = 100_000;
 
-/// By how much seeds grow and settings shrink from round to round.
+/// Factor by which the number of seeds grows, and that of settings shrinks, from round to round.
 const HALVING: usize = 2;
 
-/// The number of settings looked at to see whether seeds change anything.
+/// Number of settings that are checked to find whether seeds change results.
 const LOOKED_AT: u64 = 32;
 
-/// The first step of a compass: a quarter of the values.
+/// Divisor of the first step of a compass search: a quarter of the values.
 const FIRST_STEP: u64 = 4;
 
-/// The number of fresh seeds if none are given.
+/// Number of fresh seeds if none are given.
 pub const FRESH: u64 = 20;
 
-/// The values of the parameters, in their order; none where one does not apply.
+/// The values of the parameters, in their order; none for a parameter that does not apply.
 pub type Setting = Vec<Option<Value>>;
 
-/// The options of `policy` that have a usual range and that nobody has fixed.
+/// Lists the options of `policy` that have a usual range and that are not fixed.
 ///
 /// # Errors
 /// A range cannot be read, which is a fault of the policy.
@@ -62,7 +62,7 @@ pub fn usual_parameters(
     is_fixed: impl Fn(&str) -> bool,
 ) -> Result<Vec<Parameter>, Error> {
     let Ok(entry) = registry.policies().find(policy) else {
-        return Ok(Vec::new()); // an unknown policy is reported as such later on
+        return Ok(Vec::new()); // an unknown policy is reported later
     };
     let key = |option: &str| format!("policy.{policy}.{option}");
     let is_free = |option: &str| !is_fixed(option) && !is_fixed(&key(option));
@@ -78,20 +78,20 @@ pub fn usual_parameters(
     .collect()
 }
 
-/// A search: its goal and its means.
+/// A search: its goal and its resources.
 #[derive(Debug)]
 pub struct Tuning<'a> {
-    /// The experiment and what varies; its seeds are those of the search.
+    /// The experiment and the varied parameters; its seeds are those of the search.
     pub sweep: &'a Sweep,
     /// The goal.
     pub goal: Goal,
     /// The margin of indifference of the comparison with the defaults.
     pub indifference: Indifference,
-    /// The most runs of the search.
+    /// Maximum number of runs of the search.
     pub budget: usize,
-    /// The seeds on which the best setting and the defaults are compared; none: 20 after the largest of the search.
+    /// The seeds for the comparison of the best setting with the defaults; none stands for 20 seeds after the largest one of the search.
     pub fresh: Option<&'a Spec>,
-    /// The memory of a run.
+    /// The memory limit of a run.
     pub limits: Limits,
     /// The common data of the runs.
     pub common: &'a Common,
@@ -116,10 +116,10 @@ pub struct Found {
 }
 
 impl Tuning<'_> {
-    /// Searches and compares.
+    /// Searches for the best setting and compares it with the defaults.
     ///
     /// # Errors
-    /// What varies, the seeds or the budget are wrong, no setting can be run, or a row cannot be written.
+    /// A parameter, the seeds or the budget is wrong, no setting can be run, or a row cannot be written.
     pub fn run(&self) -> Result<Found, Error> {
         self.check()?;
         let seeds = seeds(self.sweep)?;
@@ -164,7 +164,7 @@ impl Tuning<'_> {
         let settings = tried.len();
         let all = self.plan(tried, all_seeds.into_iter().collect())?;
         let rows = self.rows(&asked);
-        // In the order of the plan: that of the rows is that of their identities, which say nothing to a reader.
+        // Use the order of the plan; the order of the rows is that of the run identities, which has no meaning.
         let done = all.runs.iter().filter_map(|id| rows.get(id));
         let errors: Vec<&String> = done.filter_map(|row| row.error.as_ref()).collect();
         let report = TuneReport {
@@ -202,7 +202,7 @@ impl Tuning<'_> {
         by_name(&self.names(), setting)
     }
 
-    /// Checks that the parameters can vary, and that none has more values than can be looked through.
+    /// Checks that the parameters can vary, and that none has too many values for a linear search.
     fn check(&self) -> Result<(), Error> {
         let sweep = self.sweep;
         if sweep.parameters.is_empty() {
@@ -212,7 +212,7 @@ impl Tuning<'_> {
                 .hint("name the varied parameters, for example `--vary costs.move.order=serial,parallel`")
                 .into());
         }
-        // Ranges without a step are as good as any here.
+        // A range without a step is allowed here.
         check_parameters(&Sweep {
             combine: Combine::Random(1),
             ..sweep.clone()
@@ -232,7 +232,7 @@ impl Tuning<'_> {
     fn fresh_seeds(&self, known: &[u64]) -> Result<Vec<u64>, Error> {
         let known: BTreeSet<u64> = known.iter().copied().collect();
         let Some(spec) = self.fresh else {
-            // After the largest seed there is the first again.
+            // After the largest 64-bit number, seeds continue at 0.
             let after = |next| known.last().copied().unwrap_or(0).wrapping_add(next);
             let others = (1..=u64::MAX)
                 .map(after)
@@ -254,7 +254,7 @@ impl Tuning<'_> {
         }
     }
 
-    /// The values that the parameters have if nothing is tuned.
+    /// Returns the values that the parameters have without tuning.
     fn defaults(&self, seed: u64) -> Result<Setting, Error> {
         let alone = Sweep {
             parameters: Vec::new(),
@@ -268,7 +268,7 @@ impl Tuning<'_> {
         Ok(self.sweep.parameters.iter().map(value).collect())
     }
 
-    /// Whether seeds change anything, of the defaults or of some settings that are drawn.
+    /// Whether seeds change the result of the defaults or of some drawn settings.
     fn is_random(&self, defaults: &Setting, seeds: &[u64]) -> Result<bool, Error> {
         let mut some = self.drawn(LOOKED_AT);
         check_options(self.sweep, &some)?;
@@ -279,7 +279,7 @@ impl Tuning<'_> {
         Ok(plan.seeds.len() > 1)
     }
 
-    /// The first settings of the stream.
+    /// Draws the first settings of the stream.
     fn drawn(&self, count: u64) -> Vec<Setting> {
         let mut stream = Stream::new(self.sweep.draw_seed, Purpose::Tune);
         let ranks = draw::random(count, &counts(self.sweep), &mut stream);
@@ -295,7 +295,7 @@ impl Tuning<'_> {
         Plan::of(self.sweep, settings, seeds, (self.limits, shared), ready)
     }
 
-    /// The plan of some settings and seeds, when all of its runs are there.
+    /// Makes the plan of some settings and seeds, and does all of its runs.
     fn done(&self, settings: Vec<Setting>, seeds: Vec<u64>) -> Result<Plan, Error> {
         let plan = self.plan(settings, seeds)?;
         let runs = {
@@ -314,7 +314,7 @@ impl Tuning<'_> {
             .collect()
     }
 
-    /// The goal of each run of the plan, setting by setting; none of a run that failed.
+    /// Returns the goal of each run of the plan, setting by setting; none for a run that failed.
     fn goals(&self, plan: &Plan) -> Vec<Vec<Option<f64>>> {
         let store = self.store.lock().unwrap_or_else(PoisonError::into_inner);
         let of = |id: &String| store.get(id).and_then(|row| self.goal.of(row));
@@ -322,7 +322,7 @@ impl Tuning<'_> {
         settings.map(|ids| ids.iter().map(of).collect()).collect()
     }
 
-    /// Compares the first setting of a plan with its last.
+    /// Compares the first setting of a plan with the last one.
     fn comparison(&self, plan: &Plan) -> Comparison {
         let goals = self.goals(plan);
         let (best, defaults) = (&goals[0], &goals[goals.len() - 1]);
@@ -352,21 +352,21 @@ impl Tuning<'_> {
     }
 }
 
-/// A setting as something that can be looked up.
+/// Returns a key under which a setting can be looked up.
 fn key(setting: &[Option<Value>]) -> Vec<Option<String>> {
     let labels = setting.iter().map(|value| value.as_ref().map(label));
     labels.collect()
 }
 
-/// A search that is under way.
+/// The state of a search.
 struct Search<'a> {
     tuning: &'a Tuning<'a>,
     seeds: &'a [u64],
-    /// Runs done so far.
+    /// Number of finished runs.
     spent: usize,
-    /// Their names.
+    /// The identities of these runs.
     asked: BTreeSet<String>,
-    /// All settings that were run, the defaults first.
+    /// All settings that were run, first the defaults.
     tried: Vec<Setting>,
     /// The mean of each setting that was run with all seeds.
     means: BTreeMap<Vec<Option<String>>, Option<f64>>,
@@ -381,7 +381,7 @@ impl Search<'_> {
         self.tuning.budget.saturating_sub(self.spent)
     }
 
-    /// Runs settings and returns them from the best to the worst; of equals the earlier one is the better.
+    /// Runs settings and returns them from the best to the worst; of equal ones, the earlier first.
     fn scored(
         &mut self,
         method: &str,
@@ -420,7 +420,7 @@ impl Search<'_> {
         Ok(scored)
     }
 
-    /// The better mean comes first, a failure last.
+    /// Orders two means: the better one first, a failure last.
     fn order(&self, a: Option<f64>, b: Option<f64>) -> std::cmp::Ordering {
         let sign = if self.tuning.goal.is_gain() {
             -1.0
@@ -431,7 +431,7 @@ impl Search<'_> {
         number(a).total_cmp(&number(b))
     }
 
-    /// The best setting that the budget finds.
+    /// Returns the best setting that the budget finds.
     fn search(&mut self, defaults: &Setting) -> Result<Setting, Error> {
         let mut found = self.halving(defaults)?;
         for centre in found.clone() {
@@ -455,7 +455,7 @@ impl Search<'_> {
         )))
     }
 
-    /// Successive halving; what is left at its end, from the best on. The defaults stay to the end.
+    /// Does successive halving and returns the remaining settings, the best first. The defaults stay until the end.
     fn halving(&mut self, defaults: &Setting) -> Result<Vec<Scored>, Error> {
         let seeds = self.seeds.len();
         let first = first_round(self.tuning.budget.div_ceil(2).saturating_sub(seeds), seeds);
@@ -487,7 +487,7 @@ impl Search<'_> {
         }
     }
 
-    /// Compass search from `centre` on; where it ends.
+    /// Does a compass search from `centre`, and returns its last centre.
     fn compass(&mut self, mut centre: Scored) -> Result<Scored, Error> {
         let longest = counts(self.tuning.sweep).into_iter().max().unwrap_or(1);
         let mut step = (longest / FIRST_STEP).max(1);
@@ -498,7 +498,7 @@ impl Search<'_> {
             let mut new: Vec<Setting> = around.into_iter().filter(is_new).collect();
             new.truncate(affordable);
             if !new.is_empty() {
-                // The centre, which costs nothing, comes first: of equals it stays.
+                // The centre, which needs no new run, comes first, so that it stays among equal ones.
                 new.insert(0, centre.0.clone());
                 let best = self
                     .scored("compass", new, self.seeds.len())?
@@ -516,17 +516,18 @@ impl Search<'_> {
         Ok(centre)
     }
 
-    /// The settings that differ from one in a single parameter: by `step` of its values, or fewer where it has few, on both sides.
+    /// Lists the settings that differ from `centre` in one parameter, on both sides, by `step` values, or by fewer if the parameter has
+    /// few.
     fn around(&self, centre: &Setting, step: u64) -> Vec<Setting> {
         let sweep = self.tuning.sweep;
         let longest = counts(sweep).into_iter().max().unwrap_or(1);
         let mut around = Vec::new();
         for (index, one) in sweep.parameters.iter().enumerate() {
             let Some(value) = &centre[index] else {
-                continue; // no option of this policy
+                continue; // this policy has no such option
             };
             let (place, count) = (place(&one.spec, value), one.spec.count());
-            // In proportion: a step of a quarter is a quarter of each.
+            // The step is in proportion: a quarter of the longest parameter is a quarter of each parameter.
             let own = (step * count / longest).max(1);
             let sides = [place.checked_sub(own), Some(place), place.checked_add(own)];
             for rank in sides.into_iter().flatten().filter(|rank| *rank < count) {
@@ -543,7 +544,8 @@ impl Search<'_> {
         around
     }
 
-    /// The setting with the options that its policy has: those of another policy left out, missing ones at the first of their values.
+    /// Adapts a setting to the options of its policy: options of another policy are removed, and missing ones get the first of their
+    /// values.
     fn under_policy(&self, setting: Setting) -> Setting {
         let sweep = self.tuning.sweep;
         let policy = policy_of(sweep, &setting);
@@ -557,9 +559,9 @@ impl Search<'_> {
     }
 }
 
-/// The number of settings with which successive halving begins, so that it takes no more than `budget` runs: two at least.
+/// Computes the number of settings for the first round of successive halving that takes at most `budget` runs; at least two.
 fn first_round(budget: usize, seeds: usize) -> Option<usize> {
-    // Rounds are nested: each adds the seeds that the one before has not had.
+    // Rounds are nested: each one adds the seeds that the previous round did not use.
     let cost = |first: usize| {
         let (mut settings, mut own, mut runs) = (first, 1, first);
         while own < seeds {
@@ -573,7 +575,7 @@ fn first_round(budget: usize, seeds: usize) -> Option<usize> {
     (2..=budget).rev().find(|&first| cost(first) <= budget)
 }
 
-/// The place of a value among those of a parameter: at the nearest number, or at the first if it is none of them.
+/// Finds the index of a value among those of a parameter: the nearest number, or the first value if it is none of them.
 fn place(spec: &Spec, value: &Value) -> u64 {
     let distance = |rank: u64| {
         let other = spec.get(rank);
@@ -596,11 +598,11 @@ mod tests {
 
     #[test]
     fn the_first_round_fits_the_budget() {
-        // One seed: all are run once.
+        // With one seed, all settings run once.
         assert_eq!(first_round(100, 1), Some(100));
-        // 8 seeds: 40 + 20·1 + 10·2 + 5·4 = 100.
+        // With 8 seeds: 40 + 20·1 + 10·2 + 5·4 = 100.
         assert_eq!(first_round(100, 8), Some(40));
-        // 3 seeds: 56 + 28·1 + 14·1 = 98, and 57 + 29 + 15 = 101.
+        // With 3 seeds: 56 + 28·1 + 14·1 = 98, and 57 + 29 + 15 = 101.
         assert_eq!(first_round(100, 3), Some(56));
         assert_eq!(first_round(1, 1), None);
         assert_eq!(first_round(4, 8), None);

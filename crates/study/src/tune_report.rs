@@ -1,4 +1,4 @@
-//! The report of a search: `tune.json`, which keeps it, its printed form, and its page.
+//! The report of a search: its file `tune.json`, its printed form, and its page.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -24,13 +24,13 @@ use migsim_output::{Cell, Sheet, Table, escaped, numbers, read_inside, words};
 /// The name of its file.
 pub const FILE: &str = "tune.json";
 
-/// The most settings that are named as equally good.
+/// Maximum number of equally good settings that are named.
 const MOST_TIES: usize = 4;
 
-/// A setting by the names of its parameters; parameters that it does not have are left out.
+/// A setting by the names of its parameters; parameters that do not apply are left out.
 pub type Named = Map<String, Value>;
 
-/// The result of a search, as its folder keeps it.
+/// The result of a search, as its folder stores it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
@@ -41,21 +41,21 @@ pub struct TuneReport {
     pub parameters: Vec<String>,
     /// The best setting.
     pub best: Named,
-    /// The other settings whose mean over the seeds of the search is equal.
+    /// The other settings with the same mean over the seeds of the search.
     pub ties: Vec<Named>,
-    /// The values without any tuning.
+    /// The values without tuning.
     pub defaults: Named,
-    /// The search itself.
+    /// The course of the search.
     pub search: Search,
-    /// Whether seeds change anything.
+    /// Whether seeds change results.
     pub is_random: bool,
-    /// The best setting beside the defaults.
+    /// The comparison of the best setting with the defaults.
     pub comparison: Comparison,
-    /// The command that runs the best setting; empty before it is known.
+    /// The command that runs the best setting; empty until it is known.
     pub command: String,
 }
 
-/// The search itself.
+/// The course of a search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
@@ -93,22 +93,22 @@ pub struct Round {
     pub mean: Option<f64>,
 }
 
-/// The best setting beside the defaults, on fresh seeds.
+/// The best setting and the defaults, compared on fresh seeds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Comparison {
     /// The seeds.
     pub seeds: Vec<u64>,
-    /// The goal under the best setting.
+    /// The goal with the best setting.
     pub best: Option<Estimate>,
-    /// The goal under the defaults.
+    /// The goal with the defaults.
     pub defaults: Option<Estimate>,
     /// The advantage of the best setting, seed by seed, in the unit of the goal.
     pub improvement: Option<Estimate>,
-    /// The same in percent of the defaults' \[%\], where the goal is a time.
+    /// The advantage in percent of the value of the defaults \[%\]; none if the goal is a gain.
     pub gain_percent: Option<Estimate>,
-    /// The correction for the number of comparisons: `none`, since there is one.
+    /// The correction for the number of comparisons: `none`, since there is only one.
     #[serde(default = "no_correction")]
     pub correction: String,
     /// The margin of indifference, in percent of the defaults' time, or in percentage points of a gain.
@@ -116,18 +116,18 @@ pub struct Comparison {
     pub indifference: Indifference,
 }
 
-/// The correction of a single comparison.
+/// Returns the correction of a single comparison.
 pub(super) fn no_correction() -> String {
     "none".to_owned()
 }
 
 impl TuneReport {
-    /// The report as JSON.
+    /// Returns the report as JSON.
     pub fn to_json(&self) -> Value {
         serde_json::to_value(self).expect("a report is JSON")
     }
 
-    /// The report as printed.
+    /// Returns the report as it is printed.
     pub fn sheet(&self) -> Sheet {
         let mut sheet = Sheet::default();
         sheet.line(self.heading());
@@ -147,7 +147,7 @@ impl TuneReport {
         sheet
     }
 
-    /// `index.html`: the same, with all settings that were tried.
+    /// Makes `index.html`: the report with all settings that were tried.
     pub fn page(&self, plan: &Plan, rows: &BTreeMap<String, Row>) -> String {
         let settings = ranking(plan, &Summary::of(plan, rows));
         let ties = self.ties().map(|ties| format!("Ties: {ties}."));
@@ -185,7 +185,7 @@ impl TuneReport {
         )
     }
 
-    /// The best setting and the defaults, on the seeds of the comparison.
+    /// Returns the best setting and the defaults on the seeds of the comparison.
     fn pair(&self) -> [(&'static str, Option<Estimate>, &Named); 2] {
         let compared = &self.comparison;
         [
@@ -194,7 +194,7 @@ impl TuneReport {
         ]
     }
 
-    /// The rounds of the search.
+    /// Makes the table of the rounds of the search.
     fn rounds(&self) -> Table {
         let columns = [
             words("search", "method"),
@@ -219,7 +219,7 @@ impl TuneReport {
         table
     }
 
-    /// The settings that are as good as the best, if there are any.
+    /// Describes the settings that are as good as the best, if there are any.
     fn ties(&self) -> Option<String> {
         let ties = &self.ties;
         let named = ties.iter().take(MOST_TIES).map(|one| self.named(one));
@@ -235,7 +235,7 @@ impl TuneReport {
         ))
     }
 
-    /// The best setting and the defaults as a table.
+    /// Makes the table of the best setting and the defaults.
     fn compared(&self) -> Table {
         let columns = [
             words("which", "which"),
@@ -332,10 +332,10 @@ impl TuneReport {
     }
 }
 
-/// The page of the folder of a search, made anew from its report, its plan and its rows.
+/// Makes the page of the folder of a search again, from its report, its plan and its rows.
 ///
 /// # Errors
-/// The folder cannot be read, or its files do not belong together.
+/// The folder cannot be read, or its files are inconsistent.
 pub fn page_of(folder: &Path) -> Result<String, Error> {
     let path = folder.join(FILE);
     let name = path.display().to_string();

@@ -7,20 +7,20 @@ use serde_json::Value;
 
 use super::plan::Plan;
 
-/// The most values of a parameter that figures draw one by one.
+/// Maximum number of values of a parameter that figures draw one by one.
 pub(super) const MOST_VALUES: usize = 24;
 
 /// The values of a parameter.
 #[derive(Debug)]
 pub(super) struct Values<'p> {
-    /// Each value once, in the order in which they come.
+    /// The distinct values, in the order of their first occurrence.
     pub(super) distinct: Vec<&'p Value>,
-    /// The index among them of the value that each setting has; none where the parameter does not apply.
+    /// The index of the value of each setting in `distinct`; none if the parameter does not apply.
     pub(super) ranks: Vec<Option<usize>>,
 }
 
 impl<'p> Values<'p> {
-    /// The values of the parameter with this index.
+    /// Collects the values of the parameter with this index.
     pub(super) fn of(plan: &'p Plan, parameter: usize) -> Self {
         let (mut distinct, mut known) = (Vec::new(), BTreeMap::new());
         let settings = plan.settings.iter();
@@ -36,7 +36,7 @@ impl<'p> Values<'p> {
         Self { distinct, ranks }
     }
 
-    /// The values of all parameters, in the order of the plan.
+    /// Collects the values of all parameters, in the order of the plan.
     pub(super) fn of_all(plan: &'p Plan) -> Vec<Self> {
         let parameters = 0..plan.names.len();
         parameters
@@ -44,7 +44,7 @@ impl<'p> Values<'p> {
             .collect()
     }
 
-    /// The settings that have each value.
+    /// Lists the settings that have each value.
     pub(super) fn settings(&self) -> Vec<Vec<usize>> {
         let mut with = vec![Vec::new(); self.count()];
         for (setting, rank) in self.ranks.iter().enumerate() {
@@ -55,7 +55,7 @@ impl<'p> Values<'p> {
         with
     }
 
-    /// The number of different values.
+    /// Counts the distinct values.
     pub(super) fn count(&self) -> usize {
         self.distinct.len()
     }

@@ -1,8 +1,8 @@
-//! Whole loads and applications as texts: `walk,step=0.1`, `lu,n=500,procs=25`. Command lines and sweep files accept them, tables show
+//! Whole loads and applications as texts: `walk,step=0.1`, `lu,n=500,procs=25`. Command lines and sweep files accept them, and tables print
 //! them.
 //!
-//! In a list of them an item without `=` begins the next one: `none,walk,step=0.1,on-off` are three loads, the second with a parameter.
-//! ` & ` stands between loads that act together: `walk & on-off,on=links`.
+//! In a list of such texts, an item without `=` begins the next text: `none,walk,step=0.1,on-off` are three loads, and the second one has a
+//! parameter. ` & ` separates loads that act at the same time: `walk & on-off,on=links`.
 
 use serde_json::{Map, Value};
 
@@ -10,10 +10,10 @@ use super::spec::{Spec, label, split};
 use migsim_base::document::{typed_value, value_as_typed};
 use migsim_platform::load::from_flag;
 
-/// The keys, each with the key inside it that a text begins with.
+/// The keys of whole objects, each with the key inside it whose value begins the text.
 const WHOLE: [(&str, &str); 2] = [("load", "kind"), ("workload", "app")];
 
-/// The sign between loads that act together.
+/// The separator of loads that act at the same time.
 const AND: &str = " & ";
 
 /// Whether the whole objects of this key are given as texts.
@@ -21,28 +21,28 @@ pub fn is_whole(key: &str) -> bool {
     WHOLE.iter().any(|(whole, _)| *whole == key)
 }
 
-/// The values of a list on the command line.
+/// Reads the values of a list on the command line.
 ///
 /// # Errors
-/// What is wrong with it, in words.
+/// A value is wrong; the text says how.
 pub(super) fn spec(key: &str, text: &str) -> Result<Spec, String> {
     let values = items(text)?;
     let values: Result<Vec<Value>, String> = values.iter().map(|one| checked(key, one)).collect();
     Ok(Spec::list(values?, text))
 }
 
-/// A value as it stands in a sweep file, as the text for it if there is one.
+/// Returns a value of a sweep file as its text, if it has one.
 ///
 /// # Errors
-/// What is wrong with it, in words.
+/// A value is wrong; the text says how.
 pub(super) fn checked(key: &str, value: &Value) -> Result<Value, String> {
     read(key, value).map(|whole| text_of(key, &whole))
 }
 
-/// The loads that the flags `--load` of a sweep mean, as texts: one of each flag, together, in every combination.
+/// Combines the flags `--load` of a sweep into loads as texts: one value of each flag at a time, in every combination.
 ///
 /// # Errors
-/// What is wrong with them, in words.
+/// A value is wrong; the text says how.
 pub fn loads(flags: &[String]) -> Result<Vec<Value>, String> {
     let mut all: Vec<Vec<String>> = vec![Vec::new()];
     for flag in flags {
@@ -57,12 +57,12 @@ pub fn loads(flags: &[String]) -> Result<Vec<Value>, String> {
     all.iter().map(together).collect()
 }
 
-/// The object that a value of the parameter `key` means: what its text says, any other value as it is.
+/// Returns the object that a value of the parameter `key` means; a value that is not a text stays as it is.
 pub fn value_of(key: &str, value: &Value) -> Value {
     read(key, value).unwrap_or_else(|_| value.clone())
 }
 
-/// The items of a list, each a text or JSON.
+/// Splits a list into its items, each a text or JSON.
 fn items(text: &str) -> Result<Vec<Value>, String> {
     let mut items: Vec<Value> = Vec::new();
     for part in split(text) {
@@ -99,7 +99,7 @@ fn read(key: &str, value: &Value) -> Result<Value, String> {
     }
 }
 
-/// `lu,n=500,procs=25`.
+/// Reads `lu,n=500,procs=25`.
 fn application(text: &str) -> Result<Value, String> {
     let mut keys = Map::new();
     for part in split(text) {
@@ -115,7 +115,7 @@ fn application(text: &str) -> Result<Value, String> {
     Ok(Value::Object(keys))
 }
 
-/// The text that means an object; the object itself if there is none.
+/// Returns the text for an object; the object itself if it has none.
 pub fn text_of(key: &str, value: &Value) -> Value {
     let texts = match value {
         Value::Array(all) => all.iter().map(|one| text_of_one(key, one)).collect(),

@@ -1,8 +1,8 @@
-//! The winner at each pair of values of two parameters: where which policy is fastest, by how much, and whether it is separated from the others.
+//! Maps of winners over two parameters: the fastest policy at each pair of values, its margin, and whether it is separated from the others.
 //!
-//! At each pair the policies are compared seed by seed as in [`Comparison`]. The margin is that of the winner over the next policy,
-//! `100 (T_next - T_best) / T_best`. The winner is separated if no other policy shares its rank. Each pair of values is a comparison of its own:
-//! where policies are equal, 5 % of the pairs may have a separated winner by chance.
+//! At each pair of values the policies are compared seed by seed as in [`Comparison`]. The margin of the winner over the next policy is
+//! `100 (T_next - T_best) / T_best`. The winner is separated if no other policy shares its rank. Each pair of values is a separate
+//! comparison: if policies are equal, 5 % of the pairs may have a separated winner by chance.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use super::stats::short;
 use super::values::Values;
 use migsim_output::figure::{self, Figure, Style};
 
-/// A pair of values.
+/// The result at a pair of values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Won {
     /// The indices of the values in [`Winners::axes`].
@@ -27,38 +27,38 @@ pub struct Won {
 }
 
 impl Won {
-    /// The time by which the next policy is longer \[%\]; none if there is no other.
+    /// Computes how much longer the next policy takes \[%\]; none if there is no other policy.
     pub fn margin(&self) -> Option<f64> {
         let best = self.comparison.standings.first()?;
         let next = self.comparison.second()?;
         Some(100.0 * next.behind?.mean / best.makespan.mean)
     }
 
-    /// Whether all other policies are slower by more than the margin of indifference, significantly where seeds matter.
+    /// Whether all other policies are slower by more than the margin of indifference, and significantly so if seeds matter.
     pub fn is_separated(&self) -> bool {
         let mut others = self.comparison.standings.iter().skip(1);
         self.is_compared() && others.all(|other| !other.ties_with_best())
     }
 
-    /// Whether its policy ran beside another one, unless there was only one to run.
+    /// Whether another policy ran as well, unless there was only one to run.
     fn is_compared(&self) -> bool {
         self.comparison.standings.len() > 1 || self.comparison.failed.is_empty()
     }
 }
 
-/// The map.
+/// A map of winners.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Winners {
     /// The two parameters with their values.
     pub axes: [(String, Vec<Value>); 2],
-    /// The policies, as they were named.
+    /// The policies, as the user named them.
     pub policies: Vec<String>,
-    /// All pairs at which a policy ran with all seeds.
+    /// All pairs of values at which a policy ran with all seeds.
     pub cells: Vec<Won>,
 }
 
 impl Winners {
-    /// The map of a plan that varies the policy and two other parameters; none if it varies anything else.
+    /// Makes the map of a plan that varies the policy and two other parameters; none if it varies other keys.
     pub fn of(
         plan: &Plan,
         rows: &BTreeMap<String, Row>,
@@ -111,7 +111,7 @@ impl Winners {
         })
     }
 
-    /// The verdict, in sentences.
+    /// Returns the verdict in sentences.
     pub fn verdict(&self) -> String {
         let mut sentences = Vec::new();
         for policy in &self.policies {
@@ -140,12 +140,12 @@ impl Winners {
         sentences.join(" ")
     }
 
-    /// The values of a cell, level and upright.
+    /// Returns the values of a cell on the horizontal and the vertical axis.
     pub fn values(&self, won: &Won) -> [&Value; 2] {
         [0, 1].map(|axis: usize| &self.axes[axis].1[won.place[axis]])
     }
 
-    /// `map.csv`: a row for each pair of values.
+    /// Makes `map.csv`: a row for each pair of values.
     pub fn csv(&self) -> String {
         let mut text = format!(
             "{},{},best,makespan_iii_mean_s,makespan_iii_ci95_s,next,margin_percent,margin_ci95_percent,is_separated\n",
@@ -176,7 +176,7 @@ impl Winners {
         text
     }
 
-    /// For programs.
+    /// Returns the map as JSON.
     pub fn to_json(&self) -> Value {
         let axes = self
             .axes
@@ -200,7 +200,7 @@ impl Winners {
         })
     }
 
-    /// The picture.
+    /// Draws the map.
     pub fn figure(&self, style: &Style) -> Figure {
         let winner = |won: &Won| {
             let best = &won.comparison.standings[0].policy;
@@ -258,7 +258,7 @@ mod tests {
             "runs": runs,
         }))
         .unwrap();
-        // At x = 1 policy a is 1 s and 3 s faster: not separated by two seeds. At x = 2 policy b is 2 s faster with both.
+        // At x = 1 policy a is 1 s and 3 s faster, which two seeds do not separate. At x = 2 policy b is 2 s faster with both.
         let times = [10.0, 20.0, 12.0, 22.0, 11.0, 23.0, 10.0, 20.0];
         let row = |(run, time): (&String, &f64)| {
             let makespan_s = [Some(30.0), None, Some(*time)];
@@ -289,7 +289,7 @@ mod tests {
                 .svg()
                 .contains("not separated")
         );
-        // With one seed only the runs of policies that draw nothing tell all.
+        // With one seed, a single run is sufficient only for policies that draw nothing.
         let mut single = Plan {
             seeds: vec![1],
             runs: runs[..4].to_vec(),

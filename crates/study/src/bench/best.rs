@@ -1,11 +1,11 @@
 //! The stored best of each case and seed, with the policy that reached it: `case,seed,policy,makespan_s`.
 //!
-//! The file holds what a cross of all strategies and triggers found on the public draw. It is written again with each version whose
-//! numbers move (`best.csv` in the folder of a benchmark has its format).
+//! The file holds the best results of all combinations of strategies and triggers on the public draw. It is rewritten for each version in
+//! which numbers change (`best.csv` in the folder of a benchmark has its format).
 
 use super::Bests;
 
-/// The stored best of the draws of built-in suites: suite, draw, and the table.
+/// The stored best makespans for draws of built-in suites: suite, draw, and the table.
 const STORED: [(&str, u64, &str); 1] = [(
     "lb-1",
     1,
@@ -15,7 +15,7 @@ const STORED: [(&str, u64, &str); 1] = [(
 /// The columns of the table.
 pub const COLUMNS: &str = "case,seed,policy,makespan_s";
 
-/// The rows of the table of a draw, in seconds; none where nothing is stored.
+/// Lists the rows of the table of a draw, with makespans in seconds; none if nothing is stored.
 pub fn stored_rows(suite: &str, draw: u64) -> impl Iterator<Item = (u64, u64, &'static str, f64)> {
     let tables = STORED
         .iter()
@@ -35,7 +35,7 @@ pub fn stored_rows(suite: &str, draw: u64) -> impl Iterator<Item = (u64, u64, &'
         })
 }
 
-/// The stored best makespans of a draw \[s\].
+/// Returns the stored best makespans of a draw \[s\].
 pub(super) fn stored(suite: &str, draw: u64) -> Bests {
     let rows = stored_rows(suite, draw);
     rows.map(|(case, seed, _, makespan)| ((case, seed), makespan))

@@ -1,20 +1,20 @@
-//! Performance profiles: for each factor the share of cases in which a policy is within that factor of the best known.
+//! Performance profiles: for each factor, the share of cases in which the makespan of a policy is at most that factor times the best known.
 //!
 //! Source: Dolan and Moré, Benchmarking optimization software with performance profiles, Mathematical Programming 91, 2002.
 
 use super::rows::{Bench, Standing};
 use migsim_output::figure::{Colour, Curve, Drawing, Series, Style};
 
-/// The largest factor that is drawn.
+/// Largest factor in the figure.
 pub const FACTOR: f64 = 2.0;
 
-/// The largest number of curves.
+/// Maximum number of curves.
 const CURVES: usize = 6;
 
-/// The policies that are drawn whatever their ratio.
+/// The policies that are drawn whatever their ratio is.
 const SHOWN: [&str; 2] = ["migbsp", "never"];
 
-/// Okabe and Ito's colours, which colour-blind readers tell apart.
+/// Colours of Okabe and Ito, which colour-blind readers can distinguish.
 const COLOURS: [Colour; CURVES] = [
     Colour(0, 114, 178),
     Colour(213, 94, 0),
@@ -24,7 +24,7 @@ const COLOURS: [Colour; CURVES] = [
     Colour(90, 90, 90),
 ];
 
-/// The policies of the figure: rivals, `migbsp` and `never`, and those with the least mean ratio.
+/// Selects the policies of the figure: rivals, `migbsp` and `never`, and those with the lowest mean ratios.
 fn drawn(bench: &Bench) -> Vec<&Standing> {
     let rows = &bench.standings;
     let is_always = |one: &&Standing| !one.is_default || SHOWN.contains(&one.policy.as_str());
@@ -60,7 +60,7 @@ pub fn profiles(bench: &Bench, style: &Style) -> Drawing {
     series.draw(style)
 }
 
-/// The corners of a profile from factor 1 on.
+/// Lists the corners of a profile from factor 1 on.
 fn steps(one: &Standing) -> Vec<(f64, f64)> {
     let all = one.profile.len() as f64;
     let mut points = vec![(1.0, one.within(1.0))];

@@ -1,13 +1,13 @@
-//! A benchmark: policies on the cases of a suite, each with a row to cite.
+//! A benchmark: runs policies on the cases of a suite, and gives each policy a row of results to cite.
 //!
 //! ```text
 //! Suite, draw, policies ─> two sweeps (policies; static starts) ─> rows ─> Bench ─> table, bench.json, policies.csv, index.html
 //! ```
-//! The default set of the suite runs always, so that the *best known* makespan of a case and seed is the least of that set and of the
-//! stored best ([`best`]). The *ratio* of a policy in a case is the mean over the seeds of its makespan over the best known; it is at least 1
-//! for the default set. A policy that fails in a case has the largest ratio of the default set there, and the failure counts.
+//! The default set of the suite always runs. The *best known* makespan of a case and seed is therefore the lowest of that set and of the
+//! stored best ([`best`]). The *ratio* of a policy in a case is its makespan over the best known, averaged over the seeds; it is at least 1
+//! for the default set. A policy that fails in a case gets the largest ratio of the default set there, and the failure is counted.
 //!
-//! The runs are those of sweeps over `extends` (the cases) and `policy`, so that stores, parts and job arrays are those of sweeps, too.
+//! The runs are those of sweeps over `extends` (the cases) and `policy`. Stores, parts and job arrays therefore work as for sweeps.
 
 pub mod best;
 mod figure;
@@ -39,10 +39,10 @@ use migsim_base::error::{Error, Problem};
 use migsim_experiment::suite::{Case, Suite};
 use migsim_experiment::{Flag, Layers, Limits, Registry};
 
-/// The largest number of cases of a draw.
+/// Maximum number of cases of a draw.
 pub const MOST_CASES: u64 = 10_000;
 
-/// A policy with settings of its own, under a name.
+/// A policy with its own settings, under a name.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reading {
@@ -54,7 +54,7 @@ pub struct Reading {
     pub settings: BTreeMap<String, Value>,
 }
 
-/// What a benchmark runs.
+/// The options of a benchmark.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The suite.
@@ -63,23 +63,23 @@ pub struct Request {
     pub draw: u64,
     /// The number of cases, from case 1 on.
     pub cases: u64,
-    /// The policies beside the default set.
+    /// The policies added to the default set.
     pub rivals: Vec<String>,
-    /// The rivals with settings of their own.
+    /// The rivals with their own settings.
     pub readings: Vec<Reading>,
-    /// The seeds of each case; none: those of the suite.
+    /// The seeds of each case; none stands for the seeds of the suite.
     pub seeds: Option<Spec>,
 }
 
 impl Request {
-    /// The cases.
+    /// Draws the cases.
     pub fn drawn(&self) -> Vec<Case> {
         (1..=self.cases)
             .map(|number| self.suite.case(self.draw, number))
             .collect()
     }
 
-    /// The policies without settings: the default set, then those rivals that are not in it.
+    /// Lists the policies without settings: the default set, then the rivals that are not in it.
     fn plain(&self) -> Vec<String> {
         let mut all = self.suite.file().policies.clone();
         for rival in &self.rivals {
@@ -90,13 +90,13 @@ impl Request {
         all
     }
 
-    /// The names of all rows but that of the best static start.
+    /// Lists the names of all rows except that of the best static start.
     pub fn policies(&self) -> Vec<String> {
         let readings = self.readings.iter().map(|one| one.name.clone());
         self.plain().into_iter().chain(readings).collect()
     }
 
-    /// The sweep of the policies over the cases, to be divided into parts.
+    /// Makes the sweep of the policies over the cases, which can be divided into parts.
     ///
     /// # Errors
     /// The seeds of the suite cannot be read.
@@ -104,7 +104,7 @@ impl Request {
         self.sweep_over(registry, "policy", &self.plain(), &["i", "iii"])
     }
 
-    /// The other sweeps: one for each policy with settings, and last that of the static starts.
+    /// Makes the other sweeps: one for each policy with settings, and at the end that of the static starts.
     ///
     /// # Errors
     /// As [`Self::sweep`].
@@ -124,7 +124,7 @@ impl Request {
         readings.chain([starts_sweep(self, registry)]).collect()
     }
 
-    /// A sweep over the cases and the values of one more key.
+    /// Makes a sweep over the cases and the values of one more key.
     fn sweep_over(
         &self,
         registry: &Registry,
@@ -165,7 +165,7 @@ impl Request {
     }
 }
 
-/// Runs a benchmark on the threads of the caller and keeps the rows in `store`; `done` counts runs.
+/// Runs a benchmark on the caller's threads and keeps the rows in `store`; `done` counts runs.
 ///
 /// # Errors
 /// A plan cannot be made, or a row cannot be written.

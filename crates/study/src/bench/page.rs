@@ -9,7 +9,7 @@ use migsim_output::figure::{Figure, Style};
 use migsim_output::frame::{list, picture, sections_page};
 use migsim_output::{Cell, Table, numbers, words};
 
-/// The page.
+/// Makes the page.
 pub fn page(bench: &Bench) -> String {
     let svg = Figure::new("profile", profiles(bench, &Style::default())).svg();
     let label = "Share of cases within a factor of the best known, by policy";
@@ -35,7 +35,7 @@ pub fn page(bench: &Bench) -> String {
     sections_page(&title, "", sections, &[])
 }
 
-/// A row for each case: its classes, its fastest policy, and the ratio without any policy.
+/// Makes a table with a row per case: its classes, its fastest policy, and the ratio without migrations.
 fn cases(bench: &Bench) -> Table {
     let mut table = Table::new(
         "cases",
@@ -68,7 +68,7 @@ fn cases(bench: &Bench) -> Table {
     table
 }
 
-/// The policy with the least mean makespan, as a place among the policies; the best static start, the last one, is none.
+/// Finds the policy with the lowest mean makespan, as an index; the best static start, which is last, does not count.
 fn fastest(case: &BenchCase) -> Option<usize> {
     let policies = 0..case.entries.len() - 1;
     let ran = policies.filter(|place| !case.entries[*place].is_failure);

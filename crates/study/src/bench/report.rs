@@ -9,11 +9,11 @@ use crate::stats::short;
 use migsim_base::words::counted;
 use migsim_output::{Cell, Sheet, Table, numbers, words};
 
-/// The factor of the best known within which a column counts the cases.
+/// Factor of the best known makespan within which a column counts cases.
 const WITHIN: f64 = 1.1;
 
 impl Bench {
-    /// For programs: the rows to cite, the least mean ratio first.
+    /// Returns the rows as JSON, the lowest mean ratio first.
     pub fn to_json(&self) -> Value {
         let of_policy = |one: &Standing| {
             json!({
@@ -37,7 +37,7 @@ impl Bench {
         })
     }
 
-    /// What a reader should know beside the table, a sentence each.
+    /// Returns remarks that belong to the table, a sentence each.
     pub fn sentences(&self) -> Vec<String> {
         let mut lines = vec![format!(
             "Suite {}, draw {}: {}, {}. A ratio is the makespan over the best known of the case; intervals: 95 %, bootstrap over the cases.",
@@ -70,13 +70,13 @@ impl Bench {
         lines
     }
 
-    /// Whether a row is that of the best static start.
+    /// Whether a row belongs to the best static start.
     fn is_rule(&self, one: &Standing) -> bool {
         self.policies.last() == Some(&one.policy)
     }
 }
 
-/// The table and what it says, for people.
+/// Makes the table with its remarks, for people.
 pub fn sheet(bench: &Bench) -> Sheet {
     let mut sheet = Sheet::default();
     sheet.table(table(bench));
@@ -88,7 +88,7 @@ pub fn sheet(bench: &Bench) -> Sheet {
     sheet
 }
 
-/// A row for each policy, the least mean ratio first.
+/// Makes a table with a row per policy, the lowest mean ratio first.
 pub fn table(bench: &Bench) -> Table {
     let mut table = Table::new(
         "policies",
@@ -120,17 +120,17 @@ fn number(value: f64) -> Cell {
     Cell::value(value, short(value))
 }
 
-/// A ratio with three decimals.
+/// Formats a ratio with three decimals.
 fn ratio(value: f64) -> Cell {
     Cell::value(value, format!("{value:.3}"))
 }
 
-/// An interval of ratios.
+/// Formats an interval of ratios.
 fn interval([low, high]: [f64; 2]) -> String {
     format!("{low:.3} to {high:.3}")
 }
 
-/// A share in percent with one decimal.
+/// Formats a share in percent with one decimal.
 fn percent(value: f64) -> Cell {
     Cell::value(value, format!("{value:.1}"))
 }
@@ -154,7 +154,7 @@ fn row(one: &Standing) -> Vec<Cell> {
     ]
 }
 
-/// A row for each class of cases: the policies with the least mean ratios there.
+/// Makes a table with a row per class of cases: the policies with the lowest mean ratios there.
 pub(super) fn classes(bench: &Bench) -> Table {
     let mut table = Table::new(
         "classes",
@@ -184,7 +184,7 @@ pub(super) fn classes(bench: &Bench) -> Table {
     table
 }
 
-/// A field of CSV.
+/// Formats a field of CSV.
 fn field(text: &str) -> String {
     if text.contains([',', '"', '\n']) {
         format!("\"{}\"", text.replace('"', "\"\""))
@@ -215,7 +215,7 @@ fn csv_row(one: &Standing) -> String {
     fields.join(",")
 }
 
-/// All numbers of the rows.
+/// Writes all numbers of the rows as CSV.
 pub fn csv_of_policies(bench: &Bench) -> String {
     let mut text = format!("{POLICY_COLUMNS}\n");
     for one in &bench.standings {
@@ -225,7 +225,7 @@ pub fn csv_of_policies(bench: &Bench) -> String {
     text
 }
 
-/// All numbers of the rows over the cases of each class.
+/// Writes all numbers of the rows for the cases of each class as CSV.
 pub fn csv_of_classes(bench: &Bench) -> String {
     let mut text = format!("class,cases,{POLICY_COLUMNS}\n");
     for (class, count) in bench.classes() {
@@ -238,7 +238,7 @@ pub fn csv_of_classes(bench: &Bench) -> String {
     text
 }
 
-/// The results of each policy in each case.
+/// Writes the results of each policy in each case as CSV.
 pub fn csv_of_cases(bench: &Bench) -> String {
     let mut text = String::from(
         "case,name,classes,policy,ratio,makespan_s,calls,moves,straight_returns,calls_cost_share,moves_cost_share,failed,new_best_runs\n",
@@ -270,7 +270,7 @@ pub fn csv_of_cases(bench: &Bench) -> String {
     text
 }
 
-/// The least makespan of each case and seed with its policy, in the format of the stored best.
+/// Writes the lowest makespan of each case and seed with its policy, in the format of the stored best.
 pub fn csv_of_best(bench: &Bench) -> String {
     let mut text = format!("{}\n", super::best::COLUMNS);
     for case in &bench.cases {

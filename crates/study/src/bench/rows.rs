@@ -1,4 +1,4 @@
-//! From rows of runs to the standing of each policy: ratios to the best known, their statistics over the cases, prices.
+//! Computes the results of each policy from the rows of runs: ratios to the best known, their statistics over the cases, prices.
 
 use std::collections::BTreeMap;
 
@@ -13,28 +13,28 @@ use migsim_base::random::{Purpose, Stream};
 use migsim_bsp::Scenario;
 use migsim_experiment::suite::Case;
 
-/// The resamples of the bootstrap.
+/// Number of resamples of the bootstrap.
 const RESAMPLES: usize = 2000;
 
 /// The results of a policy in a case: means over the seeds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Entry {
-    /// The mean over the seeds of its makespan over the best known, dimensionless.
+    /// Makespan over the best known, mean over the seeds, dimensionless.
     pub ratio: f64,
     /// The makespan \[s\].
     pub makespan: f64,
-    /// The calls, a mean, dimensionless.
+    /// Number of calls, mean over the seeds, dimensionless.
     pub calls: f64,
-    /// The moves, a mean, dimensionless.
+    /// Number of moves, mean over the seeds, dimensionless.
     pub moves: f64,
-    /// The moves that take a process straight back, a mean, dimensionless.
+    /// Number of moves that take a process straight back, mean over the seeds, dimensionless.
     pub straight_returns: f64,
     /// The share of the makespan that calls cost.
     pub call_share: f64,
     /// The share of the makespan that moves cost.
     pub move_share: f64,
-    /// Whether a run failed: then the ratio is the largest of the default set.
+    /// Whether a run failed; the ratio is then the largest of the default set.
     pub is_failure: bool,
     /// The number of seeds with a makespan below the best known.
     pub new_bests: usize,
@@ -48,13 +48,13 @@ pub struct BenchCase {
     pub case: Case,
     /// The best known makespan of each seed \[s\].
     pub best_known: Vec<f64>,
-    /// The policy without settings that has the least makespan of each seed, as a place among the policies, and that makespan \[s\].
+    /// The policy without settings that has the lowest makespan for each seed, as an index, and that makespan \[s\].
     pub fastest: Vec<(usize, f64)>,
     /// The results by policy.
     pub entries: Vec<Entry>,
 }
 
-/// The row of a policy.
+/// The row of a policy: its statistics over the cases.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Standing {
@@ -74,29 +74,29 @@ pub struct Standing {
     pub worst: f64,
     /// The case of the largest ratio.
     pub worst_case: u64,
-    /// The cases in which no other policy is faster by more than the margin of indifference.
+    /// Number of cases in which no other policy is faster by more than the margin of indifference.
     pub wins: usize,
-    /// The calls, moves and straight returns of a run, means over the cases, dimensionless.
+    /// Numbers of calls, moves and straight returns in a run, means over the cases, dimensionless.
     pub counts: [f64; 3],
-    /// The shares of the makespan that calls and moves cost, means over the cases \[%\].
+    /// Shares of the makespan that calls and moves cost, means over the cases \[%\].
     pub shares: [f64; 2],
-    /// The cases in which a run failed.
+    /// Number of cases in which a run failed.
     pub failures: usize,
-    /// The cases in which a makespan is below the best known, and the number of such runs.
+    /// Number of cases in which a makespan is below the best known, and number of such runs.
     pub new_bests: [usize; 2],
-    /// The ratios by case, sorted, those of failures infinite: the performance profile.
+    /// The ratios of all cases, sorted; a failure counts as infinite. This is the performance profile.
     pub profile: Vec<f64>,
 }
 
 impl Standing {
-    /// The share of cases whose ratio is at most `factor` \[%\] (Dolan and Moré 2002).
+    /// Computes the share of cases whose ratio is at most `factor` \[%\] (Dolan and Moré 2002).
     pub fn within(&self, factor: f64) -> f64 {
         let within = self.profile.partition_point(|ratio| *ratio <= factor);
         100.0 * within as f64 / self.profile.len().max(1) as f64
     }
 }
 
-/// A benchmark that has run.
+/// A benchmark after its runs.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Bench {
@@ -108,18 +108,18 @@ pub struct Bench {
     pub seeds: Vec<u64>,
     /// The cases.
     pub cases: Vec<BenchCase>,
-    /// The policies by the place that entries have: the default set, rivals, and last the best static start.
+    /// The policies, in the order of the entries: the default set, rivals, and last the best static start.
     pub policies: Vec<String>,
-    /// The size of the default set.
+    /// Number of policies in the default set.
     pub defaults: usize,
-    /// The rows, the least mean ratio first.
+    /// The rows, the lowest mean ratio first.
     pub standings: Vec<Standing>,
     /// The first error of a run, if one failed.
     pub error: Option<String>,
 }
 
 impl Bench {
-    /// The results of the runs in `rows`; those that lack a row count as failed.
+    /// Computes the results from the runs in `rows`; a run without a row counts as failed.
     ///
     /// # Arguments
     /// `plans`: those of [`Request::sweep`] and of [`Request::sweeps_beside`], in their order.
@@ -159,7 +159,7 @@ impl Bench {
         bench
     }
 
-    /// The rows over the cases that `is_one` chooses, the least mean ratio first.
+    /// Computes the rows over the cases that `is_one` selects, the lowest mean ratio first.
     pub fn standings_among(&self, is_one: impl Fn(&Case) -> bool) -> Vec<Standing> {
         let cases: Vec<&BenchCase> = self.cases.iter().filter(|one| is_one(&one.case)).collect();
         if cases.is_empty() {
@@ -176,7 +176,7 @@ impl Bench {
         standings
     }
 
-    /// The classes of the cases, each once, in the order in which they occur, with their number of cases.
+    /// Lists the classes of the cases with their numbers of cases, in the order of first occurrence.
     pub fn classes(&self) -> Vec<(&str, usize)> {
         let mut classes: Vec<(&str, usize)> = Vec::new();
         for class in self.cases.iter().flat_map(|one| &one.case.classes) {
@@ -197,7 +197,7 @@ impl Bench {
         let worst = worst.expect("there are cases");
         let mut sorted = ratios.clone();
         sorted.sort_by(f64::total_cmp);
-        // No factor covers a failure.
+        // The profile of a failure is 0 at every factor.
         let covered = |entry: &Entry| {
             if entry.is_failure {
                 f64::INFINITY
@@ -249,18 +249,18 @@ impl Bench {
     }
 }
 
-/// The margin of indifference, as a part of the least makespan.
+/// Returns the margin of indifference as a fraction of the lowest makespan.
 fn margin() -> f64 {
     Indifference::default().percent() / 100.0
 }
 
-/// The median of sorted numbers.
+/// Returns the median of sorted numbers.
 fn middle(sorted: &[f64]) -> f64 {
     let (low, high) = ((sorted.len() - 1) / 2, sorted.len() / 2);
     f64::midpoint(sorted[low], sorted[high])
 }
 
-/// The 95 % intervals of mean and median: the percentiles of a bootstrap (Efron 1979). All policies face the same resampled cases.
+/// Computes the 95 % intervals of mean and median: percentiles of a bootstrap (Efron 1979). All policies use the same resampled cases.
 fn bootstrap(ratios: &[f64], random: &mut Stream) -> [[f64; 2]; 2] {
     let count = ratios.len();
     let (mut means, mut medians) = (Vec::new(), Vec::new());
@@ -272,7 +272,7 @@ fn bootstrap(ratios: &[f64], random: &mut Stream) -> [[f64; 2]; 2] {
     }
     [means, medians].map(|mut all| {
         all.sort_by(f64::total_cmp);
-        // 2.5 % of the resamples lie beyond either end.
+        // On each side, 2.5 % of the resamples lie outside the interval.
         let beyond = RESAMPLES / 40;
         [all[beyond], all[RESAMPLES - 1 - beyond]]
     })
@@ -281,7 +281,7 @@ fn bootstrap(ratios: &[f64], random: &mut Stream) -> [[f64; 2]; 2] {
 /// The rows of the plans, case by case.
 struct Runs<'a> {
     policies: usize,
-    /// The policies of the first plan; each of the others has one of its own.
+    /// Number of policies in the first plan; each other plan has one policy.
     plain: usize,
     defaults: usize,
     plans: &'a [Plan],
@@ -290,7 +290,7 @@ struct Runs<'a> {
 }
 
 impl Runs<'_> {
-    /// The rows of a setting of a plan by seed. Where a plan draws nothing, its one run stands for all seeds.
+    /// Returns the rows of a setting of a plan by seed. If a plan draws nothing, its one run stands for all seeds.
     fn of<'r>(&'r self, plan: &'r Plan, setting: usize) -> Vec<Option<&'r Row>> {
         let seeds = plan.seeds.len();
         let id = |seed: usize| &plan.runs[setting * seeds + seed.min(seeds - 1)];
@@ -298,7 +298,7 @@ impl Runs<'_> {
         (0..self.plans[0].seeds.len()).map(found).collect()
     }
 
-    /// The makespans of a setting \[s\]; none if a run is missing or failed.
+    /// Returns the makespans of a setting \[s\]; none if a run is missing or failed.
     fn makespans(&self, plan: &Plan, setting: usize, scenario: Scenario) -> Option<Vec<f64>> {
         let rows = self.of(plan, setting).into_iter();
         rows.map(|row| row?.makespan(scenario)).collect()
@@ -359,7 +359,7 @@ impl Runs<'_> {
         }
     }
 
-    /// The start with the least mean of scenario i.
+    /// Finds the start with the lowest mean of scenario i.
     fn best_start(&self, index: usize, best_known: &[f64]) -> Option<Entry> {
         let starts = self.plans.last()?;
         let cases = self.plans[0].settings.len() / self.plain;
@@ -372,7 +372,7 @@ impl Runs<'_> {
 }
 
 impl Entry {
-    /// An entry without calls and moves.
+    /// Makes an entry without calls and moves.
     fn of_time(makespan: f64) -> Self {
         Self {
             ratio: 1.0,
@@ -388,7 +388,7 @@ impl Entry {
     }
 }
 
-/// The entry of a policy from its rows and makespans by seed.
+/// Makes the entry of a policy from its rows and its makespans by seed.
 fn entry(rows: &[Option<&Row>], times: &[f64], best_known: &[f64]) -> Entry {
     let pairs = || times.iter().zip(best_known);
     let ratios: Vec<f64> = pairs().map(|(time, best)| ratio(*time, *best)).collect();
@@ -417,7 +417,7 @@ fn entry(rows: &[Option<&Row>], times: &[f64], best_known: &[f64]) -> Entry {
     }
 }
 
-/// A makespan over the best known; equal ones have the ratio 1.
+/// Computes a makespan over the best known; equal makespans give exactly 1.
 fn ratio(time: f64, best: f64) -> f64 {
     if time == best { 1.0 } else { time / best }
 }

@@ -1,6 +1,7 @@
-//! The rival that never moves, from the best of the static starts of each case, as a row among the policies.
+//! A rival that never moves a process and starts from the best static start of each case, as a row among the policies.
 //!
-//! The best start is chosen after the runs, by the mean over the seeds: nobody knows it beforehand. It is no part of the best known.
+//! The best start is chosen after the runs, by the mean over the seeds, and is not known before them. It is therefore not part of the best
+//! known.
 
 use migsim_base::error::Error;
 use migsim_experiment::Registry;
@@ -12,7 +13,7 @@ use crate::config::Sweep;
 /// The name of the row.
 pub const BEST_START: &str = "never from the best static start";
 
-/// The sweep of scenario i from each static start.
+/// Makes the sweep of scenario i from each static start.
 ///
 /// # Errors
 /// As [`Request::sweep`].

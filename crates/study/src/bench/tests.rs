@@ -20,7 +20,7 @@ fn request(rivals: &[&str], cases: u64) -> Request {
     }
 }
 
-/// A plan of `settings` settings with two seeds; the runs have numbers.
+/// A plan of `settings` settings with two seeds; its runs are numbered from `first`.
 fn plan(settings: usize, first: usize) -> Plan {
     serde_json::from_value(json!({
         "schema": "migsim-plan-1",
@@ -47,7 +47,7 @@ fn row(makespan: f64, calls: u64) -> Row {
     }
 }
 
-/// The benchmark in which policy `p` of case `c` takes `time(c, p, seed)`; none fails.
+/// A benchmark in which policy `p` of case `c` takes `time(c, p, seed)`, and no run fails.
 fn bench(
     request: &Request,
     time: impl Fn(usize, usize, usize) -> Option<f64>,
@@ -89,7 +89,8 @@ fn standing<'b>(bench: &'b Bench, policy: &str) -> &'b Standing {
 fn ratios_are_taken_seed_by_seed_to_the_best_of_the_default_set() {
     let request = request(&["mine"], 2);
     let (first, mine) = (&request.policies()[0], request.policies().len() - 1);
-    // The first policy takes 10 and 20 s in the first case, 30 and 30 s in the second; the rival 12 and 16 s, 30 and 45 s; the others 40 s.
+    // The first policy takes 10 and 20 s in the first case, 30 and 30 s in the second; the rival takes 12 and 16 s, 30 and 45 s; all
+    // others take 40 s.
     let time = |case: usize, policy: usize, seed: usize| {
         Some(match policy {
             0 => [[10.0, 20.0], [30.0, 30.0]][case][seed],
@@ -112,7 +113,7 @@ fn ratios_are_taken_seed_by_seed_to_the_best_of_the_default_set() {
         [mine.within(1.0), mine.within(1.2), mine.within(1.25)],
         [50.0, 50.0, 100.0]
     );
-    // Its makespan in case 1 has the mean 14 s, less than 15 s; one of its runs is below the best known.
+    // Its makespan in case 1 has the mean 14 s, less than 15 s. One of its runs is below the best known.
     assert_eq!(
         (mine.wins, mine.new_bests, mine.is_default),
         (1, [1, 1], false)
@@ -120,7 +121,7 @@ fn ratios_are_taken_seed_by_seed_to_the_best_of_the_default_set() {
     assert_eq!(standing(&bench, first).wins, 1);
     let [share, _] = mine.shares;
     assert!((share - 10.0).abs() < 1e-12, "{share}");
-    // The best start takes 35 s: 3.5 and 1.75 times, then 7/6 of it.
+    // The best start takes 35 s: 3.5 and 1.75 times the best known in case 1, and 7/6 of it in case 2.
     let start = standing(&bench, BEST_START);
     assert!((start.mean - f64::midpoint(2.625, 35.0 / 30.0)).abs() < 1e-12);
     assert_eq!(start.counts, [0.0; 3]);
@@ -192,7 +193,7 @@ fn the_json_has_the_keys_that_others_read() {
 
 #[test]
 fn the_interval_is_that_of_resampled_means() {
-    // Of two cases with ratios 1 and 3 a resample has the mean 1, 2 or 3 with the probabilities 1/4, 1/2 and 1/4.
+    // The two cases have the ratios 1 and 3. A resample has the mean 1, 2 or 3 with the probabilities 1/4, 1/2 and 1/4.
     let time = |case: usize, policy: usize, _| match (case, policy) {
         (1, 1) => Some(3.0),
         _ => Some(1.0),

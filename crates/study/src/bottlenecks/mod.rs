@@ -1,11 +1,11 @@
-//! The causal profile of a run: the same run again with one quantity changed at a time, ranked by what the change gains.
+//! The causal profile of a run: repeats the run with one quantity changed at a time, and ranks the quantities by the gain of the change.
 //!
 //! ```text
 //! gain = 100 · (T - T') / T      T the makespan of the run, T' with the change
 //! ```
-//! Each quantity is changed by 10 % for the better, and without limit ([`CaseChange`]). The policy may decide otherwise in a changed run;
-//! [`Wanted::holds_decisions`] repeats the decisions of the unchanged run beside that. With several seeds gains are means of the gains seed
-//! by seed. Nothing is predicted: every number of a change is a simulated run, which `--change` repeats.
+//! Each quantity is improved by 10 %, and without limit ([`CaseChange`]). The policy may make other decisions in a changed run;
+//! [`Wanted::holds_decisions`] adds runs with the decisions of the unchanged run. With several seeds, a gain is the mean of the gains of
+//! each seed. Every gain of a change comes from a simulated run, which `--change` repeats; no gain is predicted.
 
 mod pages;
 mod pairs;
@@ -26,9 +26,9 @@ use migsim_experiment::{
 
 pub use pairs::Pair;
 
-/// The percentage by which each quantity is changed for the better.
+/// Percentage by which each quantity is improved.
 const STEP: f64 = 10.0;
-/// Gain \[%\], of the step and without limit, below which a quantity is named and has no row for people.
+/// Gain \[%\] below which, both for the step and without limit, a quantity has no row and is only named.
 const NO_GAIN: f64 = 0.005;
 
 /// The options of a profile.
@@ -64,16 +64,16 @@ pub struct Tried {
 pub struct Row {
     /// The quantity.
     pub changed: Changed,
-    /// The change by 10 %, or by one process a host.
+    /// The change by 10 %, or by one process per host.
     pub step: Tried,
-    /// The change without limit; none for processes on hosts.
+    /// The change without limit; none for the number of processes on hosts.
     pub unlimited: Option<Tried>,
-    /// Share of the critical path of the first seed that the quantity has \[%\]; none for load, balance and processes on hosts.
+    /// Share of the quantity in the critical path of the first seed \[%\]; none for load, balance and the number of processes on hosts.
     pub on_path: Option<f64>,
 }
 
 impl Row {
-    /// The quantity with the sign of its step: `link wan bandwidth +10%`.
+    /// Names the quantity with its step: `link wan bandwidth +10%`.
     pub fn name(&self) -> String {
         self.step.change.to_string()
     }
@@ -97,13 +97,13 @@ pub struct Profile {
     pub scenario: Scenario,
     /// The number of seeds.
     pub seeds: usize,
-    /// Whether decisions were held, too; gains with them rank the rows then.
+    /// Whether runs with held decisions were added; their gains then rank the rows.
     pub holds_decisions: bool,
-    /// The makespan without a change \[s\].
+    /// Makespan without a change \[s\].
     pub makespan: Sample,
-    /// The quantities, by the gain of the step, then without limit, then in the order of the platform.
+    /// The quantities, sorted by the gain of the step, then by the gain without limit, then by their order on the platform.
     pub rows: Vec<Row>,
-    /// What two changes gain together, if that was wanted.
+    /// The gains of pairs of changes, if they were requested.
     pub pairs: Vec<Pair>,
     /// The critical path of the first seed, summed by kind, resource and process; the longest first.
     pub path: Vec<PathShare>,
@@ -127,9 +127,9 @@ pub struct Prepared<'a> {
     wanted: Wanted,
     scenario: Scenario,
     shared: Shared,
-    /// The changes that the settings have already.
+    /// The changes that are part of the settings.
     changes: Vec<String>,
-    /// The seeds with the unchanged run of each.
+    /// The seeds, each with its unchanged run.
     bases: Vec<(u64, Outcome)>,
     changed: Vec<Planned>,
     path: Vec<PathShare>,
@@ -138,10 +138,10 @@ pub struct Prepared<'a> {
     done: AtomicU64,
 }
 
-/// Reads the settings, runs them unchanged, and lists what may be changed.
+/// Reads the settings, runs them without a change, and lists the possible changes.
 ///
 /// # Errors
-/// The settings cannot be read or run, or there are no decisions to hold.
+/// The settings cannot be read or run, or there are no decisions to repeat.
 pub fn prepare<'a>(
     with: (&'a Registry, &'a Layers, Limits),
     wanted: Wanted,
@@ -193,7 +193,7 @@ pub fn prepare<'a>(
 }
 
 impl Prepared<'_> {
-    /// Lists the changes to be made, with the part of each quantity in the critical path of the first seed.
+    /// Lists the changes to make, each with the share of its quantity in the critical path of the first seed.
     fn plan(&mut self) -> Result<(), Error> {
         let (seed, outcome) = &self.bases[0];
         let experiment = self.experiment(*seed, &[])?;
@@ -232,7 +232,7 @@ impl Prepared<'_> {
         Ok(())
     }
 
-    /// The number of runs that are to come.
+    /// Counts the runs that the profile needs.
     pub fn runs(&self) -> u64 {
         let steps = self.changed.iter();
         let changes: u64 = steps
@@ -247,17 +247,17 @@ impl Prepared<'_> {
         (changes + pairs) * self.bases.len() as u64 * held
     }
 
-    /// The number of runs that are done.
+    /// Counts the finished runs.
     pub fn done(&self) -> u64 {
         self.done.load(Ordering::Relaxed)
     }
 
-    /// The number of supersteps of a run.
+    /// Returns the number of supersteps of a run.
     pub fn supersteps(&self) -> u64 {
         self.supersteps
     }
 
-    /// The experiment of a seed with changes.
+    /// Makes the experiment of a seed with changes.
     fn experiment(&self, seed: u64, changes: &[&CaseChange]) -> Result<Experiment, Error> {
         let (registry, layers, limits) = self.with;
         let mut layers = layers.clone();
@@ -277,7 +277,7 @@ impl Prepared<'_> {
         Experiment::load_shared(registry, &layers, limits, &self.shared)
     }
 
-    /// The makespan with changes, and with held decisions if these are wanted \[s\].
+    /// Computes the makespan with changes, and the makespan with held decisions if that is requested \[s\].
     fn makespans(
         &self,
         (seed, base): &(u64, Outcome),
@@ -297,7 +297,7 @@ impl Prepared<'_> {
         Ok((free.outcome.makespan.get(), held))
     }
 
-    /// Tries changes that are made together, with each seed.
+    /// Simulates several changes at once, with each seed.
     fn try_together(
         &self,
         changes: &[&CaseChange],
@@ -332,10 +332,10 @@ impl Prepared<'_> {
         })
     }
 
-    /// Makes all changes, in parallel; a change that cannot be run is left out with a note.
+    /// Simulates all changes, in parallel. A change that cannot be run is left out, with a note.
     ///
     /// # Errors
-    /// There is a fault in the program.
+    /// The program is at fault.
     pub fn run(&self) -> Result<Profile, Error> {
         let all: Vec<&CaseChange> = self
             .changed

@@ -9,7 +9,7 @@ use migsim_output::figure::{Dot, Figure, Group, Key, Row as RowOfFigure, Rows, S
 use migsim_output::{Cell, Column, Sheet, Table, Tone, numbers, words};
 
 impl Profile {
-    /// The data for programs: makespan, critical path and changes. Columns beyond those stand there only if an option asks for them.
+    /// Returns the profile as JSON: makespan, critical path and changes. Optional columns are included only if their option is set.
     pub fn to_json(&self) -> Value {
         let changes = self.rows.iter().flat_map(|row| {
             let all = [Some(&row.step), row.unlimited.as_ref()];
@@ -50,7 +50,7 @@ impl Profile {
         Value::Object(all)
     }
 
-    /// The table with the verdict.
+    /// Makes the table with the verdict.
     pub fn sheet(&self) -> Sheet {
         let mut sheet = Sheet::default();
         sheet.table(self.table());
@@ -68,14 +68,14 @@ impl Profile {
         sheet
     }
 
-    /// Each change of each quantity, for programs.
+    /// Makes the table of each change of each quantity, for programs.
     pub fn data_sheet(&self) -> Sheet {
         let mut sheet = Sheet::default();
         sheet.table(self.data());
         sheet
     }
 
-    /// The rows that have an effect.
+    /// Makes the table of the quantities that have an effect.
     pub fn table(&self) -> Table {
         let mut table = Table::new("quantities", "", &self.columns());
         for row in self.rows.iter().filter(|row| row.counts()) {
@@ -115,7 +115,7 @@ impl Profile {
         cells
     }
 
-    /// The makespan and the gain of each change.
+    /// Makes the table of the makespan and the gain of each change.
     fn data(&self) -> Table {
         let mut columns = vec![
             words("change", "change"),
@@ -156,7 +156,7 @@ impl Profile {
         table
     }
 
-    /// The gains as a figure: a row per quantity that has an effect.
+    /// Draws the gains: a row per quantity that has an effect.
     pub fn figure(&self, style: &Style) -> Figure {
         let step = |one: &Tried| self.ranking(one);
         let dot = |key: usize, tried: &Tried| {
@@ -216,7 +216,7 @@ impl Profile {
     }
 }
 
-/// A part of the critical path for programs; processes count from 1.
+/// Returns a part of the critical path as JSON; processes count from 1.
 fn path_json(share: &PathShare) -> Value {
     json!({
         "kind": share.kind.name(),
@@ -227,7 +227,7 @@ fn path_json(share: &PathShare) -> Value {
     })
 }
 
-/// A gain: green, or a loss: red.
+/// Formats a gain in green, or a loss in red.
 fn gained(gain: Option<Sample>) -> Cell {
     let Some(gain) = gain else {
         return Cell::empty();

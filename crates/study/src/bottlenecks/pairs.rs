@@ -1,4 +1,4 @@
-//! Two changes together, beside each of them alone.
+//! Gains of two changes at once, compared with the gain of each change alone.
 
 use rayon::prelude::*;
 
@@ -7,34 +7,34 @@ use crate::stats::Sample;
 use migsim_base::error::Error;
 use migsim_experiment::CaseChange;
 
-/// Number of the best changes that are made two at a time.
+/// Number of the best changes that are combined in pairs.
 const PAIRED: usize = 5;
 
-/// Difference of gains \[percentage points\] that rounding explains.
+/// Tolerance for a difference of gains, due to rounding \[percentage points\].
 const ROUNDING: f64 = 1e-9;
 
-/// The number of pairs of the best of `rows` changes.
+/// Counts the pairs of the best of `rows` changes.
 pub(super) fn count(rows: usize) -> u64 {
     let paired = rows.min(PAIRED) as u64;
     paired * paired.saturating_sub(1) / 2
 }
 
-/// What two changes gain together.
+/// The gain of two changes at once.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Pair {
     /// The changes.
     pub changes: [CaseChange; 2],
-    /// Makespan with both \[s\].
+    /// Makespan with both changes \[s\].
     pub makespan: Sample,
-    /// Gain of both \[%\].
+    /// Gain of both changes \[%\].
     pub gain: Sample,
-    /// Gain of both beyond the sum of the gains of each alone, in percentage points.
+    /// Gain of both changes less the sum of the gains of each change alone, in percentage points.
     pub beyond: f64,
 }
 
 impl Prepared<'_> {
-    /// Makes the steps of the best rows two at a time; the pairs by what they gain.
+    /// Simulates the steps of the best rows in pairs, and sorts the pairs by their gain.
     pub(super) fn pairs(&self, rows: &[Row]) -> Result<Vec<Pair>, Error> {
         let best = &rows[..rows.len().min(PAIRED)];
         let pairs: Vec<(&Row, &Row)> = best

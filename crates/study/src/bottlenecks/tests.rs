@@ -77,11 +77,11 @@ fn gains_are_those_of_the_closed_form() {
     // The fast hosts wait for the slow ones.
     let fast = row(&profile, "cluster fast speed");
     close(fast.unlimited.as_ref().unwrap().gain.mean, 0.0);
-    // With both processes on one host nothing crosses the wan; of the resources its link gains most.
+    // With both processes on one host, no message crosses the wan. Of all resources, the wan therefore has the largest gain.
     let mut names = profile.rows.iter().map(|row| row.changed.to_string());
     let most = names.find(|name| name != "processes per host");
     assert_eq!(most.as_deref(), Some("link wan bandwidth"));
-    // On the path: the work of a slow host, the latency and the transfer, but for the 2 us of access links.
+    // The path contains the work of a slow host, the latency and the transfer, except the 2 us of access links.
     let share = |name: &str| row(&profile, name).on_path.unwrap();
     close(share("cluster slow speed"), 100.0 / superstep);
     close(share("cluster fast speed"), 0.0);
@@ -152,7 +152,7 @@ fn seeds_give_intervals_and_held_decisions_a_second_gain() {
         assert!(row.step.gain.half_width().is_some() && row.step.held.is_some());
     }
     let load = row(&profile, "load").unlimited.as_ref().unwrap();
-    // A policy that decides otherwise may lose what the hosts gain.
+    // A policy that makes other decisions may lose the gain of the hosts.
     assert!(load.held.unwrap().mean > 0.0, "{load:?}");
     let json = profile.to_json();
     assert!(json["changes"][0]["gain_ci95_percent"].is_f64());

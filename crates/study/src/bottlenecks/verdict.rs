@@ -1,17 +1,17 @@
-//! The verdict of a profile: three sentences that follow from its numbers.
+//! The verdict of a profile: three sentences computed from its numbers.
 
 use super::{Profile, Row, Tried};
 use crate::stats::{Sample, short};
 use migsim_experiment::Amount;
 
 impl Profile {
-    /// The verdict in three sentences.
+    /// Returns the verdict in three sentences.
     pub fn verdict(&self) -> String {
         let sentences = [self.first(), self.most(), self.rest()];
         sentences.join(" ")
     }
 
-    /// The gain that ranks a change \[%\]: that of held decisions, if they were held.
+    /// Returns the gain by which a change is ranked \[%\]: that with held decisions, if they were held.
     pub(super) fn ranking(&self, tried: &Tried) -> Sample {
         let held = tried.held.filter(|_| self.holds_decisions);
         held.unwrap_or(tried.gain)
@@ -21,7 +21,7 @@ impl Profile {
         self.ranking(tried).mean
     }
 
-    /// What gains most by a small step.
+    /// Describes the change with the largest gain by a small step.
     fn first(&self) -> String {
         let time = self.makespan.shown();
         match self.rows.first() {
@@ -38,7 +38,7 @@ impl Profile {
         }
     }
 
-    /// What gains most without limit.
+    /// Describes the change with the largest gain without limit.
     fn most(&self) -> String {
         let unlimited = self.rows.iter().filter_map(|row| row.unlimited.as_ref());
         let best = unlimited.reduce(|best, one| {
@@ -52,7 +52,7 @@ impl Profile {
             Some(one) if self.gain(one) >= super::NO_GAIN => {
                 let gain = self.gain(one);
                 let exceeds = |row: &Row| self.gain(&row.step) > gain;
-                // The number of processes has no limit of its own, and its step may gain more.
+                // The number of processes cannot be unlimited, so the gain of its step may be larger.
                 let end = if self.rows.iter().any(exceeds) {
                     ""
                 } else {
@@ -68,7 +68,7 @@ impl Profile {
         }
     }
 
-    /// What changes nothing.
+    /// Describes the quantities whose change has no effect.
     fn rest(&self) -> String {
         let all = self.rows.len();
         let vain: Vec<&Row> = self.rows.iter().filter(|row| !row.counts()).collect();

@@ -1,12 +1,11 @@
-//! `summary.csv`: each setting over its seeds, beside the baseline; the best setting, and the effect of each parameter.
+//! `summary.csv`: the statistics of each setting over its seeds and its baseline; the best setting, and the effect of each parameter.
 //!
-//! *Goal.* Settings are judged by the makespan of the last scenario that was run (iii, if it was), or by its gain over scenario i where the
-//! application or the platform varies, whose makespans cannot be compared.
-//! *Baseline.* Where the policy varies: the same setting under `never`, or else under the first policy; otherwise the first setting with the
-//! same application and platform.
-//! *Not separated.* Settings that the tests of [`separate`](super::separate) cannot tell from the best one, with the margin of indifference of
-//! 0.5 % and Bonferroni's correction for all pairs of settings, since the best is chosen from the same seeds.
-//! Differences are taken seed by seed: all settings face the same random numbers, and what these do to both does not count.
+//! *Goal.* Settings are ranked by the makespan of the last scenario that was run (iii if it was). If the application or the platform
+//! varies, makespans cannot be compared, and the gain over scenario i is used. *Baseline.* If the policy varies, the baseline of a setting
+//! is the same setting with `never`, or else with the first policy. Otherwise it is the first setting with the same application and
+//! platform. *Not separated.* These are settings that the tests of [`separate`](super::separate) cannot distinguish from the best one, with
+//! the margin of indifference of 0.5 %. Bonferroni's correction counts all pairs of settings, since the best is chosen from the same seeds.
+//! Differences are taken seed by seed: all settings use the same random numbers, and the effect of these numbers on both settings cancels.
 
 #[cfg(test)]
 mod tests;
@@ -28,40 +27,40 @@ use super::values::Values;
 use migsim_base::words::counted;
 use migsim_output::guarded;
 
-/// A setting over its seeds.
+/// A setting with its statistics over the seeds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {
-    /// The goal, over the seeds that have it.
+    /// The goal over the seeds that have a value.
     pub goal: Option<Sample>,
-    /// Each measure.
+    /// The statistics of each measure.
     measures: [Option<Sample>; 5],
-    /// Runs that failed.
+    /// Number of runs that failed.
     failed: usize,
-    /// The setting it is compared with.
+    /// The index of the setting that it is compared with.
     pub(super) baseline: usize,
-    /// Goal less that of the baseline with the same seed.
+    /// Difference of the goal from that of the baseline with the same seed, in the unit of the goal.
     pub difference: Option<Sample>,
 }
 
-/// A sweep in short.
+/// The summary of a sweep.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
-    /// By what settings are judged.
+    /// The measure by which settings are ranked.
     pub goal: Goal,
-    /// Setting by setting, in plan order.
+    /// The settings, in the order of the plan.
     pub settings: Vec<Setting>,
-    /// The settings with the best mean: several if their means are equal.
+    /// The settings with the best mean; there are several if their means are equal.
     pub best: Vec<usize>,
     /// The other settings that are not shown to be worse than the best by more than the margin of indifference.
     pub not_separated: Vec<usize>,
     /// The number of seeds and the margin.
     pub basis: Basis,
-    /// Parameter by parameter, those with several values.
+    /// The effects of the parameters with several values.
     pub effects: Vec<Effect>,
 }
 
 impl Summary {
-    /// The summary of the rows of a plan.
+    /// Computes the summary of the rows of a plan.
     pub fn of(plan: &Plan, rows: &BTreeMap<String, Row>) -> Self {
         let values = Values::of_all(plan);
         let goal = goal(plan, &values, rows);
@@ -127,10 +126,10 @@ impl Summary {
         }
     }
 
-    /// `summary.csv`.
+    /// Returns `summary.csv`.
     ///
     /// # Errors
-    /// Memory cannot be written, which does not happen.
+    /// Writing to memory fails, which does not happen.
     pub fn csv(&self, plan: &Plan) -> io::Result<Vec<u8>> {
         let mut table = csv::Writer::from_writer(Vec::new());
         let mut head = vec!["setting".to_owned()];
@@ -160,7 +159,7 @@ impl Summary {
         table.into_inner().map_err(csv::IntoInnerError::into_error)
     }
 
-    /// The settings that have a mean, the best first; of equals the earlier one.
+    /// Lists the settings that have a mean, the best first; of equal ones, the earlier first.
     pub(super) fn ranked(&self) -> Vec<usize> {
         let mut order: Vec<(usize, f64)> = Vec::new();
         for (index, setting) in self.settings.iter().enumerate() {
@@ -171,13 +170,13 @@ impl Summary {
         order.into_iter().map(|(index, _)| index).collect()
     }
 
-    /// The number of settings that the best are chosen from.
+    /// Counts the settings from which the best are chosen.
     pub(super) fn tried(&self) -> usize {
         let settings = self.settings.iter();
         settings.filter(|setting| setting.goal.is_some()).count()
     }
 
-    /// The number of settings that are not separated from the best, for people; none if there are none.
+    /// Describes the number of settings that are not separated from the best; none if there are no such settings.
     fn not_separated_line(&self) -> Option<String> {
         let count = self.not_separated.len();
         let margin = self.basis.indifference.percent();
@@ -196,7 +195,7 @@ impl Summary {
         (count > 0).then_some(text)
     }
 
-    /// The best setting, or those that tie, and how much better it is than its baseline; for people.
+    /// Describes the best setting, or those that tie, and its advantage over its baseline.
     pub(super) fn best_lines(&self, plan: &Plan) -> Vec<String> {
         let first = self.best.first();
         let Some((best, sample)) = first.and_then(|best| Some((*best, self.settings[*best].goal?)))
@@ -239,7 +238,8 @@ impl Summary {
     }
 }
 
-/// The settings, other than the best ones, that are not shown to be worse by more than the margin; `goals` gives those of a setting by seed.
+/// Lists the settings, other than the best ones, that are not shown to be worse by more than the margin; `goals` gives the goals of a
+/// setting by seed.
 fn not_separated(
     basis: Basis,
     goal: Goal,
@@ -265,13 +265,13 @@ fn not_separated(
     found.map(|other| other.0).collect()
 }
 
-/// A mean with its confidence interval, for people.
+/// Formats a mean with its confidence interval.
 fn with_interval(sample: Sample) -> String {
     let seeds = format!(" (95 %, {} seeds)", sample.count);
     sample.shown() + sample.half_width().map_or("", |_| &seeds)
 }
 
-/// The settings with the best mean.
+/// Lists the settings with the best mean.
 fn best(goal: Goal, settings: &[Setting]) -> Vec<usize> {
     let mut best: Vec<usize> = Vec::new();
     for (index, setting) in settings.iter().enumerate() {
@@ -287,7 +287,7 @@ fn best(goal: Goal, settings: &[Setting]) -> Vec<usize> {
 }
 
 impl Setting {
-    /// Its numbers by name, as the columns of `summary.csv`.
+    /// Returns its numbers by name, as the columns of `summary.csv`.
     pub(super) fn numbers(&self, goal: Goal) -> Vec<(String, Value)> {
         let seeds = self.goal.map_or(0, |sample| sample.count);
         let mut all = vec![
@@ -308,14 +308,14 @@ impl Setting {
     }
 }
 
-/// The values of a setting by the names of their parameters; parameters that do not apply are left out.
+/// Returns the values of a setting by the names of their parameters; parameters that do not apply are left out.
 pub fn by_name(names: &[String], setting: &[Option<Value>]) -> Map<String, Value> {
     let pairs = names.iter().zip(setting);
     let given = pairs.filter_map(|(name, value)| Some((name.clone(), value.clone()?)));
     given.collect()
 }
 
-/// The values of a setting with the names of their parameters, for people.
+/// Formats the values of a setting with the names of their parameters.
 pub fn named<'n>(names: impl IntoIterator<Item = &'n String>, setting: &[Option<Value>]) -> String {
     let pairs = names.into_iter().zip(setting);
     let given: Vec<String> = pairs
@@ -324,10 +324,10 @@ pub fn named<'n>(names: impl IntoIterator<Item = &'n String>, setting: &[Option<
     given.join(" ")
 }
 
-/// The names of the numbers of a sample.
+/// The names of the statistics of a sample.
 const NUMBERS: [&str; 3] = ["mean", "deviation", "ci95"];
 
-/// Mean, deviation and half of the interval.
+/// Returns mean, deviation and half the width of the interval.
 fn numbers(sample: Option<Sample>) -> [Option<f64>; 3] {
     let Some(sample) = sample.map(Estimate::from) else {
         return [None; 3];
@@ -335,12 +335,12 @@ fn numbers(sample: Option<Sample>) -> [Option<f64>; 3] {
     [Some(sample.mean), sample.deviation, sample.ci95]
 }
 
-/// The same as fields of a table; a number that is missing is empty.
+/// Formats mean, deviation and half the width of the interval as fields of a table; a missing number is empty.
 fn fields_of(sample: Option<Sample>) -> [String; 3] {
     numbers(sample).map(|number| number.map_or_else(String::new, |number| number.to_string()))
 }
 
-/// The makespan of the last scenario that has one, or the gain where makespans cannot be compared.
+/// Chooses the goal: the makespan of the last scenario that has one, or the gain if makespans cannot be compared.
 fn goal(plan: &Plan, values: &[Values<'_>], rows: &BTreeMap<String, Row>) -> Goal {
     let own = || plan.runs.iter().filter_map(|id| rows.get(id));
     let has = |measure: usize| own().any(|row| MEASURES[measure].2(row).is_some());
@@ -357,10 +357,10 @@ fn goal(plan: &Plan, values: &[Values<'_>], rows: &BTreeMap<String, Row>) -> Goa
     Goal { measure }
 }
 
-/// The rank of each value of a setting; none where a parameter does not apply.
+/// The rank of each value of a setting; none for a parameter that does not apply.
 type Ranks = Vec<Option<usize>>;
 
-/// The baseline of each setting.
+/// Finds the baseline of each setting.
 fn baselines(plan: &Plan, values: &[Values<'_>]) -> Vec<usize> {
     let ranks = |setting: usize, is_meant: &dyn Fn(usize) -> bool| -> Ranks {
         let meant = (0..values.len()).filter(|parameter| is_meant(*parameter));
@@ -379,7 +379,7 @@ fn baselines(plan: &Plan, values: &[Values<'_>]) -> Vec<usize> {
     let policies = &values[policy].distinct;
     let never = policies.iter().position(|name| **name == "never");
     let base = Some(never.unwrap_or(0));
-    // The settings of the base policy, by which parameters apply to them: these must be equal.
+    // Index the settings of the base policy by the parameters that apply to them: the values of these must be equal.
     let mut bases: BTreeMap<Vec<usize>, BTreeMap<Ranks, usize>> = BTreeMap::new();
     for setting in settings
         .clone()

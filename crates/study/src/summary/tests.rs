@@ -3,7 +3,8 @@
 use super::*;
 use serde_json::json;
 
-/// Two parameters with two values each, two seeds; the makespan is 10·a + b + seed, so that a explains 100 times what b does.
+/// Makes two parameters with two values each, and two seeds. The makespan is 10·a + b + seed, so that a explains 100 times as much variance
+/// as b.
 fn swept() -> (Plan, BTreeMap<String, Row>) {
     let mut plan = Plan {
         names: vec!["a".into(), "b".into()],
@@ -47,7 +48,7 @@ fn differences_are_paired_by_seed() {
     let (plan, rows) = swept();
     let summary = Summary::of(&plan, &rows);
     let difference = summary.settings[2].difference.unwrap();
-    // 10 less with each seed: no deviation, though the makespans deviate.
+    // The difference is -10 with each seed: it has no deviation, although the makespans have one.
     assert_eq!((difference.mean, difference.deviation), (-10.0, Some(0.0)));
     assert_eq!(
         summary.settings[2].goal.unwrap().deviation,
@@ -78,7 +79,7 @@ fn the_baseline_is_never_with_the_same_other_values() {
     assert_eq!(baselines(&plan, &Values::of_all(&plan)), [2, 3, 2, 3]);
 }
 
-/// The slow twin: each setting is compared with all others.
+/// The slow twin of the search for baselines: it compares each setting with all others.
 fn baseline_one_by_one(plan: &Plan, setting: usize) -> usize {
     let own = &plan.settings[setting];
     let policy = plan.names.iter().position(|name| name == "policy");
@@ -175,7 +176,7 @@ fn settings_that_two_seeds_cannot_separate_share_the_first_rank() {
         ..Plan::default()
     };
     let mut rows = BTreeMap::new();
-    // Differences to the first: 1 and 3 s, which two seeds do not separate, and 20 s with both.
+    // Differences from the first are 1 and 3 s, which two seeds do not separate, and 20 s with both seeds.
     for (a, times) in [(1, [10.0, 20.0]), (2, [11.0, 23.0]), (3, [30.0, 40.0])] {
         plan.settings.push(vec![Some(json!(a))]);
         for (seed, time) in (1..).zip(times) {
