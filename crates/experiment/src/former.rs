@@ -1,8 +1,8 @@
 //! Settings of former versions: how the files of these versions are read today.
 //!
 //! A key that has a new name is read, and a note gives the new name. A former value without a counterpart stays as it is and is refused as
-//! an unknown key. A key that a former version lacked gets the value that describes the behaviour of that version, so that `migsim run
-//! RUN/run.json` repeats the run.
+//! an unknown key. A key that a former version lacked gets the value that describes the behaviour of that version. Then
+//! `migsim run RUN/run.json` repeats the run.
 
 use serde_json::Value;
 

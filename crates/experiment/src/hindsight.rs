@@ -4,11 +4,11 @@
 //!
 //! 1. It simulates the plans that policies made, and variants that make all moves of a plan at its first call.
 //! 2. It makes plans from the first barrier on. At every k-th barrier it copies the run, and simulates the next 2 k supersteps without a
-//! call, and with calls to placements that suit the work of these supersteps ([`window`]). The search continues with the fastest copy. From
-//! plan to plan, k is halved.
+//!    call, and with calls to placements that suit the work of these supersteps ([`window`]). The search continues with the fastest copy.
+//!    From plan to plan, k is halved.
 //! 3. It changes the best plan found so far. A change removes a call, makes it earlier or later, removes a move, changes its destination,
-//! adds a move, or adds a call to a placement that suits the next supersteps. The simulation of a changed plan starts from a copy of the
-//! best run before the change ([`migsim_bsp::Stepper`]), and ends early when it has taken as long as the best run.
+//!    adds a move, or adds a call to a placement that suits the next supersteps. The simulation of a changed plan starts from a copy of the
+//!    best run before the change ([`migsim_bsp::Stepper`]), and ends early when it has taken as long as the best run.
 //!
 //! The result is not an optimum. The gap between a policy and the true optimum is at least its gap to this plan.
 

@@ -1,7 +1,7 @@
 //! The ambiguities of the papers, A1 to A37, and the reading of each experiment.
 //!
-//! `ambiguities.json` has the question, the settings that answer it, and why their defaults are what they are. An experiment that answers
-//! in another way says why in its `origins`.
+//! `ambiguities.json` has each question, the settings that answer it, and the reasons for their defaults. An experiment with another answer
+//! gives its reason in its `origins`.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -25,16 +25,17 @@ pub struct Answer {
     pub id: String,
     /// The open question.
     pub question: String,
-    /// The settings that answer it, with their values; none where the simulator has one way only, or where the paper has no such thing.
+    /// The settings that answer it, with their values. None if the simulator has only one answer, or if the paper does not have the thing
+    /// in question.
     pub settings: Vec<(String, Value)>,
     /// The origins of the answers, without repetition.
     pub origins: Vec<String>,
 }
 
-/// The answers of an experiment to all open questions.
+/// Returns the answers of an experiment to all open questions.
 ///
 /// # Errors
-/// The list cannot be read: a fault of the program, which holds it.
+/// The list cannot be read; it is part of the program, so this is a fault of the program.
 pub(super) fn answers(experiment: &Experiment) -> Result<Vec<Answer>, Error> {
     let all: Vec<Ambiguity> = serde_json::from_str(include_str!("ambiguities.json"))
         .map_err(|error| Problem::new(format!("the ambiguities cannot be read: {error}")))?;
@@ -58,7 +59,7 @@ fn answer(one: Ambiguity, experiment: &Experiment) -> Answer {
     }
     for key in one.keys {
         let (value, origin) = match key.strip_prefix("platform:") {
-            // The value stands in the platform's file, beside its origin.
+            // The value is in the file of the platform, beside its origin.
             Some(key) => (
                 Some(Value::Null),
                 experiment.platform.origins.get(key).cloned(),
@@ -107,7 +108,7 @@ mod tests {
         }
     }
 
-    /// A value that is not the default is a choice, and a choice has a reason of its own.
+    /// Checks that a value other than the default, which is a choice, has a reason of its own.
     #[test]
     fn an_answer_that_is_not_the_default_has_its_own_origin() {
         let policy = *migsim_experiment::Registry::standard()

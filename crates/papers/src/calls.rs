@@ -11,21 +11,21 @@ use migsim_experiment::{Experiment, Results};
 /// One call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Told {
-    /// After which superstep.
+    /// The superstep before the call.
     pub superstep: u64,
     /// The end of that superstep \[s\].
     pub date_s: f64,
-    /// α before the call and after it, if the policy has such an interval.
+    /// α before and after the call, if the policy has such an interval.
     pub alpha: Option<(u64, u64)>,
-    /// The candidates: process and its cluster.
+    /// The candidates, each with its process and cluster.
     pub candidates: Vec<(u64, String)>,
     /// The migrations.
     pub moves: Vec<Moved>,
-    /// The least distance of a candidate from the opposite verdict, |t1 - t2| \[s\].
+    /// Smallest distance of a candidate from the opposite verdict, |t1 - t2| \[s\].
     pub margin: Option<f64>,
 }
 
-/// One migration of a call.
+/// A migration of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Moved {
     /// The process.
@@ -34,16 +34,16 @@ pub struct Moved {
     pub from_cluster: String,
     /// The cluster of the destination.
     pub to_cluster: String,
-    /// The origin.
+    /// The host of the origin.
     pub from_host: String,
-    /// The destination.
+    /// The host of the destination.
     pub to_host: String,
 }
 
 /// All calls of a run.
 pub type Calls = Vec<Told>;
 
-/// The calls of a scenario.
+/// Lists the calls of a scenario.
 pub(super) fn of(experiment: &Experiment, results: &Results, scenario: Scenario) -> Calls {
     let calls = results
         .get(scenario)
@@ -96,12 +96,12 @@ fn tell(experiment: &Experiment, call: &CallRecord) -> Told {
 }
 
 impl Told {
-    /// The processes that move.
+    /// Returns the processes that move.
     pub fn processes(&self) -> BTreeSet<u64> {
         self.moves.iter().map(|one| one.process).collect()
     }
 
-    /// A short sentence.
+    /// Describes the call in a short sentence.
     pub fn sentence(&self) -> String {
         if self.moves.is_empty() {
             return format!(
@@ -132,7 +132,7 @@ impl Told {
     }
 }
 
-/// The first and last of a long list.
+/// Shortens a long list to its first and last entries.
 fn shorten(names: &[String]) -> String {
     match names {
         [first, .., last] if names.len() > 4 => format!("{first} ... {last}"),

@@ -1,4 +1,4 @@
-//! Published times beside simulated ones.
+//! Published times compared with simulated ones.
 
 use serde::Serialize;
 
@@ -30,7 +30,7 @@ pub struct CellResult {
     pub in_sample: bool,
     /// Whether the cell is within 2.5 %, or has a reason why it is not.
     pub is_explained: bool,
-    /// Remarks: ours on the paper, and why the cell does not come out.
+    /// Remarks: on the paper, and on the reason why the cell is not reproduced.
     pub note: Option<String>,
 }
 
@@ -52,11 +52,11 @@ pub(super) struct Relative<'c> {
     pub cell: &'c CellResult,
     /// `100 (T - T_i) / T_i` as published \[%\].
     pub published: f64,
-    /// The same as simulated \[%\].
+    /// `100 (T - T_i) / T_i` as simulated \[%\].
     pub simulated: f64,
 }
 
-/// Each cell of scenario ii or iii, with that of scenario i of the same configuration.
+/// Pairs each cell of scenario ii or iii with that of scenario i of the same configuration.
 pub(super) fn with_alone(cells: &[CellResult]) -> impl Iterator<Item = (&CellResult, &CellResult)> {
     let base = |config: &Config| -> Config {
         let is_shared =
@@ -74,7 +74,7 @@ pub(super) fn with_alone(cells: &[CellResult]) -> impl Iterator<Item = (&CellRes
     })
 }
 
-/// The cells of a scenario against those of scenario i.
+/// Compares the cells of a scenario with those of scenario i.
 pub(super) fn against_i<'c>(cells: &'c [CellResult], scenario: &str) -> Vec<Relative<'c>> {
     let pairs = with_alone(cells).filter(|(cell, _)| cell.scenario == scenario);
     let relative = pairs.map(|(cell, alone)| Relative {
@@ -85,7 +85,7 @@ pub(super) fn against_i<'c>(cells: &'c [CellResult], scenario: &str) -> Vec<Rela
     relative.collect()
 }
 
-/// The median of some numbers; `None` of none.
+/// Computes the median of some numbers; `None` if there are none.
 pub(super) fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let mut values: Vec<f64> = values.into_iter().collect();
     values.sort_by(f64::total_cmp);
@@ -93,7 +93,7 @@ pub(super) fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     Some(f64::midpoint(values[low], values[high]))
 }
 
-/// The share of cells within a relative error.
+/// Computes the share of cells within a relative error.
 pub(super) fn share_within(cells: &[CellResult], bound: f64) -> f64 {
     let within = cells
         .iter()

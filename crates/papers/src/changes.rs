@@ -1,7 +1,7 @@
 //! Changes to all runs of a paper: settings of its experiments and values of its platforms.
 //!
-//! The rules of another paper ([`super::one_reading()`]), a constant moved by a hundredth or an option set back
-//! are changes. They stand between each experiment and the settings of its cases.
+//! Examples of changes are the rules of another paper ([`super::one_reading()`]), a constant changed by 1 %, and an option set back to its
+//! default. Changes lie above each experiment and below the settings of its cases.
 
 use serde_json::Value;
 
@@ -20,13 +20,14 @@ pub struct Changes {
 /// A setting of an experiment.
 #[derive(Clone, Debug, PartialEq)]
 struct Setting {
-    /// The experiment that gives the value; experiments that extend it and give none of their own follow. `None`: all experiments.
+    /// The experiment that gives the value. Experiments that extend it, and do not set the key themselves, follow. `None` stands for all
+    /// experiments.
     place: Option<String>,
     flag: Flag,
 }
 
 impl Changes {
-    /// Settings of all experiments.
+    /// Makes changes of settings in all experiments.
     pub(super) fn everywhere(flags: impl IntoIterator<Item = Flag>) -> Self {
         let settings = flags.into_iter().map(|flag| Setting { place: None, flag });
         Self {
@@ -35,8 +36,8 @@ impl Changes {
         }
     }
 
-    /// Another value for a key as [`super::Fitted::keys`] has it: of `experiment`, of its platforms (`platform:<key>`) or of another
-    /// experiment of the paper (`<name>:<key>`).
+    /// Sets another value for a key, written as in [`super::Fitted::keys`]: a key of `experiment`, of its platforms (`platform:<key>`), or
+    /// of another experiment of the paper (`<name>:<key>`).
     pub fn set(&mut self, experiment: &str, key: &str, value: Value) {
         let (place, key) = key.split_once(':').unwrap_or((experiment, key));
         if place == "platform" {
@@ -54,7 +55,7 @@ impl Changes {
         });
     }
 
-    /// The settings that act on `experiment`.
+    /// Returns the settings that apply to `experiment`.
     pub(super) fn flags_of(&self, experiment: &str) -> Result<Vec<Flag>, Error> {
         let mut flags = Vec::new();
         for setting in &self.settings {
@@ -69,7 +70,7 @@ impl Changes {
         Ok(flags)
     }
 
-    /// The built-in platforms that have all the changed keys, changed.
+    /// Makes changed copies of the built-in platforms that have all the changed keys.
     pub(super) fn shared(&self) -> Result<Shared, Error> {
         let shared = Shared::default();
         for (file, text) in platform::built_in() {
@@ -92,8 +93,8 @@ impl Changes {
     }
 }
 
-/// Whether `place` gives the value of `key` to `experiment`: it is the experiment, or the nearest one below that names the key, or one
-/// below which nobody else names it.
+/// Whether `place` gives the value of `key` to `experiment`: `place` is reached from `experiment` through `extends`, and no experiment on
+/// the way sets the key.
 fn giver(experiment: &str, key: &str, place: &str) -> Result<bool, Error> {
     let mut name = experiment.to_owned();
     loop {
@@ -111,7 +112,7 @@ fn giver(experiment: &str, key: &str, place: &str) -> Result<bool, Error> {
     }
 }
 
-/// The text of a built-in experiment.
+/// Returns the text of a built-in experiment.
 pub(super) fn source_of(experiment: &str) -> Result<Document, Error> {
     built_in(experiment)?
         .ok_or_else(|| Problem::new(format!("there is no experiment `{experiment}`")).into())

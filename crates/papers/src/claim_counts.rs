@@ -1,10 +1,11 @@
-//! Claims by what the published numbers say of them: only a claim that these can confirm is a comparison.
+//! Counts of claims in groups: claims that the published numbers confirm, claims that they contradict, and claims without a published
+//! number. Only the first group is a comparison.
 
 use serde::Serialize;
 
 use super::reproduce::{ClaimResult, PaperResults};
 
-/// Claims in groups: those that the published numbers confirm, those that they contradict, and those for which no number is published.
+/// Numbers of claims: those that the published numbers confirm, those that they contradict, and those without a published number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ClaimCounts {
     /// Claims that the published numbers confirm, and that hold in the simulation.
@@ -15,9 +16,9 @@ pub struct ClaimCounts {
     pub contradicted_hold: usize,
     /// Claims that the published numbers contradict, and that fail as well.
     pub contradicted_fail: usize,
-    /// Claims without a published number to be compared with, that hold.
+    /// Claims that hold, and for which no number was published.
     pub unpublished_hold: usize,
-    /// Claims without a published number to be compared with, that fail.
+    /// Claims that fail, and for which no number was published.
     pub unpublished_fail: usize,
     /// Claims that cannot be checked.
     pub not_checkable: usize,
@@ -57,22 +58,22 @@ impl ClaimCounts {
         }
     }
 
-    /// The claims that the published numbers confirm.
+    /// Counts the claims that the published numbers confirm.
     pub(super) fn confirmed(self) -> usize {
         self.confirmed_hold + self.confirmed_fail
     }
 
-    /// The claims that the published numbers contradict.
+    /// Counts the claims that the published numbers contradict.
     pub(super) fn contradicted(self) -> usize {
         self.contradicted_hold + self.contradicted_fail
     }
 
-    /// The claims without a published number to be compared with.
+    /// Counts the claims without a published number.
     pub(super) fn unpublished(self) -> usize {
         self.unpublished_hold + self.unpublished_fail + self.not_checkable
     }
 
-    /// The counts in a sentence, without its full stop.
+    /// Describes the counts in a sentence, without its full stop.
     pub(super) fn sentence(self) -> String {
         format!(
             "{} of {} claims that the published numbers confirm hold; {} of {} without a published number hold; {} of {} hold although the published numbers contradict them",
@@ -86,7 +87,7 @@ impl ClaimCounts {
     }
 }
 
-/// The claims of some papers, counted together.
+/// Counts the claims of some papers.
 pub fn claim_counts(papers: &[PaperResults]) -> ClaimCounts {
     let counts = papers.iter().map(PaperResults::claim_counts);
     counts.fold(ClaimCounts::default(), ClaimCounts::plus)

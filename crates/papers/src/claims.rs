@@ -4,28 +4,28 @@ use serde_json::Value;
 
 use migsim_base::error::Error;
 
-/// Whether a claim holds (`None`: cannot be told), and the simulated value that says so.
+/// Whether a claim holds (`None` if that cannot be decided), and the simulated value on which the verdict depends.
 pub type Outcome = Result<(Option<bool>, Value), Error>;
 
-/// A claim that can be told.
+/// Makes the outcome of a claim that can be decided.
 #[expect(clippy::unnecessary_wraps, reason = "the result of every evaluation")]
 pub(super) fn told(holds: bool, value: impl Into<Value>) -> Outcome {
     Ok((Some(holds), value.into()))
 }
 
-/// Whether a percentage is the published one when it is rounded as that was printed.
+/// Whether a percentage rounds to the published one, at the precision of the published one.
 pub(super) fn about(value: f64, published: f64) -> bool {
     let printed = published.to_string();
     let decimals = printed.split_once('.').map_or(0, |(_, part)| part.len());
     format!("{value:.decimals$}") == printed
 }
 
-/// Whether each value is larger than the one before it.
+/// Whether each value is larger than the previous one.
 pub(super) fn rising(values: &[f64]) -> bool {
     values.is_sorted_by(|a, b| a < b)
 }
 
-/// One value each.
+/// Computes one value for each item.
 pub(super) fn over<T: Copy>(
     items: &[T],
     one: impl FnMut(T) -> Result<f64, Error>,

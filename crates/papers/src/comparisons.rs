@@ -1,4 +1,4 @@
-//! Claims that compare only percentages of runs with published ones, as named by their facts.
+//! Claims that only compare percentages of runs with published ones; the facts define these comparisons.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use super::claims::{Outcome, about, told};
 use super::facts::{Claim, Measure};
 use super::runs::Runs;
 
-/// The comparisons of a claim: it holds if all of them do, and cannot be told if there are none.
+/// Makes the comparisons of a claim. The claim holds if all of them hold, and cannot be decided if there are none.
 pub(super) fn compare_percentages(claim: &Claim, runs: &Runs<'_>) -> Outcome {
     let mut holds = true;
     let mut values = Vec::new();

@@ -1,11 +1,11 @@
-//! Published decisions beside computed ones.
+//! Published decisions compared with simulated ones.
 //!
 //! | verdict | meaning |
 //! |---|---|
-//! | match | the call comes at that superstep and does what the paper says, in everything that the paper says of it |
-//! | near | some of those told move, with others or elsewhere; or the call comes within two supersteps, or at another date |
-//! | mismatch | anything else |
-//! | not checkable | the paper does not say enough (no superstep, words only) |
+//! | match | the call comes at that superstep and does everything that the paper says of it |
+//! | near | some of the published processes move, with others or elsewhere; or the call comes within two supersteps, or at another time |
+//! | mismatch | none of these |
+//! | not checkable | the paper does not say enough (it gives no superstep, or only words) |
 
 use std::collections::BTreeSet;
 
@@ -19,18 +19,18 @@ use super::facts::{Decision, Schedule};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// The same in everything that is published.
+    /// The decision is the same in everything that is published.
     Match,
-    /// The same call with other members.
+    /// The call is the same, with other members.
     Near,
-    /// Different.
+    /// The decision is different.
     Mismatch,
     /// The paper does not say enough.
     NotCheckable,
 }
 
 impl Verdict {
-    /// For people.
+    /// Returns its name for people.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Match => "match",
@@ -56,10 +56,10 @@ pub enum DecisionKind {
 }
 
 impl DecisionKind {
-    /// All of them, in the order of tables.
+    /// All kinds, in the order of tables.
     pub const ALL: [Self; 4] = [Self::Call, Self::Stay, Self::Stability, Self::Migration];
 
-    /// For people.
+    /// Returns its name for people.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Call => "calls",
@@ -79,7 +79,7 @@ impl DecisionKind {
     }
 }
 
-/// A decision, compared.
+/// The result of the comparison of a decision.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct DecisionResult {
     /// The id of the decision.
@@ -92,13 +92,13 @@ pub struct DecisionResult {
     pub published: Value,
     /// The simulated decision.
     pub simulated: Value,
-    /// The least |t1 - t2| of a candidate of that call \[s\]: a small one means a decision by a hair.
+    /// Smallest |t1 - t2| of a candidate of that call \[s\]; if it is small, the decision is close.
     pub margin_s: Option<f64>,
-    /// The reason why it is not reproduced, as far as we know.
+    /// The reason why it is not reproduced, if it is known.
     pub note: Option<String>,
 }
 
-/// A call schedule, compared.
+/// The result of the comparison of a call schedule.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ScheduleResult {
     /// The id of the schedule.
@@ -107,22 +107,22 @@ pub struct ScheduleResult {
     pub verdict: Verdict,
     /// The published calls.
     pub published: Vec<u64>,
-    /// As many simulated ones.
+    /// The same number of simulated calls.
     pub simulated: Vec<u64>,
 }
 
 /// A run that a decision is about.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Run<'r> {
-    /// Its interval α at the start, if its configuration names one.
+    /// The interval α at the start, if its configuration names one.
     pub alpha: Option<u64>,
     /// Its calls.
     pub calls: &'r [Told],
 }
 
-/// Compares a decision with the runs that it is about: what comes out in some of them only is near.
+/// Compares a decision with the runs that it is about. A decision that is reproduced only in some of these runs is near.
 ///
-/// `siblings` are the decisions of the same paper: two of them may tell one call, each the moves from one cluster.
+/// The `siblings` are the decisions of the same paper: two of them may describe one call, each the moves from one cluster.
 pub(super) fn compare(
     decision: &Decision,
     siblings: &[Decision],
@@ -170,7 +170,7 @@ pub(super) fn compare(
     }
 }
 
-/// The clusters whose moves at the same call of the same run are told by another decision.
+/// Lists the clusters whose moves at the same call of the same run another decision describes.
 fn told_elsewhere<'d>(decision: &Decision, siblings: &'d [Decision]) -> Vec<&'d str> {
     let is_same_call = |other: &&Decision| {
         other.id != decision.id
@@ -183,7 +183,7 @@ fn told_elsewhere<'d>(decision: &Decision, siblings: &'d [Decision]) -> Vec<&'d 
     others.filter_map(|other| other.from.as_str()).collect()
 }
 
-/// A decision that a function of the paper's file has judged.
+/// Makes the result of a decision that a function in the paper's file has judged.
 pub(super) fn of_rule(decision: &Decision, holds: Option<bool>, value: Value) -> DecisionResult {
     DecisionResult {
         id: decision.id.clone(),
@@ -196,7 +196,7 @@ pub(super) fn of_rule(decision: &Decision, holds: Option<bool>, value: Value) ->
     }
 }
 
-/// Compares a schedule with the calls of the runs that it is about; the worst verdict counts.
+/// Compares a schedule with the calls of the runs that it is about, and returns the worst verdict.
 pub(super) fn compare_schedule(schedule: &Schedule, runs: &[Calls]) -> ScheduleResult {
     let compare = |calls: &Calls| {
         let simulated: Vec<u64> = calls
@@ -246,7 +246,7 @@ fn published(decision: &Decision) -> Value {
     })
 }
 
-/// The processes that are named or follow from the mapping.
+/// Returns the processes that are named, or that follow from the mapping.
 fn names(decision: &Decision) -> &[String] {
     if decision.processes.is_empty() {
         &decision.processes_inferred
@@ -255,15 +255,15 @@ fn names(decision: &Decision) -> &[String] {
     }
 }
 
-/// The supersteps that a decision speaks of: `4`, `"all calls"`, `"after 11"`, `"9 to 27"`, `"first 6 calls"`; until the
-/// first migration of the run (`"start"`), or `"after migrations"`, after the last one.
+/// Returns the range of supersteps of a decision: `4`, `"all calls"`, `"after 11"`, `"9 to 27"`, `"first 6 calls"`, `"start"` (until the
+/// first migration of the run), or `"after migrations"` (after the last one).
 fn range(decision: &Decision, calls: &[Told]) -> Option<(u64, u64)> {
     if let Some(number) = decision.superstep().as_u64() {
         return Some((number, number));
     }
     let has_moves = |call: &&Told| !call.moves.is_empty();
     let text = match decision.superstep.as_str() {
-        // A migration without a superstep is looked for in the whole run.
+        // A migration without a superstep is searched in the whole run.
         None => return (decision.kind == "migration").then_some((1, u64::MAX)),
         Some("all calls" | "all") => return Some((1, u64::MAX)),
         Some("start") => {
@@ -315,7 +315,7 @@ fn judge(decision: &Decision, elsewhere: &[&str], run: Run<'_>) -> Verdict {
     };
     match decision.kind.as_str() {
         "call" if decision.superstep.is_string() => {
-            // "first 6 calls": there are as many.
+            // For "first 6 calls", the run must have at least six calls.
             is_true(
                 decision
                     .count
@@ -336,7 +336,7 @@ fn judge(decision: &Decision, elsewhere: &[&str], run: Run<'_>) -> Verdict {
                 .unwrap_or(Verdict::Mismatch)
         }
         "migration" => {
-            // One call of the run that does it, or all moves of the run together.
+            // Either one call of the run makes the moves, or all moves of the run together do.
             let all: Vec<Moved> = within.iter().flat_map(|call| moves(call)).collect();
             let together = judge_migration(decision, &all, None);
             let alone = within
@@ -359,7 +359,7 @@ fn is_true(holds: bool) -> Verdict {
     }
 }
 
-/// The constant distance of calls that a decision tells: `"every alpha supersteps"`, `"4, 8, 12, ..."`.
+/// Returns the constant distance of calls that a decision states: `"every alpha supersteps"`, `"4, 8, 12, ..."`.
 fn regular(decision: &Decision, alpha: Option<u64>) -> Option<u64> {
     let text = decision.superstep.as_str()?;
     if text == "every alpha supersteps" {
@@ -368,7 +368,7 @@ fn regular(decision: &Decision, alpha: Option<u64>) -> Option<u64> {
     text.strip_suffix(", ...")?.split(", ").next()?.parse().ok()
 }
 
-/// Judges a call in which nothing moves, or none of the named processes.
+/// Judges a decision that no process moves at a call, or none of the named processes.
 fn judge_rest(decision: &Decision, calls: &[Told], within: &[&Told], at_one: bool) -> Verdict {
     let named = numbers(names(decision));
     let rests = |call: &Told| {
@@ -389,7 +389,7 @@ fn judge_rest(decision: &Decision, calls: &[Told], within: &[&Told], at_one: boo
     is_true(within.iter().all(|call| rests(call)))
 }
 
-/// By how much the date of a call may differ from the published one, relatively.
+/// Maximum relative difference between the simulated and the published time of a call.
 const DATE_WITHIN: f64 = 0.05;
 
 fn judge_call(decision: &Decision, calls: &[Told], superstep: u64) -> Verdict {
@@ -405,7 +405,7 @@ fn judge_call(decision: &Decision, calls: &[Told], superstep: u64) -> Verdict {
     }
 }
 
-/// The numbers of processes: `p21`; also ranges, `p21-p25`.
+/// Reads the numbers of processes: `p21`; also ranges, `p21-p25`.
 fn numbers(names: &[String]) -> Vec<u64> {
     let number = |name: &str| name.strip_prefix('p')?.parse::<u64>().ok();
     let span = |name: &String| {
@@ -417,14 +417,14 @@ fn numbers(names: &[String]) -> Vec<u64> {
     names.iter().filter_map(span).flatten().collect()
 }
 
-/// Whether a place of a paper is this one: a cluster, a host, or a host counted from 1 (`a1` is the first of cluster `a`, or of
-/// cluster `Aquario`).
+/// Whether a place in a paper means this cluster or host. It may be a cluster, a host, or a host counted from 1 (`a1` is the first host of
+/// cluster `a`, or of cluster `Aquario`).
 fn is_place(place: &str, cluster: &str, host: &str) -> bool {
     let counted = || {
         let name = place.trim_end_matches(|digit: char| digit.is_ascii_digit());
         let number: u64 = place[name.len()..].parse().ok()?;
         let is_cluster = name == cluster || cluster.to_lowercase().chars().eq(name.chars()) || {
-            // One letter stands for a name that is written with a capital.
+            // One letter stands for a cluster whose name begins with that letter as a capital.
             let mut letters = cluster.chars();
             letters
                 .next()
@@ -435,7 +435,8 @@ fn is_place(place: &str, cluster: &str, host: &str) -> bool {
     place == cluster || place == host || counted().unwrap_or(false)
 }
 
-/// Whether the moves go from, or to, where a paper says: one place, one of each process, or how many of each cluster.
+/// Whether the moves start from, or lead to, the places that a paper gives: one place, a place for each process, or a number for each
+/// cluster.
 fn agree(place: &Value, moves: &[Moved], named: &[u64], side: fn(&Moved) -> (&str, &str)) -> bool {
     let is_at = |one: &Moved, place: &str| {
         let (cluster, host) = side(one);
@@ -444,7 +445,7 @@ fn agree(place: &Value, moves: &[Moved], named: &[u64], side: fn(&Moved) -> (&st
     match place {
         Value::String(place) => moves.iter().all(|one| is_at(one, place)),
         Value::Array(places) => {
-            // In the order of the named processes, which is that of the moves.
+            // The places are in the order of the named processes, which is that of the moves.
             named.len() != places.len()
                 || moves
                     .iter()
@@ -458,7 +459,7 @@ fn agree(place: &Value, moves: &[Moved], named: &[u64], side: fn(&Moved) -> (&st
             }
             Value::String(place) => {
                 let those = numbers(std::slice::from_ref(key));
-                // "Corisco (second round)": the cluster is meant.
+                // The text "Corisco (second round)" means the cluster.
                 let place = place.split(" (").next().unwrap_or(place);
                 moves
                     .iter()
@@ -471,7 +472,7 @@ fn agree(place: &Value, moves: &[Moved], named: &[u64], side: fn(&Moved) -> (&st
     }
 }
 
-/// Whether a decision reports a move of `call`, or of the same call within two supersteps.
+/// Whether a decision reports a move of `call`, or a move of the same call within two supersteps.
 pub(super) fn reports(decision: &Decision, calls: &[Told], call: &Told, one: &Moved) -> bool {
     let is_near = |(from, to): (u64, u64)| {
         (from.saturating_sub(2)..=to.saturating_add(2)).contains(&call.superstep)
@@ -481,7 +482,7 @@ pub(super) fn reports(decision: &Decision, calls: &[Told], call: &Told, one: &Mo
         && is_told(decision, &numbers(names(decision)), one)
 }
 
-/// Whether a move is of a process that a paper tells; where it tells none, of one that leaves the place it tells.
+/// Whether a paper reports the move: its process is named or, if no process is named, it leaves the reported place.
 fn is_told(decision: &Decision, named: &[u64], one: &Moved) -> bool {
     if !named.is_empty() {
         return named.contains(&one.process);
@@ -525,7 +526,7 @@ fn judge_migration(decision: &Decision, moves: &[Moved], call: Option<&Told>) ->
     }
 }
 
-/// Whether a call has the candidates that a paper names, or as many as it counts where it names none.
+/// Whether a call has the candidates that a paper names. If the paper names none, the number of candidates is compared.
 fn agree_candidates(decision: &Decision, call: &Told) -> bool {
     let named: BTreeSet<u64> = numbers(&decision.candidate_processes).into_iter().collect();
     if named.is_empty() {
@@ -536,7 +537,7 @@ fn agree_candidates(decision: &Decision, call: &Told) -> bool {
     named == found.collect()
 }
 
-/// Whether the interval between calls grows (as it does when the system is stable) or stays.
+/// Judges whether the interval between calls grows (as it does when the system is stable) or stays.
 fn judge_growth(calls: &[&Told], grows: bool) -> Verdict {
     let alphas: Vec<(u64, u64)> = calls.iter().filter_map(|call| call.alpha).collect();
     let (Some((first, _)), Some((_, last))) = (alphas.first(), alphas.last()) else {

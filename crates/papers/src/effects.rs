@@ -1,13 +1,14 @@
-//! Effects: the overhead of the calls and the gain of the moves, published beside simulated, with yardsticks that know no model.
+//! Effects: the overhead of the calls and the gain of the moves, published and simulated, with two references that need no model.
 //!
 //! ```text
 //! overhead = T_ii - T_i,   gain = T_i - T_iii        [s]
 //! error    = simulated / published - 1
 //! ```
-//! A paper about a scheduler publishes effects; its times are mostly those of the application. A time of scenario ii within 2.5 % says
-//! little where the whole overhead is 1 %. Three yardsticks show how much: *copy* takes the published time of scenario i for ii and iii;
-//! *constant* takes the one overhead and the one gain of a paper, in seconds or as a share of `T_i`, that bring the most rows within 25 %.
-//! *Constants of columns* does the same for each column of a table, such as one α: the best that a reader of the tables can do without a model.
+//! A paper about a scheduler publishes effects; its times mostly measure the application. If the whole overhead is 1 %, a time of scenario
+//! ii within 2.5 % says little about the scheduler. Three references show this. *Copy* takes the published time of scenario i for ii and iii.
+//! *Constant* takes one overhead and one gain for a whole paper, in seconds or as a share of `T_i`, chosen so that the largest number of
+//! rows comes within 25 %. *Constants of columns* does the same for each column of a table, such as one α: this is the best that a reader
+//! of the tables can do without a model.
 
 use std::collections::BTreeSet;
 
@@ -18,11 +19,11 @@ use super::reproduce::PaperResults;
 
 /// The relative errors within which effects are counted.
 pub const BOUNDS: [f64; 3] = [0.10, 0.25, 0.50];
-/// The bound for which the constant of a paper is chosen.
+/// Index of the bound for which the constant of a paper is chosen.
 const CHOSEN: usize = 1;
-/// Relative tolerance of a bound: a constant is chosen at the end of a row's range.
+/// Relative tolerance of a bound, because a constant is chosen at the end of a row's range.
 const ROUNDING: f64 = 1e-9;
-/// The relative error within which a time counts as reproduced.
+/// Relative error within which a time counts as reproduced.
 const TIGHT: f64 = 0.025;
 
 /// The effect of a scenario on a run.
@@ -49,7 +50,7 @@ pub struct Effect {
     pub simulated_s: f64,
     /// The relative error: simulated over published, less 1; none if the published effect is 0 and the simulated one is not.
     pub error: Option<f64>,
-    /// Whether the effects have one sign.
+    /// Whether both effects have the same sign.
     pub has_sign: bool,
 }
 
@@ -94,17 +95,17 @@ fn error(value: f64, published: f64) -> Option<f64> {
     Some(value / published - 1.0).filter(|error| error.is_finite())
 }
 
-/// An effect \[s\] as the papers print it, with two digits; nothing has no sign.
+/// Formats an effect \[s\] as the papers print it, with two decimals; 0 has no sign.
 pub(super) fn printed(effect: f64) -> String {
     format!("{:.2}", if sign_of(effect) == 0 { 0.0 } else { effect })
 }
 
-/// 1, 0 or -1; the smallest digit of the published times is 10 ms, so that less than half of it is 0.
+/// Returns 1, 0 or -1. The smallest digit of the published times is 10 ms, so that an effect of less than half of it counts as 0.
 fn sign_of(effect: f64) -> i8 {
     i8::from(effect >= 0.005) - i8::from(effect <= -0.005)
 }
 
-/// The effects of the tables of a paper, in their order; times that are quoted from figures are left out.
+/// Computes the effects of the tables of a paper, in their order; times that are quoted from figures are left out.
 pub(super) fn effects(paper: &'static str, cells: &[CellResult]) -> Vec<Effect> {
     let pairs = with_alone(cells).filter(|(cell, alone)| !cell.in_figure && !alone.in_figure);
     pairs
@@ -112,14 +113,14 @@ pub(super) fn effects(paper: &'static str, cells: &[CellResult]) -> Vec<Effect> 
         .collect()
 }
 
-/// Counts the effects of the tables of a paper that come within 25 %, and all of them.
+/// Counts the effects of the tables of a paper that come within 25 %, and all its effects.
 pub(super) fn within_a_quarter(paper: &'static str, cells: &[CellResult]) -> (usize, usize) {
     let effects = effects(paper, cells);
     let within = effects.iter().filter(|one| one.is_within(BOUNDS[CHOSEN]));
     (within.count(), effects.len())
 }
 
-/// Some effects of one kind, counted.
+/// Counts of effects of one kind.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct EffectCounts {
     /// The paper, or `all`.
@@ -130,32 +131,32 @@ pub struct EffectCounts {
     pub effect: String,
     /// The number of effects.
     pub rows: usize,
-    /// The effects within 10, 25 and 50 %.
+    /// Numbers of effects within 10, 25 and 50 %.
     pub within: [usize; 3],
-    /// The median error without sign; an effect without an error counts as infinite.
+    /// Median error without sign; an effect without an error counts as infinite.
     pub median_error: Option<f64>,
-    /// The effects of the published sign.
+    /// Number of effects with the published sign.
     pub right_sign: usize,
-    /// The same for the best constant of the paper: effects within 10, 25 and 50 %.
+    /// Numbers of effects within 10, 25 and 50 % that the best constant of the paper gives.
     pub constant_within: [usize; 3],
-    /// The effects within 25 % by the best constant of each column.
+    /// Number of effects within 25 % that the best constant of each column gives.
     pub columns_within: usize,
-    /// The number of these constants.
+    /// Number of these constants.
     pub columns: usize,
-    /// The times of scenarios ii and iii within 2.5 % as simulated.
+    /// Number of simulated times of scenarios ii and iii within 2.5 %.
     pub times: usize,
-    /// The times within 2.5 % if the published time of scenario i is copied.
+    /// Number of times within 2.5 % if the published time of scenario i is copied.
     pub copied_times: usize,
 }
 
-/// The effects of papers by table and kind, the sum of each paper that has several, and of all.
+/// Counts the effects of papers by table and kind, with the sum of each paper that has several, and the sum of all.
 pub fn effect_counts(papers: &[PaperResults]) -> Vec<EffectCounts> {
     let all = papers.iter();
     let parts = all.flat_map(|one| parts(one.paper, &one.effects, &one.cells));
     counted(&parts.collect::<Vec<_>>())
 }
 
-/// The same of the cells of papers, by name.
+/// Counts the effects of the cells of papers, given by name.
 pub(super) fn counts_of_cells<'p>(
     papers: impl IntoIterator<Item = (&'static str, &'p [CellResult])>,
 ) -> Vec<EffectCounts> {
@@ -167,7 +168,7 @@ pub(super) fn counts_of_cells<'p>(
     counted(&parts.collect::<Vec<_>>())
 }
 
-/// The counts of each part, and of all parts together.
+/// Computes the counts of each part, and of all parts together.
 fn counted(parts: &[Part<'_>]) -> Vec<EffectCounts> {
     let mut counts: Vec<EffectCounts> = parts.iter().map(|part| count(&[part])).collect();
     if parts.len() > 1 {
@@ -177,7 +178,7 @@ fn counted(parts: &[Part<'_>]) -> Vec<EffectCounts> {
     counts
 }
 
-/// The effects of one kind in one table, with those that the best constant of the paper gives.
+/// The effects of one kind in one table, with the effects that the best constant of the paper gives.
 struct Part<'p> {
     paper: &'static str,
     effects: Vec<&'p Effect>,
@@ -219,17 +220,17 @@ fn parts<'p>(paper: &'static str, effects: &'p [Effect], cells: &'p [CellResult]
     parts
 }
 
-/// One effect for all rows.
+/// One effect that is used for all rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Constant {
-    /// In seconds.
+    /// An effect in seconds.
     Seconds(f64),
-    /// As a share of the time of scenario i.
+    /// An effect as a share of the time of scenario i.
     Share(f64),
 }
 
 impl Constant {
-    /// The constant with the most effects within 25 %; of equal ones the first that is tried, seconds before shares.
+    /// Finds the constant with the most effects within 25 %; of equal ones the first that is tried, seconds before shares.
     fn best(effects: &[&Effect]) -> Self {
         let ends =
             |value: f64| [1.0 - BOUNDS[CHOSEN], 1.0, 1.0 + BOUNDS[CHOSEN]].map(|end| end * value);
@@ -354,7 +355,7 @@ mod tests {
 
     #[test]
     fn the_best_constant_meets_the_most_rows() {
-        // 1, 1.4 and 1.6 s: 1.25 is within a quarter of all three. 2 s of 10 s and 4 s of 20 s: a fifth of each.
+        // Of 1, 1.4 and 1.6 s, 1.25 s is within a quarter of all three. For 2 s of 10 s and 4 s of 20 s, the constant is a fifth of each.
         let seconds = [1.0, 1.4, 1.6].map(|value| effect(value, 0.0, 100.0 * value * value));
         let all: Vec<&Effect> = seconds.iter().collect();
         assert_eq!(Constant::best(&all), Constant::Seconds(1.25));

@@ -1,6 +1,6 @@
 //! The facts of a paper: cells of its tables, decisions, call schedules, claims, contradictions; read from `facts/<paper>.json`.
 //!
-//! The facts were taken from the papers by hand and have ids. They are only compared with: nothing here reaches a simulation.
+//! The facts were taken from the papers by hand and have ids. They are only compared with results; no fact reaches a simulation.
 
 use std::collections::BTreeMap;
 
@@ -23,12 +23,12 @@ pub struct Facts {
     pub call_schedules: Vec<Schedule>,
     /// Its claims.
     pub claims: Vec<Claim>,
-    /// Its contradictions of itself.
+    /// Contradictions within the paper.
     pub contradictions: Vec<Contradiction>,
-    /// Constants fitted to its published numbers (ours).
+    /// Constants that this project fitted to its published numbers.
     #[serde(default)]
     pub fitted: Vec<Fitted>,
-    /// The reasons why a cell, a decision or a schedule is not reproduced, by id (ours).
+    /// The reasons of this project why a cell, a decision or a schedule is not reproduced, by id.
     #[serde(default)]
     pub reasons: BTreeMap<String, String>,
     /// Facts for an auditor of the reproduction.
@@ -36,7 +36,7 @@ pub struct Facts {
     pub audit: AuditFacts,
 }
 
-/// A constant or an option of our experiments that was fitted to published numbers.
+/// A constant or an option of this project's experiments that was fitted to published numbers.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Fitted {
     /// Its meaning.
@@ -44,14 +44,14 @@ pub struct Fitted {
     /// The keys that it sets: of the experiment of the paper, of its platform (`platform:<key>`) or of another experiment of the paper
     /// (`<name>:<key>`).
     pub keys: Vec<String>,
-    /// The paper that counts it, if it is the same constant there; it counts once in the total.
+    /// The paper that counts the same constant already; it counts once in the total.
     pub shared_with: Option<String>,
 }
 
-/// The searches for a reproduction, and the cells of the paper that contradict the rest of it: facts about our work and about the paper.
+/// Facts about the work on the reproduction, the searches, and facts about the paper, the cells that contradict its rest.
 #[derive(Clone, Debug, Default, Deserialize)]
 pub struct AuditFacts {
-    /// The number of constants by an earlier count, which missed options chosen for published numbers under other names.
+    /// Number of constants in an earlier count, which missed options that were chosen for published numbers under other names.
     pub former_constants: Option<usize>,
     /// The searches.
     #[serde(default)]
@@ -61,10 +61,10 @@ pub struct AuditFacts {
     pub contradictory_cells: Vec<ContradictoryCells>,
 }
 
-/// Settings that were tried.
+/// A search over settings.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Searched {
-    /// The number of settings, as it was written down.
+    /// Number of settings, as it was recorded.
     pub settings: u64,
     /// The settings that were tried.
     pub what: String,
@@ -83,7 +83,7 @@ pub struct ContradictoryCells {
     pub because: String,
 }
 
-/// The configuration that a fact is about; a value may be a list, which means each of them.
+/// The configuration of a fact; a list as a value stands for each of its entries.
 pub type Config = Map<String, Value>;
 
 /// A published time.
@@ -97,7 +97,7 @@ pub struct Cell {
     pub config: Config,
     /// The time \[s\].
     pub seconds: f64,
-    /// A remark of ours.
+    /// A remark by this project.
     pub note: Option<String>,
 }
 
@@ -114,10 +114,10 @@ pub struct Figure {
     pub value: Value,
     /// Its unit.
     pub unit: String,
-    /// Its settings; empty if it belongs to no run.
+    /// Its settings; empty if it is not about a run.
     #[serde(default)]
     pub config: Config,
-    /// A remark of ours.
+    /// A remark by this project.
     pub note: Option<String>,
 }
 
@@ -128,11 +128,11 @@ pub struct Decision {
     pub id: String,
     /// The run.
     pub config: Config,
-    /// After which superstep, counted from 1: a number, a range in words, or nothing.
+    /// The superstep before the call, counted from 1: a number, a range in words, or empty.
     pub superstep: Value,
-    /// After which superstep it must be where the paper contradicts itself (our reading).
+    /// The superstep that it must be if the paper contradicts itself, as this project reads it.
     pub superstep_likely: Option<u64>,
-    /// When, where a paper tells the date \[s\].
+    /// The time of the call \[s\], if a paper gives it.
     pub elapsed_s: Option<f64>,
     /// `call`, `migration`, `no_migration`, `not_viable`, `stable` or `unstable`.
     pub kind: String,
@@ -144,27 +144,27 @@ pub struct Decision {
     pub processes_inferred: Vec<String>,
     /// The number of migrations.
     pub count: Option<u64>,
-    /// The cluster they leave; in some papers the host of each.
+    /// The cluster of the origins; in some papers the host of each process.
     #[serde(default)]
     pub from: Value,
-    /// The cluster they go to; in some papers the host of each.
+    /// The cluster of the destinations; in some papers the host of each process.
     #[serde(default)]
     pub to: Value,
     /// The number of candidates.
     #[serde(default)]
     pub candidates: Value,
-    /// The candidates, where a paper names them; they count more than their number.
+    /// The candidates, if a paper names them; they count more than their number.
     #[serde(default)]
     pub candidate_processes: Vec<String>,
-    /// The host that each process goes to, where a paper names it (`p5`: `a1`).
+    /// The destination host of each process, if a paper names it (`p5`: `a1`).
     #[serde(default)]
     pub nodes: Value,
-    /// A remark of ours.
+    /// A remark by this project.
     pub note: Option<String>,
 }
 
 impl Decision {
-    /// The superstep that it is compared at: the printed one, or our reading of it.
+    /// Returns the superstep for the comparison: the printed one, or its correction.
     pub fn superstep(&self) -> Value {
         self.superstep_likely
             .map_or_else(|| self.superstep.clone(), Value::from)
@@ -178,7 +178,7 @@ pub struct Schedule {
     pub id: String,
     /// The run.
     pub config: Config,
-    /// After which supersteps, counted from 1.
+    /// The supersteps before the calls, counted from 1.
     pub calls: Vec<u64>,
 }
 
@@ -187,11 +187,11 @@ pub struct Schedule {
 pub struct Claim {
     /// Its id.
     pub id: String,
-    /// Its statement, in our words.
+    /// Its statement, in other words than in the paper.
     pub statement: String,
     /// The way to check it.
     pub check: String,
-    /// The number it names.
+    /// The published number.
     pub published_value: Option<Value>,
     /// The comparisons that it consists of; none if a function evaluates it.
     #[serde(default)]
@@ -200,14 +200,14 @@ pub struct Claim {
     pub consistent_with_published_numbers: Option<bool>,
 }
 
-/// A percentage of a run beside a published one.
+/// A percentage of a run that is compared with a published one.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Comparison {
     /// The compared quantity.
     pub measure: Measure,
     /// The run.
     pub config: Config,
-    /// The published number \[%\]; without it the number that the claim names.
+    /// The published number \[%\]; without it, the published number of the claim is used.
     pub published: Option<f64>,
 }
 
@@ -222,16 +222,16 @@ pub enum Measure {
 }
 
 impl Claim {
-    /// The number it names.
+    /// Returns the published number.
     ///
     /// # Errors
-    /// It names none: a fault of the program, which holds the facts.
+    /// There is none, which is a fault of the program, since the facts are part of it.
     pub fn number(&self) -> Result<f64, Error> {
         let number = self.published_value.as_ref().and_then(Value::as_f64);
         number.ok_or_else(|| self.names_no_number())
     }
 
-    /// The numbers it names.
+    /// Returns the published numbers.
     ///
     /// # Errors
     /// As [`Self::number`].
@@ -246,18 +246,18 @@ impl Claim {
     }
 }
 
-/// Two things in a paper that cannot both be.
+/// Two statements of a paper that cannot both be true.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Contradiction {
     /// Its id.
     pub id: String,
     /// Its meaning.
     pub what: String,
-    /// One value.
+    /// The value in one statement.
     pub value_a: Value,
-    /// The other.
+    /// The value in the other statement.
     pub value_b: Value,
-    /// The reading that we use.
+    /// The reading that this project uses.
     pub suggested_reading: String,
 }
 
@@ -265,7 +265,7 @@ impl Facts {
     /// Reads the facts of a paper.
     ///
     /// # Errors
-    /// The text is not what it should be: a fault of the program, which holds it.
+    /// The format of the text is wrong, which is a fault of the program, since the text is part of it.
     pub fn parse(paper: &str, text: &str) -> Result<Self, Error> {
         serde_json::from_str(text).map_err(|error| {
             Problem::new(format!("the facts of `{paper}` cannot be read: {error}")).into()
@@ -273,14 +273,14 @@ impl Facts {
     }
 }
 
-/// All configurations without lists that `config` stands for.
+/// Lists all configurations without lists for which `config` stands.
 pub fn expand(config: &Config) -> Vec<Config> {
     let mut all = vec![Config::new()];
     for (key, value) in config {
         let values = match value {
             // A grid such as [10, 5] is one value.
             Value::Array(values) if key != "grid" => values.clone(),
-            // "i/ii" and "ii/iii": both; without the scheduler there is nothing to tell of calls.
+            // "i/ii" and "ii/iii" mean both scenarios; of these only the one with the scheduler has calls.
             Value::String(both) if key == "scenario" && both.contains('/') => both
                 .split('/')
                 .filter(|&scenario| scenario != "i")

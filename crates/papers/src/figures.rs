@@ -1,7 +1,7 @@
-//! Figures of a reproduction: published times beside simulated ones, errors, gains and overheads.
+//! Figures of a reproduction: published and simulated times, errors, gains and overheads.
 //!
-//! *Times*: simulated against published, with the diagonal. *Errors*: a row per case. *Gains* and *overheads*: scenarios iii and ii against i,
-//! published as rings and simulated as dots.
+//! *Times*: simulated against published times, with the diagonal. *Errors*: a row per case. *Gains* and *overheads*: scenarios iii and ii
+//! compared with i; rings are published values, dots are simulated ones.
 
 use super::cells::{CellResult, against_i};
 use super::reproduce::PaperResults;
@@ -14,7 +14,7 @@ use migsim_output::figure::{
 /// The scenarios in the order of their colours.
 const NAMES: [&str; 3] = ["i", "ii", "iii"];
 
-/// More rows than this do not fit beside a text: cases that differ in their last key share a row.
+/// Maximum number of rows that fit beside a text; with more, cases that differ only in their last key share a row.
 const MOST_ROWS: usize = 36;
 
 /// A figure: its name, a sentence about it, and its drawing.
@@ -55,7 +55,7 @@ const PICTURES: [Picture; 4] = [
     ),
 ];
 
-/// The names of the figures of a paper.
+/// Lists the names of the figures of a paper.
 pub(super) fn names(paper: &PaperResults) -> impl Iterator<Item = &'static str> {
     let has = |scenario: &str| !against_i(&paper.cells, scenario).is_empty();
     let (gains, overheads) = (has("iii"), has("ii"));
@@ -70,7 +70,7 @@ pub(super) fn names(paper: &PaperResults) -> impl Iterator<Item = &'static str> 
         })
 }
 
-/// The figures of a paper, named `PAPER-FIGURE`.
+/// Draws the figures of a paper, named `PAPER-FIGURE`.
 pub(super) fn figures(paper: &PaperResults, style: &Style) -> Vec<Figure> {
     let wanted: Vec<&str> = names(paper).collect();
     let pictures = PICTURES.iter().filter(|(name, ..)| wanted.contains(name));
@@ -79,10 +79,10 @@ pub(super) fn figures(paper: &PaperResults, style: &Style) -> Vec<Figure> {
         .collect()
 }
 
-/// The figure `wanted` of each of some papers that has it; `all`: each of them.
+/// Draws the figure `wanted` of each paper that has it, or all figures for `all`.
 ///
 /// # Errors
-/// No paper has it; the names of those that exist are listed.
+/// No paper has the figure; the error lists the names of those that exist.
 pub fn figures_named(
     papers: &[PaperResults],
     wanted: &str,
@@ -107,14 +107,14 @@ pub fn figures_named(
     Ok(all.collect())
 }
 
-/// The names of the figures of some papers, and a sentence about each.
+/// Lists the names of the figures of some papers, each with a sentence about it.
 pub fn figure_list(papers: &[PaperResults]) -> Vec<(&'static str, &'static str)> {
     let known = names_of(papers);
     let pictures = PICTURES.iter().filter(|(name, ..)| known.contains(name));
     pictures.map(|(name, about, _)| (*name, *about)).collect()
 }
 
-/// The names of the figures of some papers, sorted.
+/// Lists the names of the figures of some papers, sorted.
 fn names_of(papers: &[PaperResults]) -> Vec<&'static str> {
     let mut known: Vec<&str> = papers.iter().flat_map(names).collect();
     known.sort_unstable();
@@ -131,7 +131,7 @@ struct Cases {
 }
 
 impl Cases {
-    /// Cases shortened to the values that tell them apart; of too many, the last keys are left out.
+    /// Shortens cases to the values in which they differ; if there are too many, the last keys are left out.
     fn of(cells: &[&CellResult]) -> Self {
         let keys = varying(cells);
         let whole = Self::with(cells, &keys);
@@ -175,7 +175,7 @@ impl Cases {
         }
     }
 
-    /// The rows with their dots.
+    /// Makes the rows with their dots.
     fn group(self, dots: impl Iterator<Item = Vec<Dot>>) -> Group {
         let labels = self.labels.into_iter();
         let mut rows: Vec<Row> = labels
@@ -194,14 +194,14 @@ impl Cases {
     }
 }
 
-/// Key and value of each part of a case.
+/// Splits a case into its keys and values.
 fn pairs(case: &str) -> Vec<(&str, &str)> {
     case.split(' ')
         .filter_map(|pair| pair.split_once('='))
         .collect()
 }
 
-/// The keys whose values differ between cells, as they come.
+/// Lists the keys whose values differ between cells, in the order of the cells.
 fn varying(cells: &[&CellResult]) -> Vec<String> {
     let all: Vec<(&str, &str)> = cells.iter().flat_map(|cell| pairs(&cell.case)).collect();
     let mut keys: Vec<String> = Vec::new();
@@ -219,7 +219,7 @@ fn position(cell: &CellResult) -> usize {
     found.expect("cells are of scenarios i, ii and iii")
 }
 
-/// The scenarios that cells have, and the place of each cell's scenario among them.
+/// Lists the scenarios that cells have, and the index of each cell's scenario in this list.
 fn present(cells: &[CellResult]) -> Vec<usize> {
     (0..NAMES.len())
         .filter(|one| cells.iter().any(|cell| position(cell) == *one))
@@ -285,7 +285,7 @@ fn draw_errors(paper: &PaperResults, style: &Style) -> Drawing {
     chart.draw(style)
 }
 
-/// The times of a scenario against those of scenario i \[%\]; `sign` makes a gain of what is faster.
+/// Draws the times of a scenario compared with those of scenario i \[%\]; with `sign`, a faster run is a gain.
 fn draw_relative(
     (paper, name): (&PaperResults, &str),
     title: &str,

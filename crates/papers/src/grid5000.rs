@@ -1,11 +1,11 @@
-//! MigBSP on Grid'5000: the future work that two of the papers name, with the applications of all of them.
+//! MigBSP on Grid'5000: the future work that two of the papers name, with the applications of all papers.
 //!
 //! ```text
 //! cases x starts ─> scenarios i, ii, iii under neutral settings ─> grid5000.md, grid5000.csv
 //! ```
-//! Nothing here is fitted and nothing was published: each number is a prediction. A gain stands beside scenario i of the same start and
-//! beside the best start of the case, since a poor start makes any gain look large. Source: da Rosa Righi et al., the conclusions of the
-//! papers on Lattice Boltzmann and on irregular Smith-Waterman.
+//! No constant is fitted and no number was published: each result is a prediction. A gain is compared both with scenario i from the same
+//! start and with the best start of the case, since a poor start makes any gain look large. Source: da Rosa Righi et al., the conclusions
+//! of the papers on Lattice Boltzmann and on irregular Smith-Waterman.
 
 use rayon::prelude::*;
 use serde_json::json;
@@ -22,7 +22,7 @@ const PLATFORM: &str = "grid5000";
 /// An application: name, order and processes.
 type Case = (&'static str, Option<u64>, Option<u64>);
 
-/// The applications, in sizes of the papers.
+/// The applications, with sizes of the papers.
 const CASES: [Case; 9] = [
     ("lu", Some(500), Some(25)),
     ("lu", Some(1000), Some(50)),
@@ -43,7 +43,7 @@ const WITH_MESSAGES: &str = "uncontended";
 pub struct GridRun {
     /// The application with its size.
     pub case: String,
-    /// The rules that place the processes so.
+    /// The rules that give this placement.
     pub starts: Vec<&'static str>,
     /// Makespans of scenarios i, ii and iii \[s\].
     pub makespans_s: [f64; 3],
@@ -60,7 +60,7 @@ pub struct GridRun {
 /// Simulates all cases from all starts.
 ///
 /// # Errors
-/// A run cannot be done.
+/// A run fails.
 pub fn grid5000(progress: &Progress) -> Result<Vec<GridRun>, Error> {
     let mut different: Vec<(&Case, Vec<Rule>)> = Vec::new();
     for case in &CASES {
@@ -83,7 +83,7 @@ pub fn grid5000(progress: &Progress) -> Result<Vec<GridRun>, Error> {
         .collect()
 }
 
-/// The experiment of a case from one start, with a value for `policy.migbsp.viability_communication` if it has one.
+/// Makes the experiment of a case from one start, with a value for `policy.migbsp.viability_communication` if one is given.
 fn experiment(
     (app, order, processes): &Case,
     rule: Rule,
@@ -122,7 +122,7 @@ fn simulate(case: &Case, rules: &[Rule], progress: &Progress) -> Result<GridRun,
     })
 }
 
-/// The case, for people.
+/// Describes the case.
 fn title(app: &str, order: Option<u64>, processes: Option<u64>) -> String {
     let name = match app {
         "lu" => "LU",
@@ -134,19 +134,19 @@ fn title(app: &str, order: Option<u64>, processes: Option<u64>) -> String {
     format!("{name}{order}{}", processes.unwrap_or_default())
 }
 
-/// `100 (b - a) / a`.
+/// Computes the relative change `100 (b - a) / a` \[%\].
 fn change(a: f64, b: f64) -> f64 {
     100.0 * (b - a) / a
 }
 
-/// The least scenario i of the case of a run \[s\].
+/// Finds the shortest scenario i for the case of a run \[s\].
 fn best_start_s(run: &GridRun, all: &[GridRun]) -> f64 {
     let same = all.iter().filter(|other| other.case == run.case);
     same.map(|other| other.makespans_s[0])
         .fold(f64::INFINITY, f64::min)
 }
 
-/// The page.
+/// Makes the page.
 pub fn grid5000_page(all: &[GridRun]) -> String {
     let mut text = String::from(
         "# MigBSP on Grid'5000\n\n\
@@ -222,7 +222,7 @@ fn row(run: &GridRun, all: &[GridRun]) -> String {
     )
 }
 
-/// All numbers of the page.
+/// Writes all numbers of the page as CSV.
 pub fn grid5000_csv(all: &[GridRun]) -> String {
     let mut text = String::from(
         "case,starts,makespan_i_s,makespan_ii_s,makespan_iii_s,calls,moves,makespan_iii_with_messages_s,moves_with_messages\n",

@@ -1,4 +1,4 @@
-//! Ablation: sets every option to each of its other values and measures the loss.
+//! Ablation: sets every option to each of its other values and counts the results that are lost.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use super::score::Achieved;
 use super::settings::{Setting, in_words};
 use migsim_experiment::Progress;
 
-/// An option with another value.
+/// The results with another value of an option.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ablation {
     /// The paper.
@@ -39,29 +39,29 @@ pub struct Ablation {
     pub decisions: usize,
     /// Call schedules that match.
     pub schedules: usize,
-    /// Cells that were within 2.5 % and no longer are.
+    /// Cells that are within 2.5 % with the original value and not with the other one.
     pub lost_cells: usize,
-    /// Decisions that matched and no longer do.
+    /// Decisions that match with the original value and not with the other one.
     pub lost_decisions: usize,
-    /// Call schedules likewise.
+    /// Call schedules that match with the original value and not with the other one.
     pub lost_schedules: usize,
 }
 
 impl Ablation {
-    /// Whether the other value loses nothing.
+    /// Whether the other value loses no result.
     pub(super) fn is_free(&self) -> bool {
         self.refused.is_empty() && self.lost_cells + self.lost_decisions + self.lost_schedules == 0
     }
 }
 
-/// Sets an option to each of its other values; keys of one option that take other values each have rows of their own.
+/// Sets an option to each of its other values. If the keys of an option take different values, each key gets rows of its own.
 pub(super) fn ablation(setting: &Setting, base: &Achieved, progress: &Progress) -> Vec<Ablation> {
     let parts = parts(setting);
     let rows = parts.iter().map(|part| of_part(part, base, progress));
     rows.collect::<Vec<_>>().concat()
 }
 
-/// The option as it is if its keys have one value and the same alternatives, otherwise key by key.
+/// Returns the option as a whole if its keys have one value and the same alternatives; otherwise splits it into its keys.
 fn parts(setting: &Setting) -> Vec<Setting> {
     let pairs = || setting.keys.iter().zip(&setting.values);
     let mut all = pairs().map(|(key, value)| (value, alternatives(key, value)));

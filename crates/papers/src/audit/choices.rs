@@ -8,18 +8,18 @@ use migsim_experiment as experiment;
 use migsim_experiment::Registry;
 use migsim_platform as platform;
 
-/// Values to try for keys of which the format knows no list, by the end of the key.
+/// Values to try for keys for which the format has no list, by the suffix of the key.
 const LISTED: &[(&str, &[&str])] = &[
-    // With contention, without it, and as SimGrid is now.
+    // With contention, without it, and with the present model of SimGrid.
     ("network.model", &["cm02", "ideal", "lv08"]),
     ("workload.bytes_per_element", &["8 B"]),
-    // As large as those that the LU paper asks for.
+    // As large as the latencies in the LU paper.
     ("link.latency", &["50 us"]),
     ("latencies.latency", &["50 us"]),
     ("links.latency", &["50 us"]),
 ];
 
-/// Keys without another value, and why.
+/// Keys without another value, with the reason.
 const WITHOUT: &[(&str, &str)] = &[
     (
         "mapping",
@@ -40,22 +40,22 @@ const WITHOUT: &[(&str, &str)] = &[
     ("policy.migbsp.viability_cost", NO_OPERATIONS),
 ];
 
-/// Why a price of 0 s has no other value.
+/// The reason why a price of 0 s has no other value.
 const NO_OPERATIONS: &str =
     "a migration costs its transfer alone; a price of its own would be a constant";
 
 /// The alternatives to an option.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Alternatives {
-    /// These values; the one that a file need not give is marked.
+    /// These values; a value that a file may leave out is marked.
     Values(Vec<(Value, bool)>),
-    /// Nothing, for this reason.
+    /// No value, for this reason.
     Without(&'static str),
-    /// Nothing, and nobody has said why: a fault of [`LISTED`] and [`WITHOUT`].
+    /// No value, and no reason: [`LISTED`] or [`WITHOUT`] lacks the key.
     Unknown,
 }
 
-/// The other values of an option, by its key and value.
+/// Lists the other values of an option, given its key and value.
 pub(super) fn alternatives(key: &str, value: &Value) -> Alternatives {
     if let Some((_, reason)) = WITHOUT.iter().find(|(known, _)| *known == plain(key)) {
         return Alternatives::Without(reason);
@@ -85,7 +85,7 @@ pub(super) fn alternatives(key: &str, value: &Value) -> Alternatives {
     Alternatives::Values(marked.collect())
 }
 
-/// Whether a value is a choice of ours: a word or a switch.
+/// Whether a value is a choice made for the reproduction: a word or a switch.
 pub(super) fn is_choice(key: &str, value: &Value) -> bool {
     let is_named = |known: &str| plain(key) == known;
     let is_word = value
@@ -94,7 +94,7 @@ pub(super) fn is_choice(key: &str, value: &Value) -> bool {
     (is_word || value.is_boolean()) && !WITHOUT.iter().any(|(known, _)| is_named(known))
 }
 
-/// The first sentence that the format says of a key.
+/// Returns the first sentence of the description of a key in the schema.
 pub(super) fn description(key: &str) -> String {
     let node = node_of(key);
     let text = node
@@ -104,7 +104,7 @@ pub(super) fn description(key: &str) -> String {
     let line = text.split("\n\n").next().unwrap_or(text).replace('\n', " ");
     let sentence = line.split(". ").next().unwrap_or(&line);
     let sentence = sentence.trim_end_matches('.');
-    // Within a sentence of ours: "policy: the own cluster competes".
+    // The sentence continues another one: "policy: the own cluster competes".
     let mut letters = sentence.chars();
     let first = letters
         .next()
@@ -116,12 +116,12 @@ pub(super) fn description(key: &str) -> String {
     }
 }
 
-/// A key without the experiment that it belongs to.
+/// Returns a key without the name of its experiment.
 fn plain(key: &str) -> &str {
     key.split_once(':').map_or(key, |(_, key)| key)
 }
 
-/// `clusters[2].speed` as `clusters.speed`.
+/// Removes indices from a key: `clusters[2].speed` becomes `clusters.speed`.
 fn without_places(key: &str) -> String {
     let parts = key.split('.').map(|part| part.split('[').next());
     let parts: Vec<&str> = parts.map(Option::unwrap_or_default).collect();
@@ -139,7 +139,7 @@ fn schema_of(key: &str) -> &'static Value {
     }
 }
 
-/// The format's account of a key: its own description and default, with the choices of its type.
+/// Finds the schema of a key: its own description and default, with the choices of its type.
 fn node_of(key: &str) -> Option<Value> {
     let schema = schema_of(key);
     let mut node = schema.clone();
@@ -167,7 +167,7 @@ fn member(schema: &Value, node: &Value, name: &str) -> Option<Value> {
         .find_map(|variant| member(schema, &typed(schema, variant.clone()), name))
 }
 
-/// A node with what its type says, its own words first.
+/// Adds to a node the entries of its type; its own entries win.
 fn typed(schema: &Value, node: Value) -> Value {
     let reference = node["$ref"]
         .as_str()
@@ -194,7 +194,7 @@ fn typed(schema: &Value, node: Value) -> Value {
     whole
 }
 
-/// The values of a node that is a choice or a switch.
+/// Lists the values of a node that is a choice or a switch.
 fn choices(node: &Value) -> Vec<Value> {
     if node["type"] == "boolean" {
         return vec![json!(false), json!(true)];

@@ -1,4 +1,4 @@
-//! Contradictory cells: no simulation can meet both them and the rest of their paper.
+//! Contradictory cells: cells that no simulation can meet together with the rest of their paper.
 
 use super::super::cells::CellResult;
 use super::super::facts::Facts;
@@ -11,7 +11,7 @@ use migsim_base::error::{Error, Problem};
 pub struct Contradictory {
     /// Its id.
     pub id: String,
-    /// Its subject, in words.
+    /// Its subject.
     pub what: String,
     /// The fact that it contradicts.
     pub because: String,
@@ -19,7 +19,7 @@ pub struct Contradictory {
     pub error: f64,
 }
 
-/// The cells of a paper with and without those that contradict it.
+/// The errors of a paper with and without its contradictory cells.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contradictions {
     /// The paper.
@@ -28,11 +28,11 @@ pub struct Contradictions {
     pub cells: Vec<Contradictory>,
     /// The relative errors of all cells of tables.
     pub all: Vec<f64>,
-    /// The relative errors of the cells that agree with the rest.
+    /// The relative errors of the cells that do not contradict the rest.
     pub without: Vec<f64>,
 }
 
-/// Share within 2.5 % and 5 %, and the median \[%\].
+/// Computes the shares within 2.5 % and 5 %, and the median \[%\].
 pub(super) fn figures(errors: &[f64]) -> (f64, f64, f64) {
     let totals = Totals {
         errors: errors.iter().map(|error| error.abs()).collect(),
@@ -45,7 +45,7 @@ pub(super) fn figures(errors: &[f64]) -> (f64, f64, f64) {
     )
 }
 
-/// The contradictory cells of a paper.
+/// Finds the contradictory cells of a paper.
 ///
 /// # Errors
 /// A fact names a cell that the paper does not have.

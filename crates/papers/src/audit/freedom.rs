@@ -1,12 +1,13 @@
-//! Degrees of freedom: the number of constants beside the number of independent data.
+//! Degrees of freedom: the number of constants compared with the number of independent data.
 //!
-//! A published time is an independent datum unless other published times tell it within [`TIGHT`], the tolerance that is counted:
-//! 1. In a row, the cells of one run size, a time that lies within the tolerance of one that was counted before it in its row adds nothing
-//!    (scenario ii where calls are cheap, scenario iii where nothing moves).
-//! 2. Of what is left of a column, the cells that differ in the size of the run alone, count: 1 if all lie within the tolerance of a
-//!    multiple of their numbers of supersteps, 2 if of a straight line (a rate and a constant), and otherwise all of them.
+//! A published time counts as an independent datum unless other published times imply it within [`TIGHT`], the tolerance of the audit:
+//! 1. In a row, the cells of one run size, a time does not count if it lies within the tolerance of a time of its row that was counted
+//!    before (scenario ii if calls are cheap, scenario iii if no process moves).
+//! 2. Of the rest of a column, whose cells differ only in the size of the run, 1 counts if all times lie within the tolerance of a
+//!    multiple of their numbers of supersteps. 2 count if all lie within the tolerance of a straight line (a rate and a constant).
+//!    Otherwise all of them count.
 //!
-//! The rule looks at published numbers only.
+//! The rule uses published numbers only.
 
 use std::collections::BTreeMap;
 
@@ -16,24 +17,24 @@ use super::super::facts::{Cell, Facts};
 use super::score::TIGHT;
 use super::settings::Setting;
 
-/// Constants against data.
+/// Numbers of constants and of data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Freedom {
     /// The paper.
     pub paper: &'static str,
     /// Constants that are counted.
     pub constants: usize,
-    /// Constants that another paper counts already, and the numbers among these.
+    /// Constants that another paper already counts, and how many of them are numbers.
     pub shared: (usize, usize),
     /// Constants that are numbers; the others are options.
     pub numbers: usize,
-    /// The count before options with another name were included, if it differed.
+    /// An earlier count, before options under other names were included, if it differed.
     pub former: Option<usize>,
     /// Cells of tables.
     pub cells: usize,
     /// Columns.
     pub columns: usize,
-    /// Cells that add nothing to their row.
+    /// Cells that do not count in their row.
     pub repeated: usize,
     /// Independent data.
     pub independent: usize,
@@ -41,14 +42,14 @@ pub struct Freedom {
     pub decisions: usize,
     /// Call schedules.
     pub schedules: usize,
-    /// Runs that decisions and schedules are about.
+    /// Runs with published decisions and schedules.
     pub told_runs: usize,
 }
 
-/// Counts what a paper has.
+/// Counts the constants and the data of a paper.
 pub(super) fn freedom(paper: &'static Paper, facts: &Facts, settings: &[Setting]) -> Freedom {
     let counted = settings.iter().filter(|one| one.is_counted);
-    // The settings that are counted come first, in the order of the facts.
+    // Settings that count as constants come first, in the order of the facts.
     let shared = || {
         let pairs = facts.fitted.iter().zip(settings);
         let shared = pairs.filter(|(one, _)| one.shared_with.is_some());
@@ -91,7 +92,7 @@ fn is_of_figure(facts: &Facts, cell: &Cell) -> bool {
     facts.figures.iter().any(|figure| figure.id == cell.id)
 }
 
-/// Columns, cells that add nothing to their row, and independent data.
+/// Counts the columns, the cells that do not count in their row, and the independent data.
 fn independent(cells: &[&Cell]) -> (usize, usize, usize) {
     let mut rows: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     let mut columns: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
@@ -127,7 +128,7 @@ fn is_near(value: f64, other: f64) -> bool {
     (value / other - 1.0).abs() <= TIGHT
 }
 
-/// The numbers that tell a column: 0 of none, 1 of a multiple of the supersteps, 2 of a line, else as many as there are.
+/// Counts the numbers that describe a column: 0 for an empty one, 1 for a multiple of the supersteps, 2 for a line, otherwise all.
 fn parameters(column: &[(f64, f64)]) -> usize {
     let fits = |line: (f64, f64)| {
         column

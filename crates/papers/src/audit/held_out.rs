@@ -1,8 +1,8 @@
-//! Held-out prediction: fits the constants to all cells but some, and predicts the left-out ones.
+//! Held-out prediction: fits the constants to some of the cells, and predicts the others.
 //!
-//! Options stay as they are, and they were chosen while looking at all cells: their selection is not held out. The simulator enters as a
-//! linear model ([`super::linear`]), whose slopes are the differences of two runs with a constant moved by [`STEP`] to either side. The
-//! smaller of the two slopes counts: where a decision turns, one of them is a jump.
+//! Options keep their values. They were chosen with all cells in view, so their selection is not held out. The simulator is replaced by a
+//! linear model ([`super::linear`]). Its slopes are the differences of two runs in which a constant is changed by [`STEP`] up and down. The
+//! smaller of the two slopes is used, because where a decision changes, one of them is a jump.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ use super::settings::Setting;
 use migsim_base::error::{Error, Problem};
 use migsim_experiment::Progress;
 
-/// The relative change of a constant for its slopes.
+/// Relative change of a constant for its slopes.
 const STEP: f64 = 1e-3;
 
 /// The quality of the prediction of cells.
@@ -25,27 +25,27 @@ const STEP: f64 = 1e-3;
 pub struct HeldOut {
     /// The paper.
     pub paper: String,
-    /// The cells that are looked at: all of them, or those of scenario i.
+    /// The cells that are used: all of them, or those of scenario i.
     pub scope: String,
-    /// The part that is left out at a time.
+    /// The part that is left out each time.
     pub left_out: String,
-    /// The number of parts left out in turn.
+    /// Number of parts, which are left out in turn.
     pub times: usize,
     /// Constants that are fitted again.
     pub constants: usize,
-    /// The most of them that stayed as they were, because the cells that were left did not fix them.
+    /// Maximum number of constants that kept their values because the remaining cells do not determine them.
     pub unfixed: usize,
     /// Cells that are predicted.
     pub cells: usize,
-    /// The cells within 2.5 %.
+    /// Number of cells within 2.5 %.
     pub within: usize,
-    /// The cells within 5 %.
+    /// Number of cells within 5 %.
     pub wide: usize,
     /// The median of the absolute relative errors.
     pub median: f64,
 }
 
-/// A constant fitted again to all cells.
+/// A constant that was fitted again to all cells.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Refitted {
     /// The paper.
@@ -54,11 +54,11 @@ pub struct Refitted {
     pub what: String,
     /// Its value in the experiment.
     pub value: String,
-    /// By how much the fit to all cells changes it, relatively; none if the cells do not fix it.
+    /// Relative change of the constant by the fit to all cells; none if the cells do not determine it.
     pub change: Option<f64>,
 }
 
-/// Predictions of a paper, with its constants fitted again.
+/// Predicts the held-out cells of a paper, with its constants fitted again.
 pub(super) fn held_out(
     paper: &'static Paper,
     settings: &[Setting],
@@ -135,7 +135,7 @@ pub(super) const ALL: &str = "all cells";
 type Inside = fn(&CellResult) -> bool;
 const SCOPES: [(&str, Inside); 2] = [(ALL, |_| true), ("scenario i", |cell| cell.scenario == "i")];
 
-/// The change of the errors of the cells with a constant.
+/// Computes the change of the errors of the cells with a constant.
 fn slopes_of(constant: &Setting, base: &Achieved, progress: &Progress) -> Result<Vec<f64>, Error> {
     let errors = |factor: f64| {
         let there = score(constant.paper, constant.scaled(factor), progress);
@@ -175,7 +175,7 @@ struct Scope<'c> {
 
 type Part = fn(&CellResult) -> String;
 
-/// The partitions of the cells: a name, and the key that tells the parts from each other.
+/// The partitions of the cells: a name, and the key in which the parts differ.
 const PARTITIONS: [(&str, Part); 7] = [
     ("one cell", |cell| cell.id.clone()),
     ("one row (a run size, all its scenarios)", |cell| {
@@ -225,7 +225,7 @@ impl Scope<'_> {
         }
     }
 
-    /// Every partition of the cells into two parts or more, each once.
+    /// Returns every partition of the cells into two or more parts, each once.
     fn partitions(&self) -> Vec<HeldOut> {
         let mut seen: Vec<Vec<usize>> = Vec::new();
         let mut all = Vec::new();

@@ -1,23 +1,24 @@
-//! Robust least squares of a few parameters: the values of constants fitted to some cells only.
+//! Robust least squares of a few parameters: fits the values of constants to some of the cells.
 //!
-//! The model is linear: the relative error of cell c is `e_c + Σ_k s_ck · d_k`, with `e_c` the error as it is, `d_k` the relative change of
-//! constant k and `s_ck` its slope. The sum of Huber's function of the errors is minimised by least squares that are weighted again and
-//! again: errors below [`BEND`] count squared, larger ones linearly, so that a cell that no constant can mend pulls little. The function is
-//! convex, so the minimum does not depend on where the constants are now.
+//! The model is linear: the relative error of cell c is `e_c + Σ_k s_ck · d_k`, where `e_c` is the present error, `d_k` the relative change
+//! of constant k, and `s_ck` its slope. The sum of Huber's function of the errors is minimised by iteratively reweighted least squares.
+//! Errors below [`BEND`] count squared and larger ones linearly, so that a cell that no constant can improve has little weight. The
+//! function is convex, so the minimum does not depend on the present values of the constants.
 //!
-//! A constant that the cells do not fix stays where it is: columns are taken by pivoted Gram-Schmidt, the longest rest first, and one whose
-//! rest is shorter than `BEND / KNOWN` is left out. Cells with errors of `BEND` would know it to no better than `KNOWN` of its value.
+//! A constant that the cells do not determine keeps its value. Columns are chosen by pivoted Gram-Schmidt, the longest residual first. A
+//! column with a residual shorter than `BEND / KNOWN` is left out, because cells with errors of `BEND` would determine it to no better than
+//! `KNOWN` of its value.
 
-/// The bend of Huber's function from squares to lines: a relative error of 1 %.
+/// Relative error at which Huber's function changes from squares to lines: 1 %.
 const BEND: f64 = 0.01;
 
-/// A constant must be known to within this part of its value to be fitted.
+/// Maximum relative uncertainty of a constant that is fitted.
 const KNOWN: f64 = 0.25;
 
-/// The number of rounds in which weights are computed; they no longer change much earlier.
+/// Number of reweighting rounds; the weights converge much earlier.
 const ROUNDS: usize = 200;
 
-/// A cell: its error as it is, and how that changes with each constant.
+/// A cell: its present error, and the slopes of this error.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
     /// Simulated over published, less 1.
@@ -27,13 +28,13 @@ pub(super) struct Row {
 }
 
 impl Row {
-    /// The error after a change of the constants.
+    /// Computes the error after a change of the constants.
     pub(super) fn after(&self, change: &[f64]) -> f64 {
         self.error + dot(&self.slopes, change)
     }
 }
 
-/// The relative change of each constant that fits some rows best; `None` for one that they do not fix.
+/// Computes the relative change of each constant that fits some rows best; `None` for a constant that they do not determine.
 pub(super) fn fit(rows: &[&Row], constants: usize) -> Vec<Option<f64>> {
     let taken = known(rows, constants);
     let mut change = vec![0.0; constants];
@@ -74,7 +75,7 @@ pub(super) fn fit(rows: &[&Row], constants: usize) -> Vec<Option<f64>> {
         .collect()
 }
 
-/// The constants that the rows fix, the best one first.
+/// Lists the constants that the rows determine, the best determined first.
 fn known(rows: &[&Row], constants: usize) -> Vec<usize> {
     let column = |k: usize| rows.iter().map(|row| row.slopes[k]).collect::<Vec<f64>>();
     let mut rests: Vec<Vec<f64>> = (0..constants).map(column).collect();
@@ -138,7 +139,7 @@ mod tests {
 
     #[test]
     fn two_constants_are_found_in_spite_of_an_outlier() {
-        // True changes +2 % and -1 %, and one cell that is off by 80 %.
+        // The true changes are +2 % and -1 %, and one cell is off by 80 %.
         let truth = |slopes: [f64; 2]| row(-(0.02 * slopes[0] - 0.01 * slopes[1]), &slopes);
         let mut rows: Vec<Row> = [[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [0.5, 1.0], [1.0, 0.2]]
             .map(truth)
@@ -148,14 +149,14 @@ mod tests {
         let found = fit(&all, 2);
         assert!((found[0].unwrap() - 0.02).abs() < 2e-3, "{found:?}");
         assert!((found[1].unwrap() + 0.01).abs() < 2e-3, "{found:?}");
-        // Without the outlier exactly.
+        // Without the outlier, the fit is exact.
         let found = fit(&all[..5], 2);
         assert!((found[0].unwrap() - 0.02).abs() < 1e-12);
     }
 
     #[test]
     fn what_the_cells_do_not_fix_stays() {
-        // The second column is twice the first one but for a thousandth: only one of both is known. The third one acts on nothing.
+        // The second column is almost twice the first one, so only one of the two can be determined. The third one has no effect.
         let rows = [
             row(0.01, &[1.0, 2.0, 0.0]),
             row(0.01, &[1.0, 2.001, 0.0]),

@@ -1,13 +1,15 @@
-//! The audit of the reproductions, by the questions of a reviewer. It counts constants and independent data, predicts held-out cells, tests
-//! the sensitivity of every constant and option, and counts searches. It ends with rounding and the contradictions of the papers.
+//! The audit of the reproductions, in the order of a reviewer's questions. It counts constants and independent data, predicts held-out
+//! cells, and tests the sensitivity to every constant and option. It ends with the numbers of searches, rounding, and the contradictions of
+//! the papers.
 //!
 //! ```text
-//! facts, experiments ─> settings ─┬─> freedom                     counted at once
+//! facts, experiments ─> settings ─┬─> freedom                     counted without runs
 //!                                 ├─> rounding, contradictions    one reproduction
 //!                                 └─> Tables: held out, refitted, sensitivity, ablation    some thousand reproductions
 //!                                        └─> CSV files ─> page
 //! ```
-//! The page is made of the tables alone where they take long, so that a test can make it again from the committed tables.
+//! Long computations are stored as tables, and the page is made from the tables. A test can therefore make the page again from the
+//! committed tables.
 
 mod ablation;
 mod choices;
@@ -41,10 +43,10 @@ use super::page::Page;
 use migsim_base::error::Error;
 use migsim_experiment::Progress;
 
-/// The page and its tables.
+/// Makes the page and its tables.
 ///
 /// # Errors
-/// A run cannot be done.
+/// A run fails.
 pub fn audit(progress: &Progress) -> Result<(Page, Tables), Error> {
     let subjects = Subject::all(progress)?;
     let tables = Tables::compute(&subjects, progress)?;

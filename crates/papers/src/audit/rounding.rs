@@ -1,30 +1,30 @@
-//! Published times as intervals: a time with k decimals stands for all times that round to it, half a last place on either side.
+//! Published times as intervals: a time with k decimals stands for all times that round to it, within half a unit of its last decimal.
 
 use super::super::cells::CellResult;
 use super::score::TIGHT;
 
-/// The freedom that rounding leaves in a paper.
+/// The effect of rounding on the counts of a paper.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rounding {
     /// The paper.
     pub paper: &'static str,
-    /// Decimals of its tables: those of the time with the most.
+    /// Maximum number of decimals in its tables.
     pub decimals: usize,
-    /// Cells within 2.5 % whatever was rounded.
+    /// Cells within 2.5 % of all times that round to the published one.
     pub certain: usize,
-    /// Cells within 2.5 % of some times that round to the published one, but not of all.
+    /// Cells within 2.5 % of some of these times, but not of all.
     pub possible: usize,
-    /// Cells within 2.5 % of none.
+    /// Cells within 2.5 % of none of these times.
     pub missed: usize,
     /// The cell with the least time, and the time \[s\].
     pub least: (String, f64),
-    /// The relative rounding: half of the last place over the least time.
+    /// Relative rounding: half a unit of the last decimal over the shortest time.
     pub relative: f64,
     /// Cells in which the rounding exceeds the median error of the paper.
     pub coarse: usize,
 }
 
-/// Counts the cells of a paper; `None` if it has none. `words` says what a cell is.
+/// Counts the cells of a paper; `None` if it has none. `words` describes a cell.
 pub(super) fn rounding(
     paper: &'static str,
     cells: &[&CellResult],
@@ -53,7 +53,7 @@ pub(super) fn rounding(
     })
 }
 
-/// 0: within the tolerance of all times that round to the published one; 1: of some; 2: of none.
+/// Returns 0 if the time is within the tolerance of all times that round to the published one, 1 for some of them, 2 for none.
 fn kind(simulated: f64, published: f64, half: f64) -> usize {
     // |simulated/t - 1| <= TIGHT for t in [simulated/(1 + TIGHT), simulated/(1 - TIGHT)].
     let (low, high) = (simulated / (1.0 + TIGHT), simulated / (1.0 - TIGHT));
@@ -67,7 +67,7 @@ fn kind(simulated: f64, published: f64, half: f64) -> usize {
     }
 }
 
-/// The decimals of a number as it is printed.
+/// Counts the decimals of a number as it is printed.
 fn decimals(number: f64) -> usize {
     let text = number.to_string();
     text.split_once('.')
@@ -82,7 +82,7 @@ mod tests {
     fn a_rounded_time_is_an_interval() {
         assert_eq!(decimals(76.2), 1);
         assert_eq!(decimals(1.68), 2);
-        // 1.675 to 1.685 s: 1.72 s is 2.7 % above the lower end, and 2.1 % above the upper one.
+        // The published time means 1.675 to 1.685 s: 1.72 s is 2.7 % above the lower end, and 2.1 % above the upper end.
         assert_eq!(kind(1.72, 1.68, 0.005), 1);
         assert_eq!(kind(1.69, 1.68, 0.005), 0);
         assert_eq!(kind(1.74, 1.68, 0.005), 2);

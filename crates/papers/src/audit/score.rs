@@ -1,13 +1,13 @@
-//! The score of a paper under some settings, and the difference between two scores.
+//! The score of a paper with some settings, and the difference between two scores.
 
 use serde::{Deserialize, Serialize};
 
 use super::super::decisions::Verdict;
 use super::super::reproduce::Compared;
 
-/// The relative error within which a cell counts as met.
+/// Relative error within which a cell counts as reproduced.
 pub const TIGHT: f64 = 0.025;
-/// The wider relative error.
+/// The wider relative error of a second count.
 pub const WIDE: f64 = 0.05;
 
 /// The number of cells of tables, decisions and call schedules that are reproduced.
@@ -33,7 +33,7 @@ pub struct Achieved {
 }
 
 impl Achieved {
-    /// The score of a comparison; times that are quoted from figures are left out, as in the totals of the other pages.
+    /// Computes the score of a comparison; times that are quoted from figures are left out, as in the totals of the other pages.
     pub fn of(compared: &Compared) -> Self {
         let in_tables = compared.cells.iter().filter(|cell| !cell.in_figure);
         let matches = |verdict: Verdict| verdict == Verdict::Match;
@@ -46,7 +46,7 @@ impl Achieved {
         }
     }
 
-    /// The counts.
+    /// Counts the reproduced items.
     pub fn score(&self) -> Score {
         let within = |bound: f64| self.errors.iter().filter(|one| one.abs() <= bound).count();
         let count = |all: &[bool]| all.iter().filter(|&&one| one).count();
@@ -58,7 +58,7 @@ impl Achieved {
         }
     }
 
-    /// The items reproduced here and no longer in `other`, one by one: gains elsewhere make up for nothing.
+    /// Counts the items that are reproduced here and not in `other`, one by one, so that gains do not compensate for losses.
     pub fn lost_in(&self, other: &Self) -> Score {
         let within = |bound: f64| {
             let pairs = self.errors.iter().zip(&other.errors);

@@ -1,4 +1,4 @@
-//! Sensitivity: results with every number at -1 %, as it is and at +1 %, and the range of each number without a loss.
+//! Sensitivity: the results with every number 1 % lower, unchanged and 1 % higher, and the range of each number without a loss.
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -10,13 +10,13 @@ use super::score::{Achieved, Score};
 use super::settings::{Origin, Setting};
 use migsim_experiment::Progress;
 
-/// The steps of the search for a window \[%\]: a value is multiplied, and divided, by `1 + step/100`.
+/// The steps of the search for a window \[%\]: a value is multiplied by `1 + step/100`, or divided by it.
 pub const GRID: [f64; 10] = [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0];
 
-/// By how much a number is moved to either side.
+/// Relative change of a number to either side.
 const MOVED: f64 = 0.01;
 
-/// A number, moved.
+/// The results with a number changed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sensitivity {
     /// The paper.
@@ -25,37 +25,37 @@ pub struct Sensitivity {
     pub what: String,
     /// Its keys, separated by spaces.
     pub keys: String,
-    /// Its value; that of the first key.
+    /// Its value; for several keys, the value of the first.
     pub value: String,
     /// Its origin.
     pub origin: String,
     /// Whether it is counted as a constant.
     pub is_counted: bool,
-    /// Cells within 2.5 %, 1 % below.
+    /// Cells within 2.5 % if the number is 1 % lower.
     pub below_cells: usize,
-    /// Decisions that match, 1 % below.
+    /// Decisions that match if the number is 1 % lower.
     pub below_decisions: usize,
-    /// Call schedules that match, 1 % below.
+    /// Call schedules that match if the number is 1 % lower.
     pub below_schedules: usize,
-    /// Cells as it is.
+    /// Cells within 2.5 % with the number unchanged.
     pub cells: usize,
-    /// Decisions as it is.
+    /// Decisions that match with the number unchanged.
     pub decisions: usize,
-    /// Schedules as it is.
+    /// Call schedules that match with the number unchanged.
     pub schedules: usize,
-    /// Cells, 1 % above.
+    /// Cells within 2.5 % if the number is 1 % higher.
     pub above_cells: usize,
-    /// Decisions, 1 % above.
+    /// Decisions that match if the number is 1 % higher.
     pub above_decisions: usize,
-    /// Schedules, 1 % above.
+    /// Call schedules that match if the number is 1 % higher.
     pub above_schedules: usize,
-    /// The last step of [`GRID`] below the value up to which nothing is lost \[%\]; 0: the first one loses something.
+    /// The largest step of [`GRID`] below the value without a loss \[%\]; 0 if already the first step has a loss.
     pub window_below: f64,
-    /// The same above it \[%\].
+    /// The largest step of [`GRID`] above the value without a loss \[%\].
     pub window_above: f64,
 }
 
-/// Moves a number.
+/// Changes a number by 1 % and searches for its window.
 pub(super) fn sensitivity(setting: &Setting, base: &Achieved, progress: &Progress) -> Sensitivity {
     let (row, windows) = rayon::join(
         || moved(setting, base, progress),
@@ -73,7 +73,7 @@ pub(super) fn sensitivity(setting: &Setting, base: &Achieved, progress: &Progres
     }
 }
 
-/// Moves a number by 1 %; its window is left open.
+/// Changes a number by 1 %, without a search for its window.
 pub(super) fn moved(setting: &Setting, base: &Achieved, progress: &Progress) -> Sensitivity {
     let ends = [1.0 - MOVED, 1.0 + MOVED].map(|factor| {
         let there = score(setting.paper, setting.scaled(factor), progress);
@@ -103,7 +103,7 @@ pub(super) fn moved(setting: &Setting, base: &Achieved, progress: &Progress) -> 
 }
 
 impl Sensitivity {
-    /// The counts 1 % below, as it is and 1 % above.
+    /// Returns the counts with the number 1 % lower, unchanged and 1 % higher.
     pub(super) fn scores(&self) -> [Score; 3] {
         let score = |cells, decisions, schedules| Score {
             cells,
@@ -118,15 +118,14 @@ impl Sensitivity {
         ]
     }
 
-    /// Whether something is lost before the value has doubled or halved.
+    /// Whether a result is lost before the value has doubled or halved.
     pub(super) fn matters(&self) -> bool {
         let end = GRID[GRID.len() - 1];
         self.origin != Origin::Stated.name() && (self.window_below < end || self.window_above < end)
     }
 }
 
-/// The last step of the grid up to which nothing that comes out at the value is lost. What changes no time at all at the end of the grid
-/// is not searched in between.
+/// Finds the largest step of the grid without a loss. If the last step changes no time at all, no smaller step is tried.
 fn window(setting: &Setting, is_above: bool, base: &Achieved, progress: &Progress) -> f64 {
     let end = GRID[GRID.len() - 1];
     let is_without_effect = |there: Achieved| there.errors == base.errors;
@@ -139,7 +138,7 @@ fn window(setting: &Setting, is_above: bool, base: &Achieved, progress: &Progres
     steps.last().copied().unwrap_or_default()
 }
 
-/// The items reproduced one step of the grid away, if nothing is lost there.
+/// Returns the items that are reproduced at one step of the grid, if none is lost there.
 pub(super) fn keeps_all(
     (setting, is_above, step): (&Setting, bool, f64),
     base: &Achieved,
@@ -151,7 +150,7 @@ pub(super) fn keeps_all(
     there.filter(|there| base.lost_in(there).is_nothing())
 }
 
-/// The score under changes; `None` where they are refused.
+/// Computes the score under changes; `None` if the changes are refused.
 pub(super) fn score(
     paper: &'static Paper,
     changes: Changes,

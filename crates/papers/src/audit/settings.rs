@@ -1,5 +1,5 @@
-//! The values of a paper's experiments and platforms, each with its origin: numbers, which are varied a little, and options, which are
-//! replaced. They are read from the files, so that new ones are found.
+//! The values of a paper's experiments and platforms, each with its origin. Numbers are varied a little, options are replaced. The values
+//! are read from the files, so that new ones are included without further work.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,16 +14,16 @@ use migsim_base::error::{Error, Problem};
 use migsim_experiment::{Progress, built_in_names, lookup};
 use migsim_platform as platform;
 
-/// The origin of a value, in the first word of its text.
+/// The origin of a value, from the first word of its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Origin {
-    /// It was chosen because published numbers come out.
+    /// The value was chosen because it reproduces published numbers.
     Fitted,
-    /// It follows from something else.
+    /// The value follows from other data.
     Inferred,
-    /// A paper states it.
+    /// A paper states the value.
     Stated,
-    /// No origin is given.
+    /// The value has no origin.
     Untold,
 }
 
@@ -47,11 +47,11 @@ impl Origin {
     }
 }
 
-/// A value, or several that are one constant and change together.
+/// A value, or several values that are one constant and change at the same time.
 #[derive(Clone, Debug)]
 pub(super) struct Setting {
     pub(super) paper: &'static Paper,
-    /// Its meaning, in words.
+    /// Its meaning.
     pub(super) what: String,
     /// Its keys, as [`super::super::Fitted`] writes them.
     pub(super) keys: Vec<String>,
@@ -63,18 +63,18 @@ pub(super) struct Setting {
 }
 
 impl Setting {
-    /// Whether all its values are numbers with or without units, and none is zero; whole numbers are choices.
+    /// Whether all its values are numbers, with or without units, and none is zero. Whole numbers without a unit count as choices.
     pub(super) fn is_number(&self) -> bool {
         self.values.iter().all(|value| quantity(value).is_some())
     }
 
-    /// All its values times `factor`.
+    /// Multiplies all its values by `factor`.
     pub(super) fn scaled(&self, factor: f64) -> Changes {
         let values = self.values.iter().map(|value| scaled(value, factor));
         self.changed(values)
     }
 
-    /// All its values set to one.
+    /// Sets all its values to `value`.
     pub(super) fn set_to(&self, value: &Value) -> Changes {
         self.changed(self.values.iter().map(|_| value.clone()))
     }
@@ -98,13 +98,13 @@ impl Setting {
         }
     }
 
-    /// Its value for people: that of its first key.
+    /// Formats its value: that of its first key.
     pub(super) fn value(&self) -> String {
         in_words(self.values.first().unwrap_or(&Value::Null))
     }
 }
 
-/// A value for people.
+/// Formats a value.
 pub(super) fn in_words(value: &Value) -> String {
     match (quantity(value), value) {
         (Some((number, unit)), _) => {
@@ -117,7 +117,7 @@ pub(super) fn in_words(value: &Value) -> String {
     }
 }
 
-/// A quantity in the unit in which it has few digits.
+/// Converts a quantity to the unit in which it has few digits.
 fn readable(number: f64, unit: &str) -> (f64, &str) {
     match (unit, number) {
         ("s", ..1e-3) => (number * 1e6, "us"),
@@ -128,7 +128,7 @@ fn readable(number: f64, unit: &str) -> (f64, &str) {
     }
 }
 
-/// A number that is no count, and its unit; `None` of zero.
+/// Reads a number that is not a count, with its unit; `None` for zero.
 fn quantity(value: &Value) -> Option<(f64, &str)> {
     let found = match value {
         Value::Number(number) if number.is_f64() => (number.as_f64()?, ""),
@@ -154,7 +154,7 @@ pub(super) fn papers() -> impl Iterator<Item = &'static Paper> {
     PAPERS.iter().filter(|paper| paper.experiment.is_some())
 }
 
-/// All settings of a paper's experiments and platforms but those that a paper states as plain numbers: first its constants, in their
+/// Lists the settings of a paper's experiments and platforms, except plain numbers that a paper states: first its constants, in their
 /// order, then the others by key.
 ///
 /// # Errors
@@ -167,14 +167,14 @@ pub(super) fn settings(paper: &'static Paper, facts: &Facts) -> Result<Vec<Setti
         seen.extend(fitted.keys.iter().cloned());
         all.push(files.setting(paper, fitted.what.clone(), fitted.keys.clone(), true)?);
     }
-    // Values of a platform that have one reason are one setting.
+    // Values of a platform with the same reason are one setting.
     let mut groups: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
     for (key, origin) in &files.origins {
         let text = origin.as_deref();
         let value = files.value(key)?;
         let is_open = match Origin::of(text) {
             Origin::Fitted | Origin::Inferred => true,
-            // What is stated or not told is only of interest where it could be something else by a choice of ours.
+            // A value that is stated, or that has no origin, is of interest only if another choice is possible.
             Origin::Stated | Origin::Untold => choices::is_choice(key, &value),
         };
         if seen.contains(key) || !is_open {
@@ -204,7 +204,7 @@ pub(super) fn settings(paper: &'static Paper, facts: &Facts) -> Result<Vec<Setti
     Ok(all)
 }
 
-/// The subjects of the keys of an experiment, the longer prefix first.
+/// The subjects of the keys of an experiment; a longer prefix comes first.
 const PARTS: [(&str, &str); 7] = [
     ("runtime.barrier.", "barrier"),
     ("runtime.", "runtime"),
@@ -221,7 +221,7 @@ struct Files {
     /// The resolved experiments by name.
     resolved: BTreeMap<String, Value>,
     platform: Value,
-    /// The origin of each key; none where a file gives a value without one.
+    /// The origin of each key; none if a file gives a value without an origin.
     origins: BTreeMap<String, Option<String>>,
 }
 
@@ -296,7 +296,7 @@ impl Files {
         })
     }
 
-    /// The meaning of some keys: the format's account of the first one, and the clusters of a platform.
+    /// Describes some keys: the schema's description of the first one, and the clusters of a platform.
     fn words(&self, keys: &[String]) -> Result<String, Error> {
         let first = keys.first().map_or("", String::as_str);
         let described = choices::description(first);
@@ -325,7 +325,7 @@ impl Files {
     }
 }
 
-/// The keys of the choices that a document gives.
+/// Adds the keys of a document whose values are choices.
 fn add_leaves(value: &Value, path: &str, keys: &mut BTreeMap<String, Option<String>>) {
     const READ: [&str; 5] = ["workload", "network", "runtime", "policy", "costs"];
     if let Value::Object(map) = value {
@@ -344,7 +344,7 @@ fn add_leaves(value: &Value, path: &str, keys: &mut BTreeMap<String, Option<Stri
     }
 }
 
-/// The platform that an experiment names, as its file has it.
+/// Reads the file of the platform that an experiment names.
 fn platform_of(resolved: &Value) -> Result<Value, Error> {
     let file = resolved["platform"].as_str().unwrap_or_default();
     let mut all = platform::built_in().iter();

@@ -1,4 +1,4 @@
-//! The mildest and the harshest of the splits by which cells of a paper were held out.
+//! The mildest and the harshest split: those for which the most and the fewest held-out cells are predicted.
 
 use super::held_out::{ALL, HeldOut};
 use super::tables::committed_held_out;
@@ -9,16 +9,16 @@ use migsim_base::error::Error;
 pub(crate) const SPLIT_COLUMNS: &str =
     "paper | cells | as they are | mildest split | predicted | harshest split | predicted";
 
-/// The splits of a paper with the most and with the fewest cells predicted within 2.5 %; of equal ones the first.
+/// The splits of a paper with the most and with the fewest cells predicted within 2.5 %; of equal ones, the first.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Extremes<'t> {
-    /// The cells as they are.
+    /// The results without a held-out part.
     pub(super) base: &'t HeldOut,
     pub(super) mildest: &'t HeldOut,
     pub(super) harshest: &'t HeldOut,
 }
 
-/// The extremes of each paper, in the order of the table.
+/// Finds the extremes of each paper, in the order of the table.
 pub(super) fn extremes(held_out: &[HeldOut]) -> Vec<Extremes<'_>> {
     let of_all = held_out.iter().filter(|row| row.scope == ALL);
     let mut all: Vec<Extremes<'_>> = Vec::new();
@@ -44,7 +44,7 @@ pub(super) fn extremes(held_out: &[HeldOut]) -> Vec<Extremes<'_>> {
     all
 }
 
-/// The mildest and the harshest split of each paper, and their sums, as rows of a table.
+/// Makes the rows of a table with the mildest and the harshest split of each paper, and their sums.
 pub(super) fn split_rows(held_out: &[HeldOut]) -> Vec<String> {
     let all = extremes(held_out);
     let rows = all.iter().map(|one| {
@@ -64,7 +64,7 @@ pub(super) fn split_rows(held_out: &[HeldOut]) -> Vec<String> {
     rows.chain([total]).collect()
 }
 
-/// The rows of [`split_rows`] from the committed table: its computation takes minutes.
+/// Makes the rows of [`split_rows`] from the committed table, because computing the table takes minutes.
 ///
 /// # Errors
 /// The committed table cannot be read.

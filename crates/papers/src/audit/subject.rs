@@ -1,4 +1,4 @@
-//! A paper as the subject of the audit: runs it once and counts everything.
+//! A paper as the subject of the audit: it is run once, and its counts are computed.
 
 use rayon::prelude::*;
 
@@ -15,7 +15,7 @@ use crate::{Paper, named};
 use migsim_base::error::Error;
 use migsim_experiment::Progress;
 
-/// A paper, as it is reproduced.
+/// A paper with its reproduction.
 #[derive(Debug)]
 pub(super) struct Subject {
     pub(super) paper: &'static Paper,
@@ -25,7 +25,7 @@ pub(super) struct Subject {
     pub(super) base: Achieved,
 }
 
-/// The counts that are computed at once.
+/// The counts that need no further runs.
 #[derive(Debug)]
 pub(super) struct Quick {
     pub(super) paper: &'static Paper,
@@ -58,7 +58,7 @@ impl Subject {
         })
     }
 
-    /// The cells of its tables.
+    /// Lists the cells of its tables.
     pub(super) fn cells(&self) -> Vec<&CellResult> {
         let all = self.compared.cells.iter();
         all.filter(|cell| !cell.in_figure).collect()

@@ -13,16 +13,16 @@ use crate::page::Page;
 use migsim_base::error::{Error, Problem};
 use migsim_experiment::Progress;
 
-/// Tables of some thousand reproductions.
+/// The tables that need some thousand reproductions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Tables {
     /// Predictions of cells that were left out.
     pub held_out: Vec<HeldOut>,
     /// Constants fitted again to all cells.
     pub refitted: Vec<Refitted>,
-    /// Numbers moved a little.
+    /// Results with numbers changed a little.
     pub sensitivity: Vec<Sensitivity>,
-    /// Options set to something else.
+    /// Results with options replaced.
     pub ablation: Vec<Ablation>,
 }
 
@@ -32,7 +32,7 @@ const SENSITIVITY: &str = "audit-sensitivity.csv";
 const ABLATION: &str = "audit-ablation.csv";
 
 impl Tables {
-    /// Computes them all; rows are in the order of the papers and their settings, whatever the threads do.
+    /// Computes all tables. Rows are in the order of the papers and their settings, independent of threads.
     pub(super) fn compute(subjects: &[Subject], progress: &Progress) -> Result<Self, Error> {
         let pairs: Vec<(&Subject, &Setting)> = subjects
             .iter()
@@ -71,7 +71,7 @@ impl Tables {
         })
     }
 
-    /// As CSV files.
+    /// Writes the tables as CSV files.
     ///
     /// # Errors
     /// A table cannot be written.
@@ -84,10 +84,10 @@ impl Tables {
         ])
     }
 
-    /// Reads them from files of these names.
+    /// Reads the tables from files of these names.
     ///
     /// # Errors
-    /// A file is missing or is no such table.
+    /// A file is missing, or is not such a table.
     pub fn read(file: impl Fn(&str) -> Result<String, Error>) -> Result<Self, Error> {
         Ok(Self {
             held_out: rows(HELD_OUT, &file(HELD_OUT)?)?,
@@ -98,10 +98,10 @@ impl Tables {
     }
 }
 
-/// The committed predictions of cells that were left out.
+/// Reads the committed predictions of held-out cells.
 ///
 /// # Errors
-/// The file is no such table.
+/// The file is not such a table.
 pub(super) fn committed_held_out() -> Result<Vec<HeldOut>, Error> {
     let text = include_str!("../../../../results/audit-held-out.csv");
     rows(HELD_OUT, text)

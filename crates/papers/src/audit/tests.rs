@@ -1,8 +1,9 @@
 //! The committed page and tables equal the output of the command: the page as a whole, the tables in a sample.
 //!
-//! All rows take minutes. The page is made again of the committed tables, with everything that is counted at once. Of each paper two
-//! numbers with the ends of their windows and two options are computed again (of LU one each), and the held-out predictions of all but LU. The sample is drawn by the
-//! SHA-256 of paper and keys, so that nobody chooses it, and changes with the settings.
+//! Computing all rows takes minutes. The page is therefore made again from the committed tables, with all counts computed again. For each
+//! paper, two numbers with the ends of their windows and two options are computed again (one each for LU), and the held-out predictions of
+//! all papers except LU. The sample is drawn by the SHA-256 of paper and keys, so that it is not chosen by hand and changes with the
+//! settings.
 
 use sha2::{Digest as _, Sha256};
 
@@ -16,7 +17,7 @@ use migsim_base::error::Problem;
 
 const RENEW: &str = "is not current: run `migsim reproduce audit --out results`";
 
-/// The number of numbers, and of options, that are drawn of each paper.
+/// Number of numbers, and of options, that are drawn for each paper.
 const DRAWN: usize = 2;
 
 fn committed(name: &str) -> Result<String, Error> {
@@ -36,12 +37,12 @@ fn drawn(subject: &Subject, is_wanted: impl Fn(&Setting) -> bool) -> Vec<&Settin
         let name = format!("{} {}", subject.paper.name, one.keys.join(" "));
         Sha256::digest(name).to_vec()
     });
-    // A reproduction of LU takes ten times as long as one of the others.
+    // A reproduction of LU takes ten times as long as that of another paper.
     all.truncate(if subject.paper.name == "lu" { 1 } else { DRAWN });
     all
 }
 
-/// Asserts that nothing is lost at the last step of a window, and something at the next one.
+/// Asserts that no result is lost at the last step of a window, and that one is lost at the next step.
 fn assert_window(subject: &Subject, setting: &Setting, (is_above, last): (bool, f64)) {
     let progress = Progress::default();
     let keeps =
@@ -113,7 +114,7 @@ fn the_committed_audit_is_what_the_command_writes() {
                 assert!(found, "results/audit-ablation.csv {RENEW}: {row:?}");
             }
         }
-        // Those of LU take a hundred times as long as all others together.
+        // The runs of LU take a hundred times as long as those of all other papers.
         if paper != "lu" {
             let cells = subject.cells();
             let cells = (&*cells, &subject.base);
@@ -140,7 +141,7 @@ fn the_committed_audit_is_what_the_command_writes() {
 #[test]
 fn what_was_searched_stands_where_it_is_said_to_stand() {
     let digits = |text: &str| -> String {
-        // 85 440 and 12,000 are 85440 and 12000.
+        // The texts 85 440 and 12,000 mean 85440 and 12000.
         let chars: Vec<char> = text.chars().collect();
         let is_digit = |at: Option<&char>| at.is_some_and(char::is_ascii_digit);
         let keeps = |at: usize| {

@@ -1,6 +1,6 @@
-//! The stored form of a run of the authors' program: what a case has, and how it is read.
+//! The stored form of a run of the authors' program: the contents of a case, and how it is read.
 //!
-//! Processes (ranks), hosts of a Set and supersteps count from 1 in a file, Sets from 0; here all count from 0 but supersteps.
+//! In a file, processes (ranks), hosts of a Set and supersteps count from 1, and Sets from 0. In memory all count from 0 except supersteps.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -28,7 +28,7 @@ pub(super) struct Case {
     pub(super) name: String,
     /// `i`, `ii` or `iii`.
     pub(super) scenario: String,
-    /// None: no call was made.
+    /// The heuristic; none if no call was made.
     pub(super) heuristic: Option<Heuristic>,
     pub(super) x: f64,
     pub(super) d: f64,
@@ -36,13 +36,13 @@ pub(super) struct Case {
     /// The prefix of the names of the hosts of each Set.
     pub(super) prefixes: Vec<String>,
     pub(super) calls: Vec<StoredCall>,
-    /// The case as it is stored, and the file.
+    /// The case as it is stored, and its file.
     pub(super) stored: Value,
     pub(super) source: String,
 }
 
 impl Case {
-    /// A stored call as the edition is asked about it.
+    /// Makes the call as input for the edition.
     pub(super) fn call<'a>(
         &'a self,
         call: &'a StoredCall,
@@ -64,29 +64,29 @@ impl Case {
 /// A call of a run.
 #[derive(Clone, Debug)]
 pub(super) struct StoredCall {
-    /// The superstep that it follows, from 1.
+    /// The superstep before the call, from 1.
     pub(super) superstep: u64,
     pub(super) indices: Vec<f64>,
-    /// For each superstep of the interval, the number of processes whose time lies outside mean · (1 ± D).
+    /// For each superstep of the interval, the number of processes with times outside mean · (1 ± D).
     pub(super) outside: Vec<usize>,
     /// Whether each process was a candidate of an earlier call.
     pub(super) marked: Vec<bool>,
     pub(super) candidates: Vec<bool>,
     pub(super) moves: Vec<Move>,
-    /// What each process reported; stored for the first calls of a run.
+    /// The reports of the processes; stored for the first calls of a run.
     pub(super) reports: Option<Reports>,
-    /// For each superstep of the interval the time of each process; stored for the first call of a run.
+    /// The time of each process in each superstep of the interval; stored for the first call of a run.
     pub(super) times: Option<Vec<Vec<Seconds>>>,
 }
 
 /// The reports of a call.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reports {
-    /// By process.
+    /// The reports by process.
     pub(super) by_process: Vec<Report>,
-    /// PM(i,j), for each process and Set.
+    /// PM(i,j) for each process and Set.
     pub(super) potentials: Vec<Vec<f64>>,
-    /// The processes as sorted, with the Set that each prefers.
+    /// The processes in the sorted order, each with its preferred Set.
     pub(super) order: Vec<(usize, Option<usize>)>,
 }
 
@@ -97,7 +97,7 @@ struct RawCase {
     heuristic: String,
     parameters: RawParameters,
     sets: Vec<RawSet>,
-    /// From the manager of each Set to that of each other \[s\]; not stored where no call is made.
+    /// Latency from the manager of each Set to that of each other Set \[s\]; not stored without calls.
     #[serde(default)]
     latency: Vec<Vec<f64>>,
     #[serde(default)]
@@ -126,7 +126,7 @@ struct RawCall {
     iset: Vec<f64>,
     #[serde(default)]
     processes_outside_d: Vec<usize>,
-    /// Stored with the reports.
+    /// The sorted order; stored with the reports.
     order: Option<Table>,
     candidates_left_from_earlier_calls: Vec<usize>,
     candidates: Vec<usize>,
@@ -143,14 +143,14 @@ struct Table {
 
 #[derive(Deserialize)]
 struct RawMeasured {
-    /// The rank, its times, and its times of computation.
+    /// The rank, its times, and its computation times.
     rows: Vec<(usize, Vec<f64>, Vec<f64>)>,
 }
 
 /// Reads a case.
 ///
 /// # Errors
-/// The text is no JSON, or has not the stored form of a case; with the place of the fault.
+/// The text is not JSON or not a stored case; the error gives the place of the fault.
 pub(super) fn read(source: &str, text: &str) -> Result<Case, Error> {
     let document = Document::parse(source, text)?;
     let raw: RawCase = document.deserialize().map_err(|error| {
@@ -169,7 +169,7 @@ pub(super) fn read(source: &str, text: &str) -> Result<Case, Error> {
     .case()
 }
 
-/// A case while it is read: each fault is placed in its document.
+/// A reader of a case, which gives each fault its place in the document.
 struct Reader<'a> {
     document: &'a Document,
     raw: &'a RawCase,
@@ -251,7 +251,7 @@ impl Reader<'_> {
         let raw = &self.raw.sets[set];
         let latency = self.raw.latency.get(set).and_then(|row| row.get(set));
         let latency = if self.raw.calls.is_empty() {
-            Some(Seconds::default()) // nothing asks for it
+            Some(Seconds::default()) // this value is not used
         } else {
             latency.copied().and_then(Seconds::new)
         };
@@ -306,7 +306,7 @@ impl Reader<'_> {
         })
     }
 
-    /// The index of a process from its rank.
+    /// Returns the index of a process from its rank.
     fn process(&self, key: &str, rank: usize) -> Result<usize, Problem> {
         let processes = self.raw.parameters.processes;
         let process = rank.checked_sub(1).filter(|&process| process < processes);
@@ -416,7 +416,7 @@ impl Reader<'_> {
     }
 }
 
-/// The rows of a table, by the names of its columns.
+/// The rows of a table with access by the names of its columns.
 struct Rows<'a> {
     reader: &'a Reader<'a>,
     key: &'a str,
@@ -449,7 +449,7 @@ impl<'a> Rows<'a> {
             })
     }
 
-    /// The place of a value in the file.
+    /// Returns the place of a value in the file.
     fn key(&self, at: usize, name: &str) -> String {
         let column = self.column(name).unwrap_or_default();
         format!("{}.rows[{at}][{column}]", self.key)
@@ -497,7 +497,7 @@ impl<'a> Rows<'a> {
         set.ok_or_else(|| self.wrong(at, "set", &format!("a Set below {sets}")))
     }
 
-    /// The Set of a host and its index there, from its name: `suno-3` is the third host of `suno`.
+    /// Returns the Set of a host and its index there from its name: `suno-3` is the third host of `suno`.
     fn host(&self, at: usize) -> Result<(usize, usize), Problem> {
         let name = self.value(at, "host")?.as_str().unwrap_or_default();
         let sets = &self.reader.raw.sets;

@@ -1,16 +1,17 @@
-//! The authors' own simulation program of 2015 as a judge: its stored calls, decided again by the edition `authors-2015`.
+//! The authors' simulation program of 2015 as a reference: its stored calls are decided again by the edition `authors-2015`.
 //!
 //! ```text
-//! cases.jsonl.br, or a folder ─> case ─┬─> replay: its stored calls, decided again ─┬─> page, table, JSON
-//!                                      └─> runs: its whole run, simulated again ───┘
+//! cases.jsonl.br, or a folder ─> case ─┬─> replay: the stored calls, decided again ─┬─> page, table, JSON
+//!                                      └─> runs: the whole run, simulated again ───┘
 //! ```
-//! A case is a run of the program `migcubemighull/heuristics` (2015), as numbers. The program has no licence; no text of it is here. The
-//! built-in cases are numbers that it produced when it was run with SimGrid 3.32 in the behaviour of SimGrid 3.11: for each call what the
-//! processes reported, and what the managers decided. A line of `cases.jsonl.br` (brotli) is a case. Its terms of PM and the times at which
-//! processes reported are left out, since nothing compares them.
+//! A case is a run of the program `migcubemighull/heuristics` (2015), as numbers. The program has no licence, so none of its text is
+//! included here. The built-in cases are numbers that it produced with SimGrid 3.32 in the behaviour of SimGrid 3.11: for each call the
+//! reports of the processes and the decision of the managers. A line of `cases.jsonl.br` (brotli) is a case. The terms of PM and the times
+//! of the reports are left out, since they are not compared.
 //!
-//! Nothing is fitted. The reports of a call go into [`Call::decide`](migsim_policies::authors_2015::Call::decide), and its answer is compared
-//! with the stored one. A whole run is simulated from the settings of the built-in experiment `authors-cpu` and the parameters of the case.
+//! No constant is fitted. [`Call::decide`](migsim_policies::authors_2015::Call::decide) gets the reports of a call, and its answer is
+//! compared with the stored one. A whole run is simulated with the settings of the built-in experiment `authors-cpu` and the parameters of
+//! the case.
 
 mod case;
 mod page;
@@ -40,18 +41,18 @@ pub use ties::Tie;
 /// The built-in cases.
 const CASES: &[u8] = include_bytes!("cases.jsonl.br");
 
-/// The number of comparisons, and of those that were equal.
+/// Numbers of comparisons, and of those with equal results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
     /// Calls whose reports are stored.
     pub calls: usize,
     /// Set indices, equal to the last bit.
     pub indices_equal: usize,
-    /// Their number.
+    /// Number of Set indices.
     pub indices: usize,
     /// Potentials PM(i,j), equal to the last bit.
     pub potentials_equal: usize,
-    /// Their number.
+    /// Number of potentials.
     pub potentials: usize,
     /// Calls with the same order of processes and the same preferred Sets.
     pub orders_equal: usize,
@@ -59,11 +60,11 @@ pub struct Counts {
     pub candidates_equal: usize,
     /// Calls with the same moves, each to the same host.
     pub hosts_equal: usize,
-    /// Moves of these calls that the program decided.
+    /// Number of moves that the program decided in these calls.
     pub moves: usize,
-    /// Supersteps with stored times in which as many processes lie outside mean · (1 ± D).
+    /// Supersteps with stored times in which the same number of processes lies outside mean · (1 ± D).
     pub outside_equal: usize,
-    /// Their number.
+    /// Number of supersteps with stored times.
     pub outside: usize,
 }
 
@@ -83,7 +84,7 @@ impl Counts {
         self.outside += other.outside;
     }
 
-    /// Whether all comparisons were equal.
+    /// Whether all comparisons have equal results.
     pub fn is_exact(&self) -> bool {
         let calls = [self.orders_equal, self.candidates_equal, self.hosts_equal];
         calls == [self.calls; 3]
@@ -93,7 +94,7 @@ impl Counts {
     }
 }
 
-/// The cases, decided again.
+/// The results of all cases.
 #[derive(Clone, Debug, Serialize)]
 pub struct Authors {
     /// The number of cases.
@@ -101,33 +102,33 @@ pub struct Authors {
     /// The comparisons of all cases.
     #[serde(flatten)]
     pub counts: Counts,
-    /// Whole runs that end when the program's does, to a relative difference of 1e-6.
+    /// Number of whole runs with the end time of the program, to a relative difference of 1e-6.
     pub makespans_within_1e6: usize,
     /// The number of whole runs.
     pub makespans: usize,
     /// Each whole run.
     pub by_run: Vec<ComparedRun>,
-    /// The built-in deployments under the common reading of MigBSP.
+    /// The built-in deployments with the common reading of MigBSP.
     pub common_reading: Vec<CommonRun>,
-    /// The built-in deployments in scenario ii, by the order of the answers.
+    /// The built-in deployments in scenario ii, for each order of the answers.
     pub answered: Vec<AnsweredRun>,
-    /// The calls without a slip of the program.
+    /// The calls without one of the program's slips.
     pub without_slips: Vec<Without>,
     /// Each case.
     pub by_case: Vec<CaseResult>,
 }
 
 impl Authors {
-    /// Whether every stored call came out exactly.
+    /// Whether every stored call was decided exactly as by the program.
     pub fn is_exact(&self) -> bool {
         self.counts.is_exact()
     }
 }
 
-/// Decides all stored calls and simulates all stored runs again: those of the JSON files in a folder, or the built-in ones.
+/// Decides all stored calls again and simulates all stored runs again: those of the JSON files in a folder, or the built-in ones.
 ///
 /// # Errors
-/// A file cannot be read or has not the stored form of a case; the problems of all files are reported together.
+/// A file cannot be read or is not a stored case. The problems of all files are reported together.
 pub fn authors(folder: Option<&Path>) -> Result<Authors, Error> {
     let cases = match folder {
         Some(folder) => in_folder(folder)?,
@@ -167,7 +168,7 @@ fn built_in() -> Result<Vec<Case>, Error> {
     lines.map(read).collect()
 }
 
-/// Reads the JSON files in a folder, by their names.
+/// Reads the JSON files in a folder, sorted by name.
 fn in_folder(folder: &Path) -> Result<Vec<Case>, Error> {
     let shown = folder.display().to_string();
     let wrong = |message: String| {

@@ -36,7 +36,7 @@ const LIMITS: &str = "## What this does not show
   the same form.
 ";
 
-/// Why scenario ii can be faster than scenario i.
+/// The reason why scenario ii can be faster than scenario i.
 const FASTER: &str = "
 ## Why scenario ii can be faster than scenario i
 
@@ -48,7 +48,7 @@ Makespans are those of all processes, by the edition.
 
 ";
 
-/// The head of the runs that go another way.
+/// The introduction to the runs that differ from the program.
 const TIES: &str = "
 ## Where a run goes another way
 
@@ -57,7 +57,7 @@ A *pair* is two processes whose largest PM compare differently in the two runs, 
 
 ";
 
-/// The head of the predictions by the edition.
+/// The introduction to the predictions by the edition.
 const PREDICTED: &str = "
 ## Predicted without a fit
 
@@ -66,14 +66,14 @@ is over scenario i of the same deployment. The abstract of the article that belo
 
 ";
 
-/// The head of the predictions by the common reading.
+/// The introduction to the predictions by the common reading.
 const COMMON: &str = "
 The policy `migbsp` with the rules of a user's application (`default` in [one-reading](one-reading.md)) on the same deployments. It was fitted to
 the papers and to none of these runs. It moves fewer processes and gains more. Makespans are those of all processes.
 
 ";
 
-/// The sentence that sums up all comparisons.
+/// Writes the sentence that summarises all comparisons.
 fn summary(authors: &Authors) -> String {
     let counts = &authors.counts;
     format!(
@@ -91,7 +91,7 @@ fn summary(authors: &Authors) -> String {
     )
 }
 
-/// The table for a terminal: all comparisons by heuristic and scenario, and what differs.
+/// Makes the table for a terminal: all comparisons by heuristic and scenario, and the differences.
 pub fn text(authors: &Authors) -> String {
     let mut sheet = Sheet::default();
     sheet.line(summary(authors));
@@ -112,7 +112,7 @@ pub fn text(authors: &Authors) -> String {
     sheet.render(Form::Table)
 }
 
-/// A row for each case.
+/// Writes a row of CSV for each case.
 pub fn csv(authors: &Authors) -> String {
     let mut columns = vec![
         words("case", "case"),
@@ -141,7 +141,7 @@ pub fn csv(authors: &Authors) -> String {
     sheet.render(Form::Csv)
 }
 
-/// The page.
+/// Makes the page.
 pub fn markdown(authors: &Authors) -> String {
     let mut page = INTRODUCTION.to_owned();
     put!(page, "\n## What came out\n\n{}.\n\n", summary(authors));
@@ -192,7 +192,7 @@ pub fn markdown(authors: &Authors) -> String {
     page
 }
 
-/// What differs, with its case.
+/// Lists the differences, each with its case.
 fn differences(authors: &Authors) -> impl Iterator<Item = (&str, &str)> {
     authors.by_case.iter().flat_map(|one| {
         let differences = one.differences.iter();
@@ -200,7 +200,7 @@ fn differences(authors: &Authors) -> impl Iterator<Item = (&str, &str)> {
     })
 }
 
-/// A count by its name.
+/// The name of a count, and the count.
 type Named = (&'static str, fn(&Counts) -> usize);
 
 /// The counts of a table.
@@ -218,7 +218,7 @@ const COUNTS: [Named; 11] = [
     ("outside", |counts| counts.outside),
 ];
 
-/// The name of a heuristic.
+/// Returns the name of a heuristic.
 fn name(heuristic: Option<Heuristic>) -> &'static str {
     match heuristic {
         None => "none",
@@ -229,7 +229,7 @@ fn name(heuristic: Option<Heuristic>) -> &'static str {
     }
 }
 
-/// The comparisons by heuristic and scenario.
+/// Makes the table of the comparisons by heuristic and scenario.
 fn by_heuristic(authors: &Authors) -> Table {
     let columns = [
         words("heuristic", "heuristic"),
@@ -288,7 +288,7 @@ fn row(table: &mut Table, names: [&str; 2], cases: usize, counts: &Counts) {
     table.push([&names.map(Cell::text)[..], &numbers.map(Cell::count)].concat());
 }
 
-/// The whole runs by scenario, then each run that ends at another time.
+/// Makes the table of the whole runs by scenario, then of each run with another end time.
 fn whole_runs(authors: &Authors) -> Table {
     let columns = [
         words("whole runs", "runs"),
@@ -330,7 +330,7 @@ fn whole_runs(authors: &Authors) -> Table {
     table
 }
 
-/// Scenario ii by the order of the answers.
+/// Makes the table of scenario ii for each order of the answers.
 fn answered(authors: &Authors) -> Table {
     let columns = [
         words("experiment", "experiment"),
@@ -348,7 +348,7 @@ fn answered(authors: &Authors) -> Table {
     table
 }
 
-/// The first call with other moves of each run that has one.
+/// Makes the table of the first call with other moves in each run that has one.
 fn ties(authors: &Authors) -> Table {
     let columns = [
         words("run", "case"),
@@ -377,7 +377,7 @@ fn ties(authors: &Authors) -> Table {
     table
 }
 
-/// The usual runs of the program and of the edition.
+/// Makes the table of the usual runs of the program and of the edition.
 fn predictions(authors: &Authors) -> Table {
     let columns = [
         words("deployment", "deployment"),
@@ -399,7 +399,7 @@ fn predictions(authors: &Authors) -> Table {
     table
 }
 
-/// The deployments under the common reading.
+/// Makes the table of the deployments with the common reading.
 fn common_reading(authors: &Authors) -> Table {
     let columns = [
         words("experiment", "experiment"),
@@ -425,7 +425,7 @@ fn common_reading(authors: &Authors) -> Table {
     table
 }
 
-/// The calls without a slip.
+/// Makes the table of the calls without a slip.
 fn without_slips(authors: &Authors) -> Table {
     let columns = [
         words("stored calls with", "slip"),

@@ -1,8 +1,8 @@
-//! Predictions of the program's runs, made without a fit: by the edition, and by the common reading of MigBSP.
+//! Predictions of the program's runs without a fit: by the edition, and by the common reading of MigBSP.
 //!
-//! Scenario ii is simulated with other orders of the answers, too, which shows why it can be faster than scenario i.
+//! Scenario ii is also simulated with other orders of the answers, to show why it can be faster than scenario i.
 //!
-//! The edition has no constant that was fitted, and the common reading none that was fitted to these runs. A gain is `100 (T_i - T) / T_i`.
+//! The edition has no fitted constant, and the common reading has none that was fitted to these runs. A gain is `100 (T_i - T) / T_i`.
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -17,20 +17,20 @@ use migsim_experiment::Progress;
 /// The built-in deployments of the program.
 const DEPLOYMENTS: [&str; 3] = ["authors-cpu", "authors-decrescent", "authors-roundrobin"];
 
-/// A run of the program with its usual parameters, beside that of the edition.
+/// A run of the program with its usual parameters, and the same run of the edition.
 #[derive(Debug)]
 pub(super) struct Predicted<'a> {
     /// The deployment.
     pub(super) deployment: &'a str,
-    /// The heuristic and the scenario; the scenario alone without calls.
+    /// The heuristic and the scenario; only the scenario if there are no calls.
     pub(super) run: &'a str,
-    /// When process 1 of the program ends, and of the edition \[s\].
+    /// End time of process 1 in the program, and in the edition \[s\].
     pub(super) ends_s: [f64; 2],
     /// The gains over scenario i \[%\].
     pub(super) gains: [f64; 2],
 }
 
-/// The runs whose names have no parameter: `cpu-i`, `cpu-one-ii`, `cpu-migcube-iii`.
+/// Selects the runs whose names have no parameter: `cpu-i`, `cpu-one-ii`, `cpu-migcube-iii`.
 pub(super) fn predicted(runs: &[ComparedRun]) -> Vec<Predicted<'_>> {
     let named = |run: &ComparedRun| format!("-{}", run.scenario);
     let alone = runs.iter().filter(|run| run.scenario == "i");
@@ -40,7 +40,7 @@ pub(super) fn predicted(runs: &[ComparedRun]) -> Vec<Predicted<'_>> {
             continue;
         };
         if deployment.contains('-') {
-            continue; // another size
+            continue; // a run of another size
         }
         for one in runs {
             let rest = one.case.strip_prefix(deployment);
@@ -66,21 +66,21 @@ pub(super) fn predicted(runs: &[ComparedRun]) -> Vec<Predicted<'_>> {
     found
 }
 
-/// A deployment of the program under the common reading of MigBSP.
+/// A deployment of the program with the common reading of MigBSP.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CommonRun {
     /// The built-in experiment.
     pub experiment: &'static str,
     /// The makespans of scenarios i, ii and iii \[s\].
     pub makespans_s: [f64; 3],
-    /// The moves of scenario iii.
+    /// Number of moves in scenario iii.
     pub moves: usize,
 }
 
 /// Simulates the deployments with the policy `migbsp` and the rules that a user's application gets.
 ///
 /// # Errors
-/// A run cannot be done.
+/// A run fails.
 pub(super) fn common_runs() -> Result<Vec<CommonRun>, Error> {
     let rules = options_of(DEFAULT)?;
     let simulate = |experiment: &&'static str| {
@@ -100,25 +100,25 @@ pub(super) fn common_runs() -> Result<Vec<CommonRun>, Error> {
     DEPLOYMENTS.par_iter().map(simulate).collect()
 }
 
-/// A deployment of the program in scenario ii, by the order in which a call answers the processes.
+/// A deployment of the program in scenario ii, for each order in which a call answers the processes.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AnsweredRun {
     /// The built-in experiment.
     pub experiment: &'static str,
-    /// The makespan of scenario i \[s\].
+    /// Makespan of scenario i \[s\].
     pub alone_s: f64,
-    /// That of scenario ii, in which managers answer one process after the other \[s\].
+    /// Makespan of scenario ii if managers answer one process after the other \[s\].
     pub in_turn_s: f64,
-    /// The same with all messages of a round at once \[s\].
+    /// Makespan of scenario ii if all messages of a round are sent at once \[s\].
     pub at_once_s: f64,
-    /// The same with calls at which all processes wait for each other and that cost nothing \[s\].
+    /// Makespan of scenario ii if processes wait for each other at calls that cost nothing \[s\].
     pub free_s: f64,
 }
 
 /// Simulates scenario ii of the deployments with the answers of a call in turn, at once, and without a price.
 ///
 /// # Errors
-/// A run cannot be done.
+/// A run fails.
 pub(super) fn answered_runs() -> Result<Vec<AnsweredRun>, Error> {
     let simulate = |experiment: &&'static str| {
         let makespan = |scenario, setting: Option<(&str, &str)>| {

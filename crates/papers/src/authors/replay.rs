@@ -1,4 +1,4 @@
-//! The comparison: the reports of a stored call go into the edition, and its answer is compared with the stored one.
+//! The comparison of calls: the edition gets the reports of a stored call, and its answer is compared with the stored one.
 
 use serde::Serialize;
 
@@ -6,10 +6,10 @@ use super::Counts;
 use super::case::{Case, Reports, StoredCall};
 use migsim_policies::authors_2015::{Answer, Heuristic, outside};
 
-/// The number of differences of a case that are described.
+/// Maximum number of differences of a case that are described.
 const DESCRIBED: usize = 8;
 
-/// A case, decided again.
+/// The result of a case whose calls were decided again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CaseResult {
     /// Its name.
@@ -18,14 +18,14 @@ pub struct CaseResult {
     pub scenario: String,
     /// The heuristic; none if no call was made.
     pub heuristic: Option<Heuristic>,
-    /// Its comparisons.
+    /// The counts of its comparisons.
     #[serde(flatten)]
     pub counts: Counts,
-    /// The first things that differ, in words.
+    /// The first differences, in words.
     pub differences: Vec<String>,
 }
 
-/// Decides the calls of a case again whose reports are stored.
+/// Decides the calls of a case again if their reports are stored.
 pub(super) fn judge(case: &Case) -> CaseResult {
     let mut judged = Judged {
         case,
@@ -47,7 +47,7 @@ pub(super) fn judge(case: &Case) -> CaseResult {
     }
 }
 
-/// A case while it is compared.
+/// The state of a comparison of a case.
 struct Judged<'a> {
     case: &'a Case,
     counts: Counts,
@@ -55,7 +55,7 @@ struct Judged<'a> {
 }
 
 impl Judged<'_> {
-    /// Notes a difference; returns whether there was none, as a count.
+    /// Records a difference; returns 1 if there is none, and 0 otherwise.
     fn equal(&mut self, is_equal: bool, call: &StoredCall, what: impl FnOnce() -> String) -> usize {
         if !is_equal && self.differences.len() < DESCRIBED {
             let superstep = call.superstep;
@@ -65,7 +65,7 @@ impl Judged<'_> {
         usize::from(is_equal)
     }
 
-    /// Compares the balance of each superstep of the interval whose times are stored.
+    /// Compares the balance of each superstep of the interval with stored times.
     fn times(&mut self, call: &StoredCall) {
         let Some(times) = &call.times else {
             return;
@@ -174,7 +174,7 @@ impl Judged<'_> {
     }
 }
 
-/// The first position at which two lists differ.
+/// Returns the first index at which two lists differ.
 fn first_difference<T: PartialEq>(ours: &[T], theirs: &[T]) -> usize {
     let equal = ours
         .iter()

@@ -1,7 +1,7 @@
-//! Whole runs of the authors' program, simulated again: the dates of process 1, the makespan, and the moves of each call.
+//! Whole runs of the authors' program, simulated again: the times of process 1, the makespan, and the moves of each call.
 //!
-//! The settings are those of the built-in experiment `authors-cpu` with the parameters, the placement and the Sets of the case. Nothing that
-//! the program measured goes in.
+//! The settings are those of the built-in experiment `authors-cpu` with the parameters, the placement and the Sets of the case. No result
+//! of the program is an input.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -16,46 +16,47 @@ use migsim_platform::Platform;
 
 /// The built-in experiment that holds the settings of all cases.
 const EXPERIMENT: &str = "authors-cpu";
-/// The largest relative difference of dates that count as equal; the stored ones have 7 digits, makespans more.
+/// Maximum relative difference of times that count as equal; the stored times have 7 digits, makespans more.
 const EQUAL: f64 = 1e-6;
 
-/// A whole run of the program beside ours.
+/// A whole run of the program compared with the simulated one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ComparedRun {
     /// The name of the case.
     pub case: String,
     /// `i`, `ii` or `iii`.
     pub scenario: String,
-    /// When process 1 of the program leaves its last call or barrier \[s\].
+    /// Time at which process 1 of the program leaves its last call or barrier \[s\].
     pub program_s: f64,
-    /// The same in our run \[s\].
+    /// Time at which process 1 of the simulated run leaves its last call or barrier \[s\].
     pub simulated_s: f64,
-    /// The relative error: our time less that of the program, over the latter.
+    /// Relative error: the simulated time less that of the program, over that of the program.
     pub relative_error: f64,
-    /// Supersteps of process 1 that begin at the same time, to a relative difference of 1e-6, before the first that does not.
+    /// Number of supersteps of process 1 that begin at the same time, to a relative difference of 1e-6, before the first one that does not.
     pub starts_equal: usize,
     /// The number of supersteps.
     pub supersteps: usize,
-    /// Calls with the same moves, each to the same host, before the first call without; in scenario ii the moves are decided only.
+    /// Number of calls with the same moves, each to the same host, before the first call with other moves. In scenario ii the moves are
+    /// only decided.
     pub calls_equal: usize,
     /// The number of calls.
     pub calls: usize,
-    /// The moves that the program decided.
+    /// Number of moves that the program decided.
     pub program_moves: usize,
-    /// The moves that were decided in our run.
+    /// Number of moves that the simulated run decided.
     pub simulated_moves: usize,
-    /// The first call with other moves, if the program's reports of it are stored.
+    /// The first call with other moves, if the program's reports for it are stored.
     pub tie: Option<Tie>,
 }
 
 impl ComparedRun {
-    /// Whether the makespan is the same to a relative difference of 1e-6.
+    /// Whether the makespans are equal to a relative difference of 1e-6.
     pub fn is_makespan_equal(&self) -> bool {
         self.relative_error.abs() <= EQUAL
     }
 }
 
-/// What the comparison needs of a stored case.
+/// The part of a stored case that the comparison reads.
 #[derive(Debug, Deserialize)]
 struct Stored {
     case: String,
@@ -97,16 +98,16 @@ struct Call {
     reports: Option<Reports>,
 }
 
-/// A table with the columns rank, set, host, and its date.
+/// A table with the columns rank, set, host, and the time of the move.
 #[derive(Debug, Deserialize)]
 struct Moves {
     rows: Vec<(usize, usize, String, Value)>,
 }
 
-/// Simulates the run of a stored case, given as JSON, and compares it; none if the case stores no end of its run.
+/// Simulates the run of a stored case, given as JSON, and compares it; none if the case does not contain the end of its run.
 ///
 /// # Errors
-/// The case has not the stored form, or names what the platform does not have.
+/// The text is not a stored case, or names a part that the platform does not have.
 pub fn compare(case: &Value) -> Result<Option<ComparedRun>, Error> {
     if case.get("end").is_none() {
         return Ok(None);
@@ -156,7 +157,7 @@ pub fn compare(case: &Value) -> Result<Option<ComparedRun>, Error> {
     }))
 }
 
-/// The settings of a case on top of the built-in experiment.
+/// Makes the settings of a case above the built-in experiment.
 fn settings(stored: &Stored) -> Result<Case, Problem> {
     let Stored {
         parameters, sets, ..
@@ -191,7 +192,7 @@ fn settings(stored: &Stored) -> Result<Case, Problem> {
     Ok(case)
 }
 
-/// The name of a host on our platform, whose hosts count from 0: `suno-1` is `suno-0`.
+/// Returns the name of a host on the simulated platform, whose hosts count from 0: `suno-1` is `suno-0`.
 fn our_name(name: &str) -> Result<String, Problem> {
     let parts = name.rsplit_once('-');
     let number = parts.and_then(|(cluster, number)| {
@@ -205,14 +206,14 @@ fn our_name(name: &str) -> Result<String, Problem> {
     Ok(format!("{cluster}-{number}"))
 }
 
-/// The moves of a call of the program: rank from 1, and host, by rank.
+/// Lists the moves of a call of the program by rank: rank from 1, and host.
 fn moves_of(call: &Call) -> Vec<(usize, String)> {
     let rows = call.decided_moves.rows.iter();
     let moves = rows.filter_map(|(rank, _, host, _)| Some((*rank, our_name(host).ok()?)));
     sorted(moves.collect())
 }
 
-/// The same of a call of ours.
+/// Lists the moves of a call of the simulated run in the same form.
 fn decided(call: &migsim_bsp::CallRecord, platform: &Platform) -> Vec<(usize, String)> {
     let migrations = call.decision.migrations.iter();
     let name = |host: HostId| platform.hosts[host.index()].name.clone();
@@ -228,7 +229,7 @@ fn sorted(mut moves: Vec<(usize, String)>) -> Vec<(usize, String)> {
     moves
 }
 
-/// When process 1 leaves its last call, or the last barrier if no call follows it.
+/// Returns the time at which process 1 leaves its last call, or the last barrier if no call follows it.
 fn end_of_first(outcome: &Outcome) -> Time {
     let last = outcome.supersteps.len() - 1;
     let call = outcome.calls.last().filter(|call| call.superstep == last);
@@ -236,7 +237,7 @@ fn end_of_first(outcome: &Outcome) -> Time {
     answered.unwrap_or(outcome.supersteps[last].end)
 }
 
-/// Records when process 1 begins each superstep \[s\].
+/// Records the time at which process 1 begins each superstep \[s\].
 #[derive(Debug, Default)]
 struct Starts(Vec<f64>);
 

@@ -1,4 +1,4 @@
-//! The part of a slip in what the program decides: stored calls, decided without it.
+//! The effect of the program's slips on its decisions: stored calls are decided without each slip.
 
 use serde::Serialize;
 
@@ -6,23 +6,23 @@ use super::case::{Case, Reports, StoredCall};
 use migsim_base::units::Seconds;
 use migsim_policies::authors_2015::{Call, Heuristic};
 
-/// A slip that lies in the inputs of a call, so that its calls can be decided without it.
+/// A slip in the inputs of a call, so that the call can be decided without it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Slip {
-    /// Mem punishes staying.
+    /// The term Mem counts against staying.
     Memory,
-    /// Candidates of earlier calls stay candidates.
+    /// Candidates of earlier calls remain candidates.
     Marks,
-    /// The time of communication with a Set that a process has left.
+    /// The communication time with a Set that a process has left still counts.
     LeftBehind,
 }
 
 impl Slip {
-    /// All of them.
+    /// All slips.
     const ALL: [Self; 3] = [Self::Memory, Self::Marks, Self::LeftBehind];
 
-    /// The call without the slip, in words.
+    /// Describes the call without the slip.
     pub(super) fn mended(self) -> &'static str {
         match self {
             Self::Memory => "no Mem, which punishes staying",
@@ -32,14 +32,14 @@ impl Slip {
     }
 }
 
-/// The stored calls without a slip.
+/// The result of the stored calls without a slip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Without {
     /// The slip.
     pub slip: Slip,
-    /// Calls in which other moves are decided.
+    /// Number of calls with other moves.
     pub calls_changed: usize,
-    /// The moves of all calls.
+    /// Number of moves in all calls.
     pub moves: usize,
 }
 
@@ -66,7 +66,7 @@ fn one(slip: Slip, cases: &[Case]) -> Without {
     without
 }
 
-/// The moves of a call without a slip.
+/// Decides the moves of a call without a slip.
 fn mended(
     slip: Slip,
     case: &Case,

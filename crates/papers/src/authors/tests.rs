@@ -12,15 +12,16 @@ static ALL: LazyLock<Authors> = LazyLock::new(|| authors(None).unwrap());
 fn whole_runs_end_when_those_of_the_program_do() {
     assert_eq!(ALL.makespans, 61);
     for run in &ALL.by_run {
-        // The last digit of a time decides between equal potentials, which is not the program's in these two.
+        // In these two runs, the last digit of a time decides between equal potentials, and differs from that of the program.
         let is_tied = ["cpu-mighull-iii", "decrescent-6p-one-iii"].contains(&run.case.as_str());
         assert_eq!(run.is_makespan_equal(), !is_tied, "{run:?}");
         let (starts, calls) = (run.starts_equal, run.calls_equal);
-        // Nothing moves in scenario ii, so that the tie is not seen there.
+        // In scenario ii no process moves, so that the tie has no visible effect.
         let is_tied_decision = is_tied || run.case == "cpu-mighull-ii";
         assert_eq!(starts == run.supersteps, !is_tied, "{run:?}");
         assert_eq!(calls == run.calls, !is_tied_decision, "{run:?}");
-        // Rounding is the cause: only pairs of processes compare differently that are no farther apart than the two runs differ.
+        // Rounding is the cause: pairs of processes compare differently only if their distance is at most the difference between the two
+        // runs.
         assert_eq!(run.tie.is_some(), is_tied_decision, "{run:?}");
         assert!(run.tie.as_ref().is_none_or(Tie::is_rounding), "{run:?}");
     }
@@ -51,13 +52,13 @@ fn every_stored_call_comes_out_to_the_last_bit() {
     let differences = authors.by_case.iter().flat_map(|one| &one.differences);
     assert_eq!(differences.collect::<Vec<_>>(), Vec::<&String>::new());
     assert!(authors.is_exact());
-    // The slips are part of what comes out: without one of them other moves are decided.
+    // The results depend on the slips: without one of them other moves are decided.
     for without in &authors.without_slips {
         assert!(without.calls_changed > 0, "{:?}", without.slip);
     }
 }
 
-/// The text of a small built-in case.
+/// Returns the text of a small built-in case.
 fn small() -> String {
     let text = unpacked(CASES).unwrap();
     let case = text
@@ -66,7 +67,7 @@ fn small() -> String {
     case.unwrap().to_owned()
 }
 
-/// The cases of a folder with one file of this text.
+/// Reads the cases of a folder with one file of this text.
 fn in_a_folder(text: &str) -> Result<Authors, Error> {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("case.json"), text).unwrap();
@@ -79,7 +80,7 @@ fn a_folder_of_cases_is_read_and_what_differs_is_described() {
     let found = in_a_folder(&small()).unwrap();
     assert_eq!([found.cases, found.counts.calls], [1, 10]);
     assert!(found.is_exact());
-    // The last digit of a potential of the first call.
+    // Change the last digit of a potential of the first call.
     let text = small();
     let at = text.find("\"pm_2\"").unwrap();
     let at = at + text[at..].find("]]").unwrap();

@@ -1,8 +1,8 @@
-//! The call at which a whole run first goes another way than the program's, judged by the potentials of both.
+//! The first call of a whole run with other moves than in the program, judged by the potentials of both.
 //!
-//! The edition decides the program's moves from the program's reports (`super::replay`). So where a whole run decides others, its reports
-//! differ. This module measures by how much, and which comparisons of two processes come out differently for it. The program sorts by
-//! comparing the PM of pairs, and nothing else orders processes.
+//! The edition decides the program's moves from the program's reports (`super::replay`). If a whole run decides other moves, its reports
+//! must therefore differ. This module measures the difference, and finds the comparisons of two processes that it changes. The program
+//! sorts processes only by comparing the PM of pairs.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -12,22 +12,22 @@ use migsim_bsp::CallRecord;
 /// The first call of a whole run with other moves than the program's.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Tie {
-    /// The superstep that the call follows, from 1.
+    /// The superstep before the call, from 1.
     pub superstep: u64,
-    /// The potentials PM(i,j) of the call that are equal to the last bit.
+    /// Number of potentials PM(i,j) of the call that are equal to the last bit.
     pub equal: usize,
-    /// The number of its potentials.
+    /// Number of potentials of the call.
     pub potentials: usize,
-    /// The largest relative difference of a potential from the program's.
+    /// Largest relative difference of a potential from the program's.
     pub largest_difference: f64,
-    /// Pairs of processes whose largest PM compare differently: equal in one run and not in the other, or in the other order.
+    /// Number of pairs of processes whose largest PM compare differently: equal in only one of the runs, or in another order.
     pub pairs: usize,
-    /// The largest relative distance of the two PM of such a pair, in either run.
+    /// Largest relative distance of the two PM of such a pair, in either run.
     pub largest_distance: f64,
 }
 
 impl Tie {
-    /// Whether rounding alone decides: no pair that compares differently is farther apart than potentials of the runs differ.
+    /// Whether rounding alone decides: no pair that compares differently has a larger distance than the potentials of the two runs.
     pub fn is_rounding(&self) -> bool {
         self.pairs > 0 && self.largest_distance <= 2.0 * self.largest_difference
     }
@@ -52,7 +52,7 @@ impl Reports {
     }
 }
 
-/// Compares the potentials of a call with the stored ones; none if our record has not as many.
+/// Compares the potentials of a call with the stored ones; none if the record of the simulated call has a different number of them.
 pub(super) fn tie(superstep: u64, stored: &Reports, call: &CallRecord) -> Option<Tie> {
     let theirs = stored.potentials();
     let record = call.decision.explanation.as_ref()?.to_json();
@@ -80,13 +80,13 @@ pub(super) fn tie(superstep: u64, stored: &Reports, call: &CallRecord) -> Option
     })
 }
 
-/// The largest PM of each process.
+/// Returns the largest PM of each process.
 fn largest(potentials: &[Vec<f64>]) -> Vec<f64> {
     let of_row = |row: &Vec<f64>| row.iter().copied().fold(0.0, f64::max);
     potentials.iter().map(of_row).collect()
 }
 
-/// Counts the pairs of processes that compare differently, and finds the largest relative distance within one of them.
+/// Counts the pairs of processes that compare differently, and finds the largest relative distance within such a pair.
 fn compared(ours: &[f64], theirs: &[f64]) -> (usize, f64) {
     let (mut pairs, mut farthest) = (0, 0.0_f64);
     for first in 0..ours.len() {
@@ -102,7 +102,7 @@ fn compared(ours: &[f64], theirs: &[f64]) -> (usize, f64) {
     (pairs, farthest)
 }
 
-/// The difference of two numbers over the larger of their magnitudes.
+/// Computes the difference of two numbers over the larger of their magnitudes.
 fn distance(one: f64, other: f64) -> f64 {
     let scale = one.abs().max(other.abs());
     if scale > 0.0 {
@@ -118,12 +118,13 @@ mod tests {
 
     #[test]
     fn pairs_that_compare_differently_are_counted_with_their_distance() {
-        // The program has p1 = p2 > p0. Ours has p2 a digit higher, so that the pair (p1, p2) is no tie; p0 is below both in both runs.
+        // The program has p1 = p2 > p0. In the simulated run p2 is larger by one digit, so that the pair (p1, p2) is not a tie. In both
+        // runs p0 is below both.
         let ours = [1.0, 2.0, 2.0 + 4e-16];
         let (pairs, farthest) = compared(&ours, &[1.0, 2.0, 2.0]);
         assert_eq!(pairs, 1);
         assert!((1e-16..4e-16).contains(&farthest), "{farthest}");
-        // A real difference: p0 above p1 in one run, and below by a third in the other.
+        // This is a real difference: p0 is above p1 in one run, and below it by a third in the other.
         assert_eq!(compared(&[3.0, 2.0], &[2.0, 3.0]), (1, 1.0 / 3.0));
         let tie = |largest_difference, largest_distance, pairs| Tie {
             superstep: 8,

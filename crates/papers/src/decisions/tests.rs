@@ -90,7 +90,7 @@ fn a_call_comes_at_its_superstep_and_at_its_date() {
         told(json!({ "superstep": 10, "elapsed_s": 12.0 })),
         Verdict::Near
     );
-    // Printed as 10, which the rest of the paper contradicts.
+    // The superstep is printed as 10, which the rest of the paper contradicts.
     let read = |likely: u64| told(json!({ "superstep": 10, "superstep_likely": likely }));
     assert_eq!(read(22), Verdict::Match);
     assert_eq!(read(24), Verdict::Near);
@@ -106,7 +106,7 @@ fn hosts_and_candidates_that_a_paper_names_are_compared() {
         one.to_host = host.into();
     }
     let told = |nodes: Value, candidates: &[&str]| {
-        // Named candidates count more than their number, which a paper may have got wrong.
+        // Named candidates count more than their number, in which a paper may be wrong.
         let decision = json!({ "superstep": 112, "kind": "migration", "nodes": nodes, "candidates": 2, "candidate_processes": candidates });
         verdict(&decision, std::slice::from_ref(&call))
     };
@@ -116,7 +116,7 @@ fn hosts_and_candidates_that_a_paper_names_are_compared() {
     assert_eq!(told(json!({ "p34": "a17" }), &all), Verdict::Near);
     assert_eq!(told(json!({ "p34": "c18" }), &all), Verdict::Near);
     assert_eq!(told(right.clone(), &["p34", "p35"]), Verdict::Near);
-    assert_eq!(told(right, &[]), Verdict::Near); // two, says the paper
+    assert_eq!(told(right, &[]), Verdict::Near); // the paper says two
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn the_start_ends_with_the_first_migration() {
         alpha: Some(alpha),
         ..call(superstep, processes)
     };
-    // The interval stays 4 until 21 has moved, and is 8 from the call on at which 22 moves.
+    // The interval stays 4 until p21 has moved, and is 8 from the call on at which p22 moves.
     let calls = [
         with_alpha(4, (4, 4), &[21]),
         with_alpha(8, (4, 8), &[22]),
@@ -161,7 +161,7 @@ fn the_start_ends_with_the_first_migration() {
         verdict(&state("start", "stable"), &calls),
         Verdict::Mismatch
     );
-    // A single call grows or does not.
+    // A single call decides whether the interval grows.
     assert_eq!(
         verdict(&state("after migrations", "stable"), &calls),
         Verdict::Match
