@@ -16,7 +16,7 @@ use super::{Evaluation, Paper, Rule};
 use migsim_base::error::Error;
 use migsim_bsp::Scenario;
 
-/// What is switched off by fit.
+/// Parts of the model that are switched off by fit.
 const SWITCHED_OFF: &str = "no term of PM, but the overhead of Table 1. A call is hidden behind the superstep after it, and there a superstep (1.01 s) is longer than \
 a call (0.99 s). So all 21 overheads of Table 1 are simulated as exactly 0 s, where the paper publishes 0.01 to 13.87 s: **they are not reproduced**. The times of scenario ii \
 count as reproduced all the same, since these overheads are at most 1.4 % of them";
@@ -35,7 +35,8 @@ pub(super) const PAPER: Paper = Paper {
     notes: include_str!("notes/lbm.md"),
 };
 
-/// Test A on mapping 1 is the experiment itself, the others extend it. Scenario i has no α; where the text names none, it is 4.
+/// Returns the run of a configuration. Test A on mapping 1 is the experiment itself, and the others extend it. Scenario i has no α; if the
+/// text names none, α is 4.
 fn case(config: &Config) -> Case {
     let is_b = config.get("test").and_then(Value::as_str) == Some("B");
     let is_second = config.get("mapping").and_then(Value::as_u64) == Some(2);
@@ -72,7 +73,8 @@ fn alpha(cell: &Cell) -> Option<u64> {
     cell.config.get("alpha").and_then(Value::as_u64)
 }
 
-/// Held out are scenario ii of Table 1, in which the price of a call is hidden, and scenario iii of Table 2 for α = 16.
+/// Whether a cell was used for the fit. Scenario ii of Table 1, in which the price of a call is hidden, is held out. Scenario iii of Table
+/// 2 for α = 16 is held out, too.
 fn in_sample(cell: &Cell) -> bool {
     match (cell.table.as_str(), scenario(cell)) {
         ("Table 1", "ii") => false,
@@ -82,7 +84,7 @@ fn in_sample(cell: &Cell) -> bool {
 }
 
 const RULES: &[(&str, Rule)] = &[
-    // "One migration with 10 supersteps" cannot be for α = 16, whose first call would come later (lbm-x01): Table 1 has none there.
+    // "One migration with 10 supersteps" is impossible for α = 16, whose first call would come later (lbm-x01). Table 1 has none there.
     ("lbm-d03", |runs| {
         let moves = |alpha| -> Result<Vec<String>, Error> {
             Ok(moves(&*run(runs, A1, 10, alpha)?, Scenario::Iii))
@@ -96,7 +98,7 @@ const RULES: &[(&str, Rule)] = &[
     }),
 ];
 
-/// The run of an experiment with a number of supersteps and an initial α.
+/// Returns the run of an experiment with a number of supersteps and an initial α.
 fn run(
     runs: &Runs<'_>,
     experiment: &'static str,
@@ -114,7 +116,7 @@ fn time(
     Ok(run(runs, experiment, supersteps, alpha)?.time(scenario))
 }
 
-/// The times of the three α.
+/// Returns the times of the three α.
 fn by_alpha(
     runs: &Runs<'_>,
     experiment: &'static str,
@@ -126,14 +128,14 @@ fn by_alpha(
     })
 }
 
-/// By how much the largest exceeds the least \[%\].
+/// Computes by how much the largest time exceeds the smallest \[%\].
 fn spread(times: &[f64]) -> f64 {
     let least = times.iter().copied().fold(f64::MAX, f64::min);
     let most = times.iter().copied().fold(f64::MIN, f64::max);
     100.0 * (most / least - 1.0)
 }
 
-/// The moves of a run, in order.
+/// Lists the moves of a run, in order.
 fn moves(done: &Done, scenario: Scenario) -> Vec<String> {
     let calls = done.calls(scenario);
     let moves = calls.iter().flat_map(|call| &call.moves);
@@ -142,13 +144,13 @@ fn moves(done: &Done, scenario: Scenario) -> Vec<String> {
         .collect()
 }
 
-/// α before and after each call.
+/// Lists α before and after each call.
 fn intervals(calls: &Calls) -> Vec<(u64, u64)> {
     calls.iter().filter_map(|call| call.alpha).collect()
 }
 
-/// Largest overhead of scenario ii \[%\] over all lengths with α = 4 and over all α with 2000 supersteps; 2 % is little: the paper's
-/// own Table 1 has up to 1.4 %.
+/// Checks the largest overhead of scenario ii \[%\] over all lengths with α = 4 and over all α with 2000 supersteps. A value of 2 % counts
+/// as little, since the paper's own Table 1 has up to 1.4 %.
 fn little_overhead(runs: &Runs<'_>, experiment: &'static str) -> super::Outcome {
     let mut all = over(&LENGTHS, |supersteps| {
         Ok(run(runs, experiment, supersteps, 4)?.overhead())
@@ -160,7 +162,7 @@ fn little_overhead(runs: &Runs<'_>, experiment: &'static str) -> super::Outcome 
     told(most < 2.0, most)
 }
 
-/// The part of a superstep of scenario i that the slowest host computes.
+/// Computes the share of a superstep of scenario i in which the slowest host computes.
 fn computing_share(runs: &Runs<'_>, experiment: &'static str) -> Result<f64, Error> {
     let done = run(runs, experiment, 100, 4)?;
     let mut plan = migsim_workloads::Plan::default();
@@ -184,7 +186,8 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         told(spreads.iter().all(|&spread| spread < 1.0), spreads.to_vec())
     }),
     ("lbm-c04", |runs, _| {
-        // Read as: each scenario across α (lbm-x12). From 500 supersteps on, where the paper's own columns differ by at most 3.2 %.
+        // The claim is read as: each scenario across α (lbm-x12). It is checked from 500 supersteps on, where the paper's own columns
+        // differ by at most 3.2 %.
         let mut spreads = Vec::new();
         for supersteps in [500, 1000, 1500, 2000] {
             for scenario in [Scenario::Ii, Scenario::Iii] {
@@ -204,7 +207,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         told(is_right, all)
     }),
     ("lbm-c06", |runs, _| {
-        // As many calls as the interval fits in, and the same excess for each.
+        // A run has as many calls as intervals fit in, and each call has the same excess.
         let mut per_call = Vec::new();
         let mut is_regular = true;
         for alpha in ALPHAS {
@@ -223,7 +226,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         told(times.is_sorted_by(|a, b| a > b), times)
     }),
     ("lbm-c08", |runs, _| {
-        // After the second move α grows at each call. With 10 supersteps there is no call after it.
+        // After the second move α grows at each call. With 10 supersteps there is no call after that move.
         let mut last = Vec::new();
         let mut is_stable = true;
         for alpha in ALPHAS {
@@ -321,7 +324,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         told(is_floor, json!(least))
     }),
     ("lbm-c20", |runs, _| {
-        // As the sister papers do it later: D grows after ω calls in a row in which nothing has moved.
+        // D grows after ω successive calls without a move, as in the later papers.
         let adapted = of_length(B2, 500, 4)
             .with("policy.migbsp.d_growth", "multiply")
             .with("policy.migbsp.quiet_call", "moved");
@@ -341,7 +344,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         )
     }),
     ("lbm-c22", |runs, _| {
-        // What each move of test B on mapping 2 took, beside the Mem(i,j) of the call that decided it.
+        // Compare the time of each move of test B on mapping 2 with the Mem(i,j) of the call that decided it.
         let done = run(runs, B2, 2000, 8)?;
         let platform = &done.experiment.platform.platform;
         let outcome = done.results.get(Scenario::Iii).map(|run| &run.outcome);
@@ -381,7 +384,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         told(hashes(&again) == hashes(&done.results), hashes(&again))
     }),
     ("lbm-c24", |runs, _| {
-        // At each call: did more supersteps of the interval pass the test of the times than fail it, and did α grow?
+        // For each call, check whether more supersteps of the interval passed the test of the times than failed it, and whether α grew.
         let mut counts = [[0_u32; 2]; 2];
         for experiment in [A1, B1, B2] {
             for alpha in ALPHAS {

@@ -1,15 +1,15 @@
-//! The papers, reproduced: published beside simulated values, cell by cell, decision by decision, claim by claim.
+//! The papers, reproduced: published values are compared with simulated ones, by cell, decision and claim.
 //!
 //! ```text
 //! facts/<paper>.json ─> configurations ─> experiments ─> runs ─┬─> cells
 //!                                                             ├─> decisions and call schedules
 //!                                                             └─> claims (comparisons in the facts, or a function in the paper's file)
 //! ```
-//! No published number reaches a simulation: a paper's file says which built-in experiment and which settings belong to a
-//! configuration, and everything else only compares. To add a paper, write one file here and one row of [`PAPERS`].
+//! No published number reaches a simulation. The file of a paper names the built-in experiment and the settings for each configuration; all
+//! other code only compares. To add a paper, write one file here and one row of [`PAPERS`].
 //!
-//! The central type is [`Paper`]. The study of [rivals] compares all policies on the papers' cases and on others; [`reality`] compares recorded
-//! programs of MPI, and [`authors`] the calls of the authors' own program. Everything here only compares: nothing below knows a published number.
+//! The central type is [`Paper`]. The study of [rivals] compares all policies on the papers' cases and on others. [`reality`] compares
+//! recorded MPI programs, and [`authors`] the calls of the authors' program. No crate below this one contains a published number.
 //!
 //! ```
 //! let names: Vec<&str> = migsim_papers::PAPERS.iter().map(|paper| paper.name).collect();
@@ -98,10 +98,10 @@ pub const PAPERS: &[Paper] = &[
     wsppd2007::PAPER,
 ];
 
-/// The paper `name`.
+/// Finds the paper `name`.
 ///
 /// # Errors
-/// There is none of that name.
+/// There is no paper of this name.
 pub fn find(name: &str) -> Result<&'static Paper, Error> {
     PAPERS
         .iter()

@@ -14,7 +14,7 @@ use migsim_base::error::Error;
 use migsim_bsp::Scenario;
 use migsim_workloads::Plan;
 
-/// What is switched off by fit.
+/// Parts of the model that are switched off by fit.
 const SWITCHED_OFF: &str = "the volume of the messages (an element has 0 bytes, so that only latencies count) and the transfer of the memory in t2. A call costs a fitted 84.5 ms \
 and 0.14 ms a process. So the 13 calls of order 2000 on 50 processes cost 1190 ms, while the messages that the paper describes cost 3.4 ms in all where they overlap. The fitted price \
 stands for what the text does not quantify, as the computation of the metrics. Messages that go one after the other do not explain it: with the latencies that the times \
@@ -34,7 +34,7 @@ pub(super) const PAPER: Paper = Paper {
     notes: include_str!("notes/lu.md"),
 };
 
-/// Scenario i has no α; all scenarios of a case share one run with the paper's α.
+/// Returns the run of a configuration. Scenario i has no α; all scenarios of a case share one run with the paper's α.
 fn case(config: &Config) -> Case {
     let case = Case::new("lu")
         .with_given("workload.n", config, "n")
@@ -45,7 +45,7 @@ fn case(config: &Config) -> Case {
 
 const ALPHA: &str = "policy.migbsp.alpha";
 
-/// The constants were fitted to scenarios i and ii of n = 500 and 1000.
+/// Whether a cell was used for the fit: scenarios i and ii of n = 500 and 1000.
 fn in_sample(cell: &Cell) -> bool {
     let small = cell
         .config
@@ -55,7 +55,7 @@ fn in_sample(cell: &Cell) -> bool {
     small && cell.config.get("scenario").and_then(Value::as_str) != Some("iii")
 }
 
-/// The run of an order and a number of processes.
+/// Returns the run of an order and a number of processes.
 fn run(runs: &Runs<'_>, n: u64, procs: u64) -> Result<Arc<Done>, Error> {
     runs.run(&of_size(n, procs).with(ALPHA, 4))
 }
@@ -128,7 +128,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
             workload.fill(superstep, &mut plan);
             plan.work.iter().map(|work| work.get()).sum::<f64>()
         };
-        // Types 2 and 3 alternate: each against the next of its kind.
+        // Types 2 and 3 alternate, so each superstep is compared with the next one of its type.
         let falls =
             (1..workload.supersteps() - 2).all(|superstep| work(superstep + 2) < work(superstep));
         told(falls, falls)
@@ -150,7 +150,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
             };
             highest.push(calls.iter().filter_map(potential).fold(f64::MIN, f64::max));
         }
-        // The outcome is as published; its reason (PM below zero at all calls) is not: it is above zero at some.
+        // The outcome is as published. Its published reason, a PM below zero at all calls, is not: PM is above zero at some calls.
         let all_negative = highest.iter().all(|&potential| potential <= 0.0);
         told(
             is_equal && all_negative,
@@ -208,7 +208,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         told(least > 0.0, least)
     }),
     ("lu-c25", |runs, _| {
-        // "Short" has no number: the overheads at order 2000 stay below 4 %, which is what the paper's own table has.
+        // "Short" has no number. The claim is read as: overheads at order 2000 are below 4 %, as in the paper's own table.
         let overheads = over(&PROCS, |procs| overhead(runs, 2000, procs))?;
         told(overheads.iter().all(|&overhead| overhead < 4.0), overheads)
     }),
@@ -220,7 +220,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         told(counts == [1001, 2001, 4001], counts)
     }),
     ("lu-c27", |runs, _| {
-        // The memory of a process is 8 B for each of its cells.
+        // The memory of a process is 8 B for each of its matrix elements.
         let done = run(runs, 1000, 50)?;
         let workload = done.experiment.workload.as_ref();
         let cells = |process: usize| {
@@ -242,7 +242,8 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         let mut plan = Plan::default();
         plan.clear(workload.processes());
         workload.fill(1, &mut plan);
-        // Stage 0 on a 10 x 5 grid: 10 owners of column 0 send to 4 others of their row, 5 owners of row 0 to 9 of their column.
+        // At stage 0 on a 10 x 5 grid, 10 owners of column 0 send to 4 others of their row, and 5 owners of row 0 send to 9 of their
+        // column.
         let sends = |process: u32| {
             plan.messages
                 .iter()
@@ -283,7 +284,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
                 Ok(runs.run(&case)?.records(Scenario::Ii).len())
             })
             .collect::<Result<_, Error>>()?;
-        // A larger α means fewer calls.
+        // With a larger α there are fewer calls.
         told(
             counts.is_sorted_by(|a, b| a >= b),
             json!({ "d": [0.25, 0.5, 1.0, 2.0], "calls": counts }),
@@ -301,7 +302,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
                     .map_or(0, Vec::len)
             })
             .collect();
-        // 50 processes against the four Sets that are not their own, not against 174 processors.
+        // PM is evaluated for 50 processes and the four other Sets of each, not for 174 processors.
         told(evaluated == [50 * 4], evaluated)
     }),
     ("lu-c34", |runs, _| {
@@ -335,7 +336,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         told(times[0] < times[1], times)
     }),
     ("lu-c37", |runs, _| {
-        // The computation of the slowest process is a fixed share of n^3 / p: what is left is communication and barrier.
+        // The computation of the slowest process is a fixed share of n^3 / p. The rest is communication and barrier.
         let shares = over(&PROCS, |procs| {
             let slowest = if procs == 200 {
                 1.2e9 / 2.0
@@ -359,7 +360,8 @@ fn alphas_after(calls: &Calls, superstep: u64) -> Vec<u64> {
         .collect()
 }
 
-/// The times of scenario iii of 2000/25 when the five processes of Corisco are moved to Aquario after each of these supersteps.
+/// Simulates scenario iii of 2000/25 with the five processes of Corisco moved to Aquario after each of these supersteps, and returns the
+/// times.
 fn forced_moves<const N: usize>(runs: &Runs<'_>, supersteps: [u64; N]) -> Result<Vec<f64>, Error> {
     let forced = |superstep: u64| -> Vec<Value> {
         (21..=25)
@@ -377,9 +379,9 @@ fn forced_moves<const N: usize>(runs: &Runs<'_>, supersteps: [u64; N]) -> Result
     supersteps.into_iter().map(one).collect()
 }
 
-/// The largest difference between A and L·U after the elimination in place of the paper's algorithm 2 (with a minus).
+/// Computes the largest difference between A and L·U if elimination (with a minus) replaces the paper's algorithm 2.
 fn elimination_residue(n: usize) -> f64 {
-    // A diagonally dominant matrix, so that no pivot vanishes.
+    // The matrix is diagonally dominant, so that no pivot is zero.
     let entry = |i: usize, j: usize| {
         if i == j {
             2.0 * n as f64

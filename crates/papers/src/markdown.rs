@@ -9,7 +9,7 @@ macro_rules! put {
 }
 pub(super) use put;
 
-/// Appends a blank line and a table: the names of its columns and the cells of each row stand between ` | `.
+/// Appends a blank line and a table: ` | ` separates the names of the columns, and the cells of each row.
 pub(super) fn table(text: &mut String, columns: &str, rows: impl IntoIterator<Item = String>) {
     let rule = "---|".repeat(columns.split(" | ").count());
     put!(text, "\n| {columns} |\n|{rule}\n");
@@ -18,7 +18,7 @@ pub(super) fn table(text: &mut String, columns: &str, rows: impl IntoIterator<It
     }
 }
 
-/// A text as the cell of a table: bars do not end it, and it has one line.
+/// Escapes a text for a cell of a table: it may contain bars, and it becomes one line.
 pub(super) fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::Paper;
 use super::facts::Config;
 
-/// The application of a paper, for people.
+/// Returns the application of a paper for people.
 pub(super) fn subject(paper: &str) -> &str {
     match paper {
         "lu" => "LU",
@@ -16,7 +16,7 @@ pub(super) fn subject(paper: &str) -> &str {
     }
 }
 
-/// The run of a configuration, without its scenario.
+/// Describes the run of a configuration, without its scenario.
 pub(super) fn run(paper: &Paper, config: &Config) -> String {
     let get = |key: &str| config.get(key).filter(|value| !value.is_null());
     let text = |value: &Value| {
@@ -31,19 +31,19 @@ pub(super) fn run(paper: &Paper, config: &Config) -> String {
     let mapping = get("mapping").filter(|mapping| mapping.is_number());
     parts.extend(mapping.map(|mapping| format!("mapping {mapping}")));
     parts.extend(order.map(|n| format!("n={n}")));
-    // Smith-Waterman has a process per column.
+    // Smith-Waterman has one process per column.
     let processes = get("procs").filter(|&procs| order != Some(procs) && get("test").is_none());
     parts.extend(processes.map(|procs| format!("{procs} processes")));
     let supersteps = get("supersteps").filter(|_| order.is_none());
     parts.extend(supersteps.map(|supersteps| format!("{supersteps} supersteps")));
     parts.extend(get("x_seconds").map(|seconds| format!("halved at {seconds} s")));
-    // Where a paper has one initial interval only, it says nothing.
+    // If a paper has only one initial interval, its facts do not name it.
     let alpha = get("alpha").filter(|_| !is_alone && paper.name != "lu");
     parts.extend(alpha.map(|alpha| format!("alpha {alpha}")));
     format!("{} {}", subject(paper.name), parts.join(", "))
 }
 
-/// The run and its scenario.
+/// Describes the run and its scenario.
 pub(super) fn cell(paper: &Paper, config: &Config) -> String {
     let scenario = config.get("scenario").and_then(Value::as_str);
     let run = run(paper, config);

@@ -1,9 +1,9 @@
-//! One reading for all papers: the rules of each paper's scheduler applied to every other paper.
+//! One reading for all papers: applies the rules of each paper's scheduler to every other paper.
 //!
-//! The papers describe one scheduler, but each was reproduced with options of its own where the texts are silent. How well the
-//! options of one do for another is the strongest evidence of what MigBSP was. A rule set is every option of the policy but
-//! those of [`KEPT`], which a paper states for its runs or which are costs measured on its machines; they stay with the paper that
-//! is judged, as do its application, its platform and the prices of its calls and moves.
+//! The papers describe one scheduler, but where their texts are silent, each was reproduced with its own options. If the options of one
+//! paper also reproduce another, this is the strongest evidence about the real MigBSP. A rule set consists of all options of the policy
+//! except those of [`KEPT`], which a paper states for its runs or which are costs measured on its machines. The options of [`KEPT`] stay
+//! with the judged paper, as do its application, its platform and the prices of its calls and moves.
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -21,7 +21,7 @@ use migsim_base::error::Error;
 use migsim_experiment::Registry;
 use migsim_experiment::{COMMON_RULES, Experiment, Flag, Layers, Limits, Progress, built_in};
 
-/// The options that stay with the paper that is judged.
+/// The options that are not exchanged, but stay with the judged paper.
 pub(super) const KEPT: [&str; 9] = [
     "alpha",
     "d",
@@ -37,13 +37,14 @@ pub(super) const KEPT: [&str; 9] = [
 /// The policy whose options are exchanged.
 const POLICY: &str = "migbsp";
 
-/// The name of the rule set that `migsim run` takes for a user's application.
+/// The name of the rule set that `migsim run` uses for a user's application.
 pub(super) const DEFAULT: &str = "default";
 
-/// The name of the plainest reading, with the answers of the authors' program of 2015 where the papers are silent.
+/// The name of the plainest reading, with the answers of the authors' program of 2015 to questions that the papers leave open.
 const AUTHORS: &str = "authors-2015";
 
-/// The answers of that program to questions that the papers leave open, with their numbers. All other options have their defaults.
+/// The answers of that program to questions that the papers leave open, with the numbers of the questions. All other options have their
+/// defaults.
 const AUTHORS_ANSWERS: [(&str, &str); 9] = [
     ("floor", "initial"),                  // A1
     ("d_trigger", "every"),                // A5
@@ -71,18 +72,18 @@ pub struct Reading {
     pub effects_within_25_percent: usize,
     /// The number of its effects.
     pub effects: usize,
-    /// The number of cells of scenarios ii and iii: the scheduler has no part in scenario i.
+    /// Number of cells of scenarios ii and iii; the scheduler has no part in scenario i.
     pub cells: usize,
-    /// The share of them within 5 %.
+    /// Share of these cells within 5 %.
     pub within_5_percent: f64,
-    /// The median of their relative errors, without sign.
+    /// Median of their relative errors, without sign.
     pub median_error: f64,
 }
 
-/// All rule sets on all papers with runs.
+/// Applies all rule sets to all papers with runs.
 ///
 /// # Errors
-/// A run cannot be done.
+/// A run fails.
 pub fn one_reading(progress: &Progress) -> Result<Vec<Reading>, Error> {
     let sets = rule_sets();
     let differences = differences()?;
@@ -98,7 +99,7 @@ pub fn one_reading(progress: &Progress) -> Result<Vec<Reading>, Error> {
         .collect()
 }
 
-/// The papers that publish runs.
+/// Lists the papers that publish runs.
 pub(super) fn with_runs() -> Vec<&'static Paper> {
     let papers = PAPERS.iter();
     papers.filter(|paper| paper.experiment.is_some()).collect()
@@ -113,13 +114,13 @@ pub struct Difference {
     pub values: Vec<Value>,
 }
 
-/// The names of the rule sets.
+/// Lists the names of the rule sets.
 pub fn rule_sets() -> Vec<&'static str> {
     let papers = with_runs().into_iter().map(|paper| paper.name);
     papers.chain([DEFAULT, AUTHORS]).collect()
 }
 
-/// The options in which the rule sets differ.
+/// Lists the options in which the rule sets differ.
 ///
 /// # Errors
 /// An experiment cannot be read.
@@ -145,7 +146,7 @@ pub fn differences() -> Result<Vec<Difference>, Error> {
     Ok(rows.filter(differs).collect())
 }
 
-/// All options of a rule set, with their values.
+/// Returns all options of a rule set, with their values.
 pub(super) fn options_of(rules: &str) -> Result<Map<String, Value>, Error> {
     let resolve = |own: &Value| {
         let policy = *Registry::standard().policies().find(POLICY)?;
@@ -168,21 +169,22 @@ pub(super) fn options_of(rules: &str) -> Result<Map<String, Value>, Error> {
     Ok(options.as_object().cloned().unwrap_or_default())
 }
 
-/// What a call costs: its messages alone, one after the other, without a fitted number.
+/// Settings for calls that cost only their messages, one after the other, without a fitted number.
 const MESSAGES: [(&str, &str); 3] = [
     ("costs.call.model", "messages"),
     ("costs.call.order", "sequential"),
     ("costs.call.waiting", "blocking"),
 ];
 
-/// The rule sets of [`priced_by_messages`]; the first stands for the own rules of each paper.
+/// The rule sets of [`priced_by_messages`]; the first one stands for each paper's own rules.
 pub(super) const PRICED: [&str; 3] = ["own", DEFAULT, AUTHORS];
 
-/// The own rules of each paper and the two common readings, each with the fitted prices of calls and then with calls that cost their
-/// messages alone, one after the other, as in the authors' program of 2015: for each paper with runs, in the order of `PRICED`.
+/// Applies the own rules of each paper and the two common readings with two prices of calls. The first price is the fitted one. With the
+/// second, a call costs only its messages, one after the other, as in the authors' program of 2015. The result has a row for each paper
+/// with runs, in the order of `PRICED`.
 ///
 /// # Errors
-/// A run cannot be done.
+/// A run fails.
 pub fn priced_by_messages(progress: &Progress) -> Result<Vec<[Reading; 2]>, Error> {
     let differences = differences()?;
     let sets = rule_sets();
@@ -221,7 +223,7 @@ fn read(
     judge(rules, &options.collect(), paper, progress)
 }
 
-/// A rule set, given by the options in which it differs from others, applied to a paper.
+/// Applies a rule set, given by the options in which it differs from others, to a paper.
 pub(super) fn judge(
     rules: &'static str,
     options: &Map<String, Value>,
@@ -231,7 +233,7 @@ pub(super) fn judge(
     judge_flags(rules, flags_of(rules, options), paper, progress)
 }
 
-/// The options of a rule set as settings.
+/// Returns the options of a rule set as settings.
 fn flags_of(rules: &str, options: &Map<String, Value>) -> Vec<Flag> {
     let flags = options.iter().map(|(option, value)| Flag {
         key: format!("policy.{POLICY}.{option}"),
@@ -241,7 +243,7 @@ fn flags_of(rules: &str, options: &Map<String, Value>) -> Vec<Flag> {
     flags.collect()
 }
 
-/// Settings applied to a paper.
+/// Applies settings to a paper.
 fn judge_flags(
     rules: &'static str,
     flags: Vec<Flag>,

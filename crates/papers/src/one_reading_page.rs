@@ -1,4 +1,5 @@
-//! The page `results/one-reading.md`: the rules of each paper on every other, the common readings, and calls that cost their messages alone.
+//! The page `results/one-reading.md`: the rules of each paper applied to every other paper, the common readings, and calls that cost only
+//! their messages.
 
 use super::markdown::{put, table};
 use super::one_reading::{PRICED, Reading, differences, rule_sets, with_runs};
@@ -27,7 +28,7 @@ free power), A12, A29 (rank), A31 (the own cluster competes) and A37. Where that
 count. It scores less than `default`, which was searched for its score.
 ";
 
-/// The head of the section on calls that cost their messages alone.
+/// The introduction to the section on calls that cost only their messages.
 const MESSAGES: &str = "
 ## Calls that cost their messages alone
 
@@ -37,7 +38,7 @@ cell has the result with the price of the paper's own experiment, then that with
 
 ";
 
-/// What the comparison shows, and what follows.
+/// The result of the comparison and its consequences.
 const MESSAGES_FOUND: &str = "
 That price explains as much with fewer constants in one paper, on dynamic platforms, which therefore has it. In the three others it does not. A message of the authors'
 program takes at least 3.9 ms on one host or in a cluster, 13.01 times the latency of its file. LU's times leave 5.55 us, a seven-hundredth, so that its 13 calls of order 2000 on 50 processes cost milliseconds in
@@ -45,7 +46,7 @@ all. The platforms of the other papers have no latency, since nothing in their t
 on average. But their price then grows with the number of processes, and the published one does not: 19 instead of 32 effects come within 25 %.
 ";
 
-/// The page of the rule sets of all papers, each applied to every paper.
+/// Makes the page of the rule sets of all papers, each applied to every paper.
 ///
 /// # Errors
 /// An experiment cannot be read.
@@ -120,7 +121,7 @@ pub fn one_reading_page(
     })
 }
 
-/// The section on calls that cost their messages alone.
+/// Writes the section on calls that cost only their messages.
 fn messages(text: &mut String, papers: &[&str], priced: &[[Reading; 2]]) -> Result<(), Error> {
     *text += MESSAGES;
     let columns = format!("rules | of | {} | all", papers.join(" | "));
@@ -178,5 +179,5 @@ fn messages(text: &mut String, papers: &[&str], priced: &[[Reading; 2]]) -> Resu
     Ok(())
 }
 
-/// A count with its name: how many, and of how many.
+/// A count with its name: the number that match, and the total.
 type Measure = (&'static str, fn(&Reading) -> (usize, usize));

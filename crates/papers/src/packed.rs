@@ -4,7 +4,7 @@ use std::io::Read as _;
 
 use migsim_base::error::{Error, Problem};
 
-/// The text of a file that was compressed with brotli.
+/// Decompresses a text that was compressed with brotli.
 ///
 /// # Errors
 /// The bytes are not such a text, which would be a fault of the program.

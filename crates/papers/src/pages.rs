@@ -14,7 +14,7 @@ use super::text::summary;
 use migsim_base::error::{Error, Problem};
 use migsim_output::figure::Style;
 
-/// All files of a reproduction.
+/// Makes all files of a reproduction.
 ///
 /// # Errors
 /// A table cannot be written as CSV.
@@ -276,7 +276,7 @@ fn contradictions(text: &mut String, paper: &PaperResults) {
     );
 }
 
-/// A value with its floats shortened for reading.
+/// Formats a value with its floats shortened for reading.
 pub(super) fn rounded(value: &Value) -> String {
     match value {
         Value::Number(number) if number.is_f64() => {

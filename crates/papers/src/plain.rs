@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-/// Longer lists of values are shortened.
+/// Maximum length of a list of values that is printed in full.
 const LONGEST: usize = 12;
 
-/// A value in words: numbers with four decimals at most, lists with commas, lists of lists with semicolons.
+/// Formats a value in words: numbers with at most four decimals, lists with commas, lists of lists with semicolons.
 pub(super) fn value(value: &Value) -> String {
     match value {
         Value::Null => "none".into(),
@@ -33,7 +33,7 @@ pub(super) fn value(value: &Value) -> String {
     }
 }
 
-/// A number with four decimals at most, small ones with four digits.
+/// Formats a number with at most four decimals, and a small one with four digits.
 fn decimal(number: f64) -> String {
     if number == 0.0 || (1e-3..1e9).contains(&number.abs()) {
         let text = format!("{number:.4}");
@@ -52,7 +52,7 @@ fn join(mut items: Vec<String>, separator: &str) -> String {
     items.join(separator)
 }
 
-/// A published decision in a few words: when, what, who, from where to where.
+/// Describes a published decision in a few words: time, kind, processes, origin and destination.
 pub(super) fn decision(published: &Value) -> String {
     let word = |key: &str| match &published[key] {
         Value::Null => None,
@@ -83,7 +83,7 @@ pub(super) fn decision(published: &Value) -> String {
     parts.join(" ")
 }
 
-/// The simulated runs of a decision, call by call; runs are separated by bars.
+/// Describes the simulated runs of a decision, call by call; bars separate the runs.
 pub(super) fn simulated(runs: &Value) -> String {
     let Some(runs) = runs.as_array() else {
         return value(runs);

@@ -1,4 +1,4 @@
-//! The page `results/README.md`: what is reproduced, what is not, what was fitted, and what was predicted.
+//! The page `results/README.md`: reproduced results, results that are not reproduced, fitted constants, and predictions.
 
 use std::fmt::Write as _;
 
@@ -73,7 +73,7 @@ How to doubt these values:
   scenario iii of the same sizes leaves no room for the rest. The sister paper has other times (swd-x09).
 ";
 
-/// The page.
+/// Makes the page.
 pub(super) fn readme(reproduction: &Reproduction) -> Result<String, Error> {
     let papers = &reproduction.papers;
     let mut text = String::from(START);
@@ -146,7 +146,7 @@ fn against_columns(text: &mut String, counts: &[EffectCounts], papers: &[PaperRe
     );
 }
 
-/// The counts of each paper and of all papers together.
+/// Writes the counts of each paper and of all papers.
 fn totals(text: &mut String, papers: &[PaperResults]) {
     let row = |name: &str, totals: &Totals| {
         let of = |(part, all): (usize, usize)| format!("{part} of {all}");
@@ -177,7 +177,7 @@ fn totals(text: &mut String, papers: &[PaperResults]) {
     table(text, columns, papers.iter().map(linked).chain([all]));
 }
 
-/// The claims by what the published numbers say of them.
+/// Writes the claims in groups, according to the published numbers.
 fn claims(text: &mut String, papers: &[PaperResults]) {
     *text += "\n### Claims\n\nA claim is a comparison with the paper only if published numbers confirm it (columns 2 and 3).\nColumn 4 also has claims that are a number themselves, such as a mean gain, but have no published times behind them.\n";
     let row = |name: &str, counts: ClaimCounts| {
@@ -199,7 +199,7 @@ fn claims(text: &mut String, papers: &[PaperResults]) {
     table(text, columns, rows.chain([row("all", all)]));
 }
 
-/// Effects, cells, decisions and claims that do not come out.
+/// Writes the effects, cells, decisions and claims that are not reproduced.
 fn misses(text: &mut String, papers: &[PaperResults]) {
     *text += "\n## 2. What is not reproduced\n\nAll overheads of Table 1 of the Lattice Boltzmann paper are simulated as 0; section 3 says why. The other effects without the published sign:\n";
     let effects = papers.iter().flat_map(|paper| &paper.effects);
@@ -232,7 +232,7 @@ fn misses(text: &mut String, papers: &[PaperResults]) {
     }
 }
 
-/// The decisions that are near or do not match, and the claims that fail, by their ids.
+/// Lists the ids of decisions that are near or do not match, and of claims that fail.
 fn missed_ids(paper: &PaperResults) -> String {
     let of = |verdict: Verdict| {
         let all = paper.decisions.iter();
@@ -252,7 +252,7 @@ fn missed_ids(paper: &PaperResults) -> String {
     }
 }
 
-/// The number of constants, what is switched off in each paper, and the cells to which constants were fitted.
+/// Writes the number of constants, the parts that are switched off in each paper, and the cells to which constants were fitted.
 fn fitted(text: &mut String, papers: &[PaperResults]) {
     put!(
         text,
@@ -291,7 +291,7 @@ fn fitted(text: &mut String, papers: &[PaperResults]) {
     table(text, columns, rows);
 }
 
-/// Held-out cells, and the place of predictions that came before any fit.
+/// Writes the held-out cells, and where to find predictions that were made before any fit.
 fn predicted(text: &mut String) -> Result<(), Error> {
     *text += "\n## 4. What was predicted\n\nNo published time was predicted before a fit, since options were chosen while looking at all of them. There are only held-out times: the counted numbers\nare fitted again to a part of the times and predict the rest, while options stay as they are ([audit](audit.md), section 2). The simulator enters as a linear model.\nThe mildest split predicts the most times within 2.5 %, the harshest the fewest:\n";
     table(text, SPLIT_COLUMNS, splits()?);
@@ -299,12 +299,12 @@ fn predicted(text: &mut String) -> Result<(), Error> {
     Ok(())
 }
 
-/// A percentage with two decimals, or a dash.
+/// Formats a percentage with two decimals, or as a dash.
 fn two_decimals(percent: Option<f64>) -> String {
     percent.map_or("-".into(), |percent| format!("{percent:.2} %"))
 }
 
-/// A remark as a cell, which may be empty.
+/// Formats a remark as a cell, which may be empty.
 pub(super) fn note(note: Option<&String>) -> String {
     cell(note.map_or("", String::as_str))
 }

@@ -23,18 +23,18 @@ use migsim_base::error::{Error, Problem};
 use migsim_bsp::Scenario;
 use migsim_experiment::{Experiment, Layers, Limits, Progress, built_in_names};
 
-/// A claim, evaluated.
+/// The result of a claim.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClaimResult {
     /// Its id.
     pub id: String,
-    /// The paper's statement, in our words.
+    /// The statement of the paper, in other words.
     pub statement: String,
     /// `holds`, `fails` or `not checkable`.
     pub verdict: &'static str,
-    /// The simulated value that says so.
+    /// The simulated value on which the verdict depends.
     pub value: Value,
-    /// Whether the published numbers themselves agree with it, where they can tell.
+    /// Whether the published numbers agree with the claim; none if they cannot decide it.
     pub published_numbers_agree: Option<bool>,
 }
 
@@ -45,9 +45,9 @@ pub struct Constant {
     pub what: String,
     /// The keys that it sets.
     pub keys: Vec<String>,
-    /// The paper that counts it, if it is the same constant there.
+    /// The paper that counts the same constant already.
     pub shared_with: Option<String>,
-    /// Its value, where it stands in the experiment.
+    /// Its value in the experiment.
     pub value: Value,
     /// The numbers to which it was fitted.
     pub evidence: String,
@@ -60,7 +60,7 @@ pub struct PaperResults {
     pub paper: &'static str,
     /// Authors and title.
     pub title: &'static str,
-    /// What is switched off by fit in its experiment, in one sentence; empty for a paper without runs.
+    /// Parts of the model that are switched off by fit in its experiment, in one sentence; empty for a paper without runs.
     pub switched_off: &'static str,
     /// The effects of its tables: overheads and gains.
     pub effects: Vec<Effect>,
@@ -78,7 +78,7 @@ pub struct PaperResults {
     pub constants: Vec<Constant>,
     /// The answers of its experiment to questions that the papers leave open.
     pub answers: Vec<Answer>,
-    /// The paper's contradictions of itself.
+    /// The contradictions within the paper.
     pub contradictions: Vec<Contradiction>,
     /// Notes on attempts to reproduce the rest (Markdown).
     #[serde(skip)]
@@ -86,21 +86,21 @@ pub struct PaperResults {
 }
 
 impl PaperResults {
-    /// Its claims, counted by what the published numbers say of them.
+    /// Counts its claims, in groups according to the published numbers.
     pub fn claim_counts(&self) -> ClaimCounts {
         ClaimCounts::of(&self.claims)
     }
 }
 
-/// All papers that were asked for.
+/// The results of the requested papers.
 #[derive(Clone, Debug, Serialize)]
 pub struct Reproduction {
-    /// One entry each.
+    /// One entry for each paper.
     pub papers: Vec<PaperResults>,
 }
 
 impl Reproduction {
-    /// Whether each cell is near what is published, or has a reason why it is not.
+    /// Whether each cell is near the published value, or has a reason why it is not.
     pub fn is_explained(&self) -> bool {
         self.papers
             .iter()
@@ -112,7 +112,7 @@ impl Reproduction {
 /// Reproduces a paper, or all of them (`all`).
 ///
 /// # Errors
-/// The name is unknown, or a run cannot be done.
+/// The name is unknown, or a run fails.
 pub fn reproduce(name: &str, progress: &Progress) -> Result<Reproduction, Error> {
     let wanted: Vec<&Paper> = if name == "all" {
         PAPERS.iter().collect()
@@ -126,10 +126,10 @@ pub fn reproduce(name: &str, progress: &Progress) -> Result<Reproduction, Error>
     Ok(Reproduction { papers })
 }
 
-/// The cells, decisions and call schedules of a paper under changes; its claims are left out.
+/// Reproduces the cells, decisions and call schedules of a paper with changes; its claims are left out.
 ///
 /// # Errors
-/// The changes are wrong, or a run cannot be done.
+/// The changes are invalid, or a run fails.
 pub fn reproduce_changed(
     paper: &Paper,
     changes: Changes,
@@ -165,7 +165,7 @@ fn reproduce_one(paper: &Paper, progress: &Progress) -> Result<PaperResults, Err
     })
 }
 
-/// The facts of a paper, with the times of its figures among the cells.
+/// Reads the facts of a paper, with the times of its figures among the cells.
 pub(super) fn facts_of(paper: &Paper) -> Result<Facts, Error> {
     let mut facts = Facts::parse(paper.name, paper.facts)?;
     facts.tables.extend(times_of_figures(&facts));
@@ -183,7 +183,7 @@ pub struct Compared {
     pub call_schedules: Vec<ScheduleResult>,
 }
 
-/// Runs everything that the facts name, and compares.
+/// Simulates all runs that the facts name, and compares them.
 pub(super) fn compare_all(
     paper: &Paper,
     facts: &Facts,
@@ -222,10 +222,10 @@ pub(super) fn compare_all(
     })
 }
 
-/// The times that the text quotes from figures are cells, too, unless a table has them already.
+/// Returns the times that the text quotes from figures as cells, except times that a table has as well.
 fn times_of_figures(facts: &Facts) -> Vec<Cell> {
     let scenario = |config: &Config| config.get("scenario").is_some();
-    // Scenario i has no alpha, and some keys stand in tables only.
+    // Scenario i has no alpha, and some keys exist only in tables.
     let same = |a: &Config, b: &Config| {
         a.iter().all(|(key, value)| {
             let other = b.get(key).unwrap_or(&Value::Null);
@@ -249,7 +249,7 @@ fn times_of_figures(facts: &Facts) -> Vec<Cell> {
         .collect()
 }
 
-/// Runs everything that the facts name, in parallel.
+/// Simulates all runs that the facts name, in parallel.
 fn simulate_all(paper: &Paper, facts: &Facts, runs: &Runs<'_>) -> Result<(), Error> {
     let cells = facts.tables.iter().map(|cell| &cell.config);
     let is_run = |decision: &&Decision| !paper.rules.iter().any(|(id, _)| *id == decision.id);
@@ -264,7 +264,7 @@ fn simulate_all(paper: &Paper, facts: &Facts, runs: &Runs<'_>) -> Result<(), Err
         let case = (paper.case)(&config);
         cases.insert(case.key(), case);
     }
-    // The longest runs first, so that no core waits for one at the end: the settings of large n and p sort last.
+    // The longest runs come first, so that no core waits for one at the end. The settings of large n and p sort last.
     let cases: Vec<Case> = cases.into_values().rev().collect();
     cases
         .par_iter()
@@ -272,7 +272,7 @@ fn simulate_all(paper: &Paper, facts: &Facts, runs: &Runs<'_>) -> Result<(), Err
         .collect()
 }
 
-/// The relative error up to which a cell needs no reason.
+/// Maximum relative error of a cell that needs no reason.
 const NEAR: f64 = 0.025;
 
 fn compare_cell(
@@ -311,7 +311,7 @@ fn compare_cell(
     })
 }
 
-/// The settings of a configuration, in its own keys; settings that all configurations of a paper share are left out.
+/// Describes the settings of a configuration in its own keys; settings that all configurations of a paper share are left out.
 fn case_of(config: &Config) -> String {
     let keys = [
         "test",
@@ -360,7 +360,7 @@ fn calls_of(config: &Config, runs: &Runs<'_>) -> Result<Calls, Error> {
     Ok(done.calls(scenario_of(config).unwrap_or(Scenario::Iii)))
 }
 
-/// By the calls of its runs, or by the function that the paper's file has for it.
+/// Compares a decision with the calls of its runs, or with the function that the paper's file has for it.
 fn compare_decision(
     paper: &Paper,
     decision: &Decision,
@@ -411,7 +411,7 @@ fn evaluate(
     })
 }
 
-/// The moves of each run whose migrations the paper reports.
+/// Compares the moves of each run whose migrations the paper reports.
 fn compare_moves(
     paper: &Paper,
     facts: &Facts,
@@ -437,7 +437,7 @@ fn compare_moves(
     Ok(rows)
 }
 
-/// The answers of a paper's experiment to open questions; none for a paper without runs.
+/// Returns the answers of a paper's experiment to open questions; none for a paper without runs.
 fn answers_of(paper: &Paper, runs: &Runs<'_>) -> Result<Vec<Answer>, Error> {
     let Some(experiment) = paper.experiment else {
         return Ok(Vec::new());
@@ -445,7 +445,7 @@ fn answers_of(paper: &Paper, runs: &Runs<'_>) -> Result<Vec<Answer>, Error> {
     answers(&runs.load(&Case::new(experiment))?)
 }
 
-/// The fitted constants, with their evidence from the experiment's and the platform's files.
+/// Lists the fitted constants, with their evidence from the files of the experiment and the platform.
 fn constants(paper: &Paper, facts: &Facts, runs: &Runs<'_>) -> Result<Vec<Constant>, Error> {
     let Some(experiment) = paper.experiment else {
         return Ok(Vec::new());
@@ -475,8 +475,8 @@ fn constants(paper: &Paper, facts: &Facts, runs: &Runs<'_>) -> Result<Vec<Consta
     facts.fitted.iter().map(one).collect()
 }
 
-/// The keys of an experiment and its platform whose origin says that they were fitted (those of the platform as `platform:<key>`), and
-/// those of the experiments that extend it (as `<experiment>:<key>`).
+/// Lists the keys whose origin says that they were fitted: those of an experiment, those of its platform (as `platform:<key>`), and those
+/// of the experiments that extend it (as `<experiment>:<key>`).
 ///
 /// # Errors
 /// The experiment of the paper cannot be run.

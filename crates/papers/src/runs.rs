@@ -21,7 +21,7 @@ pub struct Paper {
     pub name: &'static str,
     /// Authors and title.
     pub title: &'static str,
-    /// The built-in experiment that holds its calibration, if the paper publishes runs; others of the paper extend it.
+    /// The built-in experiment with its calibration, if the paper publishes runs; other experiments of the paper extend it.
     pub experiment: Option<&'static str>,
     /// Its facts.
     pub facts: &'static str,
@@ -29,12 +29,12 @@ pub struct Paper {
     pub case: fn(&Config) -> Case,
     /// Whether a cell was used to fit constants.
     pub in_sample: fn(&Cell) -> bool,
-    /// The function that evaluates each claim that its facts do not describe as a comparison, by id.
+    /// The functions for claims that the facts do not describe as comparisons, each with the id of its claim.
     pub claims: &'static [(&'static str, Evaluation)],
-    /// The function that judges a decision which only words tell, by id.
+    /// The functions that judge decisions which the paper gives only in words, each with the id of its decision.
     pub rules: &'static [(&'static str, Rule)],
-    /// What is switched off, or stands for something else, by fit in its experiment, in one sentence (Markdown; empty for a paper without
-    /// runs): the start of its page.
+    /// Parts of the model that are switched off or replaced by fit in its experiment, in one sentence (Markdown; empty for a paper without
+    /// runs). Its page starts with this sentence.
     pub switched_off: &'static str,
     /// Notes on attempts to reproduce the rest (Markdown; may be empty).
     pub notes: &'static str,
@@ -56,49 +56,49 @@ pub struct Done {
 }
 
 impl Done {
-    /// The time of a scenario \[s\].
+    /// Returns the time of a scenario \[s\].
     pub fn time(&self, scenario: Scenario) -> f64 {
         self.results
             .get(scenario)
             .map_or(f64::NAN, |run| run.outcome.makespan.get())
     }
 
-    /// `100 (T_i - T_iii) / T_i` \[%\].
+    /// Computes the gain `100 (T_i - T_iii) / T_i` \[%\].
     pub fn gain(&self) -> f64 {
         let alone = self.time(Scenario::I);
         100.0 * (alone - self.time(Scenario::Iii)) / alone
     }
 
-    /// `100 (T_ii - T_i) / T_i` \[%\].
+    /// Computes the overhead `100 (T_ii - T_i) / T_i` \[%\].
     pub fn overhead(&self) -> f64 {
         let alone = self.time(Scenario::I);
         100.0 * (self.time(Scenario::Ii) - alone) / alone
     }
 
-    /// The calls of a scenario, as a paper would tell them.
+    /// Lists the calls of a scenario in the terms of a paper.
     pub fn calls(&self, scenario: Scenario) -> Calls {
         of(&self.experiment, &self.results, scenario)
     }
 
-    /// The calls of a scenario, as the run recorded them.
+    /// Returns the calls of a scenario, as the run recorded them.
     pub fn records(&self, scenario: Scenario) -> &[CallRecord] {
         self.results
             .get(scenario)
             .map_or(&[], |run| &run.outcome.calls)
     }
 
-    /// The number of migrations in scenario iii.
+    /// Counts the migrations in scenario iii.
     pub fn migrations(&self) -> usize {
         let calls = self.records(Scenario::Iii).iter();
         calls.map(|call| call.decision.migrations.len()).sum()
     }
 }
 
-/// The runs of a paper; each is simulated once, when it is first asked for.
+/// The runs of a paper; each is simulated once, at the first request.
 #[derive(Debug)]
 pub struct Runs<'p> {
     paper: &'p Paper,
-    /// The changes to all of them.
+    /// The changes that apply to all runs.
     changes: Changes,
     /// Platforms and experiments that were read.
     shared: Shared,
@@ -123,10 +123,10 @@ impl<'p> Runs<'p> {
         })
     }
 
-    /// The run of a case.
+    /// Returns the run of a case.
     ///
     /// # Errors
-    /// The settings are wrong or the run cannot go on.
+    /// The settings are wrong, or the run fails.
     pub fn run(&self, case: &Case) -> Result<Arc<Done>, Error> {
         let key = case.key();
         let known = self
@@ -151,14 +151,14 @@ impl<'p> Runs<'p> {
         Ok(done)
     }
 
-    /// All runs so far.
+    /// Returns all runs so far.
     #[cfg(test)]
     pub(super) fn all(&self) -> Vec<Arc<Done>> {
         let done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
         done.values().cloned().collect()
     }
 
-    /// The experiment of a case, not run.
+    /// Loads the experiment of a case, and does not run it.
     ///
     /// # Errors
     /// The settings are wrong.
@@ -175,13 +175,13 @@ impl<'p> Runs<'p> {
         )
     }
 
-    /// The run of a configuration without lists.
+    /// Returns the run of a configuration without lists.
     pub(super) fn of_config(&self, config: &Config) -> Result<Arc<Done>, Error> {
         self.run(&(self.paper.case)(config))
     }
 }
 
-/// A run of a paper: a built-in experiment, and what is set on top of it.
+/// A run of a paper: a built-in experiment, and the settings above it.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// The name of the experiment.
@@ -191,7 +191,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// An experiment as it is.
+    /// Makes a case from an experiment without further settings.
     pub const fn new(experiment: &'static str) -> Self {
         Self {
             experiment,
@@ -199,7 +199,7 @@ impl Case {
         }
     }
 
-    /// With one more setting.
+    /// Adds a setting.
     #[must_use]
     pub fn with(mut self, key: &str, value: impl Into<Value>) -> Self {
         let value = value.into();
@@ -211,7 +211,7 @@ impl Case {
         self
     }
 
-    /// With the value of a key of a configuration, if it has one that is not null.
+    /// Adds the value of a key of a configuration, if it has one that is not null.
     #[must_use]
     pub fn with_given(self, key: &str, config: &Config, name: &str) -> Self {
         match config.get(name) {
@@ -220,7 +220,7 @@ impl Case {
         }
     }
 
-    /// The experiment of the case alone, not run.
+    /// Loads the experiment of the case, and does not run it.
     ///
     /// # Errors
     /// The settings are wrong.
@@ -231,7 +231,7 @@ impl Case {
         Experiment::load(&layers, Limits::default())
     }
 
-    /// The key that tells a run from others; settings in another order are the same run.
+    /// Returns the key that identifies a run; settings in another order are the same run.
     pub(super) fn key(&self) -> String {
         let pairs: BTreeSet<String> = self
             .flags

@@ -1,11 +1,12 @@
-//! The best single set of rules for all papers, searched by changing one option at a time.
+//! The best single set of rules for all papers, found by changing one option at a time.
 //!
 //! ```text
 //! score(set) = mean over papers of (decisions and call schedules that match / all that can be checked)
 //!            + mean over papers of (cells of scenarios ii and iii within 5 % / all of them)
 //! ```
-//! Every paper counts alike, however many cells it has. From a start each option of the policy takes each of its values in turn, and the
-//! best stays; rounds follow until one changes nothing. What is found is a local optimum: no single option makes it better.
+//! Every paper has the same weight, however many cells it has. From a start, each option of the policy takes each of its values in turn,
+//! and the best value is kept. Rounds repeat until one changes nothing. The result is a local optimum: no change of a single option
+//! improves it.
 
 use std::fmt;
 
@@ -18,17 +19,17 @@ use migsim_base::error::Error;
 use migsim_experiment::Progress;
 use migsim_policies::migbsp::MigBspConfig;
 
-/// The values of x that are tried; it is stated as 0.8, and the paper on irregular Smith-Waterman was reproduced with 0.676.
+/// The values of x that are tried. The papers state 0.8, and the paper on irregular Smith-Waterman was reproduced with 0.676.
 const THRESHOLDS: [f64; 4] = [0.676, 0.75, 0.8, 0.9];
 
-/// A change that made a set better.
+/// A change that improved the set.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Step {
     /// The option; none for the start.
     pub option: Option<String>,
     /// Its new value.
     pub value: Value,
-    /// The score of the set from then on, a number without unit.
+    /// Score of the set after the change, a number without unit.
     pub score: f64,
     /// Its results for each paper.
     pub readings: Vec<Reading>,
@@ -55,10 +56,10 @@ impl fmt::Display for Step {
     }
 }
 
-/// The steps from the rules of `start` (a paper, or `default`) to a set that no single option makes better.
+/// Searches from the rules of `start` (a paper, or `default`) for a set that no change of a single option improves; returns the steps.
 ///
 /// # Errors
-/// There are no rules of that name, or a run of them cannot be done.
+/// There are no rules of that name, or a run fails.
 pub fn search(start: &str, progress: &Progress) -> Result<Vec<Step>, Error> {
     let mut set = options_of(start)?;
     set.retain(|option, _| !KEPT.contains(&option.as_str()));
@@ -75,7 +76,7 @@ pub fn search(start: &str, progress: &Progress) -> Result<Vec<Step>, Error> {
                 .filter_map(|value| {
                     let mut changed = set.clone();
                     changed.insert(option.clone(), value.clone());
-                    // Options that contradict each other are no set of rules.
+                    // Options that contradict each other are not a set of rules.
                     Some((value, score(&changed, progress).ok()?))
                 })
                 .collect();
@@ -102,7 +103,7 @@ fn step(change: Option<(&String, Value)>, (score, readings): (f64, Vec<Reading>)
     }
 }
 
-/// The score of a set, and how it does for each paper.
+/// Computes the score of a set, and its results for each paper.
 fn score(set: &Map<String, Value>, progress: &Progress) -> Result<(f64, Vec<Reading>), Error> {
     let papers = with_runs();
     let readings = papers
@@ -115,7 +116,7 @@ fn score(set: &Map<String, Value>, progress: &Progress) -> Result<(f64, Vec<Read
     Ok((sum / readings.len() as f64, readings))
 }
 
-/// Every option of the policy that is a choice or a switch, and x, with the values that it can have.
+/// Lists every option of the policy that is a choice or a switch, and x, with their possible values.
 fn alternatives() -> Vec<(String, Vec<Value>)> {
     let schema = schemars::schema_for!(MigBspConfig).to_value();
     let values = |property: &Value| -> Option<Vec<Value>> {
@@ -162,7 +163,7 @@ mod tests {
             Some(vec![json!(false), json!(true)])
         );
         assert_eq!(of("x").map(|values| values.len()), Some(4));
-        // A paper states them for its runs.
+        // A paper states these values for its runs.
         assert_eq!((of("heuristic"), of("alpha")), (None, None));
         assert!(all.len() > 25, "{}", all.len());
     }

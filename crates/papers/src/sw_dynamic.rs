@@ -1,10 +1,10 @@
-//! The paper on Smith-Waterman on dynamic platforms: its Table 2, its calls with their dates, its decisions, and its 38 claims.
+//! The paper on Smith-Waterman on dynamic platforms: its Table 2, its calls with their times, its decisions, and its 38 claims.
 //!
 //! Source: Graebin, da Rosa Righi and Navaux, *Process Migration: Controlling Application and Resource Dynamics
 //! by Combining Computation, Communication and Memory Metrics*, WSCAD 2011, doi:10.5753/wscad.2011.17274.
 //!
-//! Section 5.1 runs on clusters of constant power (`sw-dynamic-static`), section 5.2 and Table 2 on clusters of which D and E lose half of
-//! their power t seconds after the start (`sw-dynamic`, and a platform for each t).
+//! Section 5.1 runs on clusters of constant power (`sw-dynamic-static`). Section 5.2 and Table 2 run on clusters of which D and E lose half
+//! of their power t seconds after the start (`sw-dynamic`, with one platform for each t).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use migsim_experiment::{Experiment, Progress, Results};
 use migsim_platform as platform;
 use migsim_policies::Measures;
 
-/// What is switched off by fit.
+/// Parts of the model that are switched off by fit.
 const SWITCHED_OFF: &str = "nothing of PM. A call costs its messages alone, one after the other. On links without latency that is less than a millisecond. So the mean overhead of 5.4 % that the paper states is not reproduced (swd-c03). \
 The operations of a migration, Mig(i,j), cost nothing in section 5.2. In section 5.1 they cost 0.68 s, as in the sister paper, for the same program and clusters. The second adaptation waits for five calls without moves, where the sister papers state three";
 
@@ -46,10 +46,10 @@ const ALPHA: &str = "policy.migbsp.alpha";
 const ORDERS: [u64; 5] = [10, 25, 50, 100, 200];
 const ALPHAS: [u64; 2] = [4, 16];
 
-/// A run: when D and E lose half of their power \[s\] (`None`: they do not), n, α.
+/// A run: the time at which D and E lose half of their power \[s\] (`None` if they do not), n, α.
 type Which = (Option<u64>, u64, u64);
 
-/// The runs that section 5.2 tells.
+/// The runs that section 5.2 describes.
 const TOLD: [Which; 6] = [
     (Some(10), 25, 4),
     (Some(25), 50, 4),
@@ -59,10 +59,10 @@ const TOLD: [Which; 6] = [
     (Some(25), 200, 4),
 ];
 
-/// The run that section 5.1 tells.
+/// The run that section 5.1 describes.
 const STATIC: Which = (None, 200, 4);
 
-/// Scenario i has no α; it shares the run of α = 4, as does what is told of no α.
+/// Returns the run of a configuration. Scenario i has no α and shares the run of α = 4, as do facts without α.
 fn case(config: &Config) -> Case {
     let number = |key: &str| config.get(key).and_then(Value::as_u64);
     let order = number("n").unwrap_or(ORDERS[0]);
@@ -83,7 +83,7 @@ fn of((halved_after, order, alpha): Which) -> Case {
 }
 
 const RULES: &[(&str, Rule)] = &[
-    // "Stable" is said of where processes are: at most one of them on each host of D and E from then on.
+    // The paper calls the placement "stable": from then on, each host of D and E has at most one process.
     ("swd-d14", |runs| alone_on_d_and_e(runs, 268)),
 ];
 
@@ -99,7 +99,7 @@ fn calls(runs: &Runs<'_>, which: Which) -> Result<Calls, Error> {
     Ok(run(runs, which)?.calls(Scenario::Iii))
 }
 
-/// One number of each run of both α, by n.
+/// Returns one number for the run of each α and each n.
 fn by_order(
     halved_after: Option<u64>,
     mut one: impl FnMut(Which) -> Result<f64, Error>,
@@ -113,7 +113,7 @@ fn by_order(
     ORDERS.iter().map(|&order| of_order(order)).collect()
 }
 
-/// The gains of the dynamic runs: those of Table 2 and those that the text tells \[%\].
+/// Lists the gains of the dynamic runs: those of Table 2 and those that the text states \[%\].
 fn gains_on_dynamic(runs: &Runs<'_>) -> Result<Vec<f64>, Error> {
     let table = by_order(Some(10), |which| gain(runs, which))?;
     let mut gains = table.concat();
@@ -144,14 +144,14 @@ impl Recorder for Watched {
     }
 }
 
-/// A scenario once more, watched; and its time \[s\].
+/// Simulates a scenario again with a recorder, and returns its records and its time \[s\].
 fn watch(experiment: &Experiment, scenario: Scenario) -> Result<(Watched, f64), Error> {
     let mut watched = Watched::default();
     let run = experiment.run_scenario(scenario, &Progress::default(), &mut watched, None)?;
     Ok((watched, run.outcome.makespan.get()))
 }
 
-/// For each superstep of the run of section 5.1, how many processes compute on the host of D and E where most do.
+/// Counts, for each superstep of the run of section 5.1, the processes that compute on the host of D and E with the most processes.
 fn most_on_d_and_e(runs: &Runs<'_>) -> Result<Vec<usize>, Error> {
     let done = run(runs, STATIC)?;
     let (watched, _) = watch(&done.experiment, Scenario::Iii)?;
@@ -179,7 +179,7 @@ fn cluster(experiment: &Experiment, host: HostId) -> &str {
     &platform.clusters[platform.cluster_of(host).index()].name
 }
 
-/// The moves away from D and E after they have lost power.
+/// Lists the moves away from D and E after they have lost power.
 fn moves_back(runs: &Runs<'_>, which: Which) -> Result<Vec<Moved>, Error> {
     let halved_after = which.0.map_or(f64::MAX, |seconds| seconds as f64);
     let calls = calls(runs, which)?;
@@ -220,7 +220,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         told(about(mean, claim.number()?), mean)
     }),
     ("swd-c05", |runs, claim| {
-        // No α is told: one of them will do for each.
+        // The paper gives no α here, so that for each order one of them is sufficient.
         let gains = |order| over(&ALPHAS, |alpha| gain(runs, (None, order, alpha)));
         let (fifty, two_hundred) = (gains(50)?, gains(200)?);
         let has = |gains: &[f64], published: f64| gains.iter().any(|&gain| about(gain, published));
@@ -236,7 +236,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         told(falls(0) && falls(1), json!(overheads))
     }),
     ("swd-c07", |runs, _| {
-        // In each run, the first call that moves something from A or B; early is the first half of a run.
+        // In each run, take the first call that moves a process from A or B. "Early" is read as the first half of a run.
         let is_meant = |one: &&Moved| ["A", "B"].contains(&one.from_cluster.as_str());
         let mut places = BTreeSet::new();
         let mut latest = 0.0_f64;
@@ -300,7 +300,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
     }),
     ("swd-c11", |runs, _| alone_on_d_and_e(runs, 268)),
     ("swd-c12", |runs, _| {
-        // In each told run that has a call after the slowdown.
+        // Check each run of section 5.2 that has a call after the slowdown.
         let mut holds = true;
         let mut all = serde_json::Map::new();
         for which in TOLD {
@@ -325,7 +325,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
                 *counts.entry(one.to_cluster).or_default() += 1;
             }
         }
-        // "Suitable" has no number: most of those that leave D and E go there.
+        // "Suitable" has no number. It is read as: most processes that leave D and E move to A.
         let to_a = counts.get("A").copied().unwrap_or(0);
         told(2 * to_a > counts.values().sum(), json!(counts))
     }),

@@ -9,7 +9,7 @@ use super::effects::effect_counts;
 use super::plain;
 use super::reproduce::{PaperResults, Reproduction};
 
-/// Tables of cells, decisions, schedules and claims of each paper, with a summary and the fitted constants.
+/// Formats tables of cells, decisions, schedules and claims of each paper, with a summary and the fitted constants.
 pub fn text(reproduction: &Reproduction) -> String {
     let mut text = String::new();
     for paper in &reproduction.papers {
@@ -52,7 +52,7 @@ fn push(text: &mut String, line: &str) {
     text.push('\n');
 }
 
-/// The counted effects, and those that the best constant of each paper gives.
+/// Writes the counted effects, and those that the best constant of each paper gives.
 fn effects(text: &mut String, papers: &[PaperResults]) {
     let counts = effect_counts(papers);
     if counts.is_empty() {
@@ -250,29 +250,29 @@ impl std::fmt::Display for Counts<'_> {
     }
 }
 
-/// The counts of a paper, or of several together.
+/// The counts of one or more papers.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Totals {
     /// The relative errors of the cells of tables, without sign.
     pub errors: Vec<f64>,
-    /// The cells that the text quotes from figures, besides.
+    /// Number of cells that the text quotes from figures.
     pub in_figures: usize,
-    /// Decisions that match, and that can be checked.
+    /// Decisions that match, and decisions that can be checked.
     pub decisions: (usize, usize),
-    /// The same for each kind of decision, in the order of [`DecisionKind::ALL`].
+    /// Decisions that match and can be checked for each kind of decision, in the order of [`DecisionKind::ALL`].
     pub by_kind: [(usize, usize); 4],
-    /// Moves of the runs whose migrations are reported: those that the paper does not report, and all.
+    /// Moves of the runs whose migrations are reported: moves that the paper does not report, and all moves.
     pub unreported: (usize, usize),
-    /// Call schedules that match, and all.
+    /// Call schedules that match, and all call schedules.
     pub schedules: (usize, usize),
-    /// Claims by what the published numbers say of them.
+    /// Claims in groups, according to the published numbers.
     pub claims: ClaimCounts,
-    /// Fitted constants; those that papers share count once.
+    /// Number of fitted constants; a constant that papers share counts once.
     pub constants: usize,
 }
 
 impl Totals {
-    /// The totals of some papers.
+    /// Computes the totals of some papers.
     pub(super) fn of<'p>(papers: impl IntoIterator<Item = &'p PaperResults>) -> Self {
         let papers: Vec<&PaperResults> = papers.into_iter().collect();
         let mut totals = Self::default();
@@ -301,13 +301,13 @@ impl Totals {
         totals
     }
 
-    /// The share of the cells within a relative error \[%\].
+    /// Computes the share of the cells within a relative error \[%\].
     pub(super) fn within(&self, bound: f64) -> f64 {
         let within = self.errors.iter().filter(|&&error| error <= bound).count();
         100.0 * within as f64 / self.errors.len().max(1) as f64
     }
 
-    /// The median error \[%\].
+    /// Computes the median error \[%\].
     pub(super) fn median(&self) -> Option<f64> {
         median(self.errors.iter().copied()).map(|median| 100.0 * median)
     }
@@ -320,12 +320,12 @@ fn count_verdicts(counts: &mut (usize, usize), verdicts: impl Iterator<Item = Ve
     }
 }
 
-/// The paper in one sentence.
+/// Summarises the paper in one sentence.
 pub(super) fn summary(paper: &PaperResults) -> String {
     sentence(paper.paper, &Totals::of([paper]))
 }
 
-/// Totals in short sentences.
+/// Describes totals in short sentences.
 pub(super) fn sentence(name: &str, totals: &Totals) -> String {
     let mut parts = Vec::new();
     if let Some(median) = totals.median() {

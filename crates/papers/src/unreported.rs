@@ -1,7 +1,7 @@
-//! Unreported moves, in the runs whose migrations a paper reports.
+//! Unreported moves in the runs whose migrations a paper reports.
 //!
-//! A decision is reproduced if the reported moves come; a run may make others besides, of which the paper says nothing. They are counted
-//! here, call by call, so that a reader sees how much of a run rests on a reported move.
+//! A decision is reproduced if the run makes the reported moves. The run may make further moves that the paper does not mention. They are
+//! counted here call by call, so that a reader sees which share of a run's moves is reported.
 
 use std::collections::BTreeMap;
 
@@ -20,11 +20,11 @@ pub struct UnreportedMoves {
     pub moves: usize,
     /// Moves that the paper reports.
     pub reported: usize,
-    /// The others: superstep, cluster that is left, cluster that is reached, number of processes.
+    /// The other moves: superstep, cluster of the origin, cluster of the destination, number of processes.
     pub others: Vec<(u64, String, String, usize)>,
 }
 
-/// The moves of a run about which `decisions` report migrations; `None` if they report none.
+/// Counts the moves of a run about which `decisions` report migrations; `None` if they report none.
 pub(super) fn unreported(
     case: String,
     decisions: &[&Decision],

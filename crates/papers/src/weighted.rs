@@ -1,4 +1,5 @@
-//! Weights of the metrics that adjust themselves, on the cases of the papers: a prediction, since no paper publishes a run with them.
+//! Weights of the metrics that adjust themselves, on the cases of the papers. This is a prediction, since no paper publishes a run with
+//! them.
 
 use rayon::prelude::*;
 use serde::Serialize;
@@ -13,7 +14,7 @@ use super::runs::Runs;
 use migsim_base::error::Error;
 use migsim_experiment::{Flag, Progress};
 
-/// The relative difference of two times that counts as one.
+/// Minimum relative difference between two times that count as different.
 const DIFFERENT: f64 = 1e-3;
 
 /// A paper's runs with fixed weights and with weights that adjust themselves.
@@ -23,20 +24,20 @@ pub struct Weighted {
     pub paper: &'static str,
     /// Its cells of scenario iii in tables.
     pub cells: usize,
-    /// Those that are shorter with adjusted weights by more than 0.1 %.
+    /// Number of cells that are shorter by more than 0.1 % with adjusted weights.
     pub shorter: usize,
-    /// Those that are longer by more than 0.1 %.
+    /// Number of cells that are longer by more than 0.1 % with adjusted weights.
     pub longer: usize,
-    /// The mean gain of scenario iii over i with fixed and with adjusted weights \[%\].
+    /// Mean gain of scenario iii over i with fixed and with adjusted weights \[%\].
     pub mean_gains_percent: [f64; 2],
-    /// The largest gain and the largest loss by the adjusted weights: `100 (fixed - adjusted) / fixed` of a cell's time \[%\].
+    /// Largest gain and largest loss by the adjusted weights: `100 (fixed - adjusted) / fixed` of a cell's time \[%\].
     pub extremes_percent: [f64; 2],
 }
 
-/// The runs of all papers with the rules of their own, with fixed and with adjusted weights.
+/// Runs all papers with their own rules, with fixed and with adjusted weights.
 ///
 /// # Errors
-/// A run cannot be done.
+/// A run fails.
 pub fn weighted(progress: &Progress) -> Result<Vec<Weighted>, Error> {
     with_runs()
         .into_par_iter()
@@ -86,7 +87,7 @@ fn one(paper: &'static Paper, progress: &Progress) -> Result<Weighted, Error> {
     })
 }
 
-/// The head of the section.
+/// The introduction to the section.
 const HEAD: &str = "
 ## Weights that adjust themselves
 

@@ -1,5 +1,5 @@
-//! The first paper: da Rosa Righi, Carissimi, Navaux, *On the Dynamic Load-Rebalancing of BSP Application Using Process
-//! Migration*, WSPPD 2007. It publishes a model and no runs: its rules and claims are checked on the policy itself
+//! The first paper: da Rosa Righi, Carissimi, Navaux, *On the Dynamic Load-Rebalancing of BSP Application Using Process Migration*, WSPPD
+//! 2007. The paper publishes a model and no runs. Its rules and claims are therefore checked on the policy itself
 //! ([`migsim_policies::migbsp_2007`]).
 
 pub mod model;
@@ -32,7 +32,7 @@ fn judged(id: &str) -> Outcome {
     }))
 }
 
-/// Each rule of its call with the check of a claim that follows it.
+/// Each rule of the paper's call, with the check of the claim that it implements.
 const RULES: &[(&str, Rule)] = &[
     ("w07-d01", |_| judged("w07-c02")),
     ("w07-d02", |_| judged("w07-c01")),
@@ -61,7 +61,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
     ("w07-c17", |_, _| judged("w07-c17")),
     ("w07-c18", |_, _| judged("w07-c18")),
     ("w07-c19", |_, _| judged("w07-c19")),
-    // No run can show that a programmer has nothing to do.
+    // No run can show that a programmer needs to do nothing.
     ("w07-c20", |_, _| {
         Ok((
             None,

@@ -1,4 +1,4 @@
-//! Predictions beside measurements: BSP programs that Open MPI ran over TCP, measured superstep by superstep.
+//! Predictions compared with measurements: BSP programs that Open MPI ran over TCP, measured superstep by superstep.
 //!
 //! ```text
 //! pingpong.csv ─> calibrate ─> library ─┬─> cases: predicted and measured times
@@ -6,8 +6,8 @@
 //!                                       ├─> barriers: each algorithm
 //! traces of `migsim record` ────────────┴─> recorded programs
 //! ```
-//! No measured time enters a simulation but those of `pingpong.csv`, from which the library is calibrated. The times of the cases only compare.
-//! Programs that were recorded on a second machine have its library, from `pingpong-second.csv`.
+//! Only the measured times in `pingpong.csv` enter a simulation, because the library is calibrated with them. All other measured times are
+//! only compared. For programs that were recorded on a second machine, the library is calibrated with `pingpong-second.csv`.
 
 mod page;
 mod recorded;
@@ -41,20 +41,20 @@ struct Measured {
     variants: Vec<VariantCase>,
 }
 
-/// A program that was measured.
+/// A measured program.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Case {
     /// Its name.
     pub name: String,
-    /// What it asks most: latency, bandwidth, mixed, computation or migration.
+    /// The resource on which it depends most: latency, bandwidth, mixed, computation or migration.
     pub class: String,
     /// The name of its platform.
     pub platform: String,
-    /// Whether the instrument delivered more than 5 % of its packets late.
+    /// Whether the network shaper delivered more than 5 % of its packets late.
     pub limited: bool,
-    /// The median of its times \[s\].
+    /// Median of its measured times \[s\].
     pub median_s: f64,
-    /// Their first and third quartile \[s\].
+    /// First and third quartile of its measured times \[s\].
     pub quartiles_s: [f64; 2],
     trace: String,
 }
@@ -72,30 +72,30 @@ struct VariantCase {
     median_s: f64,
 }
 
-/// A prediction beside a measurement.
+/// A prediction and its measurement.
 #[derive(Clone, Debug)]
 pub struct Predicted {
-    /// What was measured.
+    /// The measured program.
     pub case: Case,
     /// The simulated time \[s\].
     pub time: f64,
 }
 
 impl Predicted {
-    /// The relative error.
+    /// Computes the relative error.
     pub fn error(&self) -> f64 {
         self.time / self.case.median_s - 1.0
     }
 }
 
-/// The errors of all cases under a set of effects.
+/// The errors of all cases with a set of effects.
 #[derive(Clone, Debug)]
 struct Ablation {
     name: &'static str,
     predicted: Vec<Predicted>,
 }
 
-/// A barrier on the empty supersteps of a case, per superstep \[s\].
+/// The times of a barrier on the empty supersteps of a case, per superstep \[s\].
 #[derive(Clone, Debug)]
 struct Barriers {
     kind: BarrierKind,
@@ -104,23 +104,23 @@ struct Barriers {
     predicted: f64,
 }
 
-/// Everything that the page shows.
+/// The data of the page.
 #[derive(Debug)]
 pub struct Reality {
     pings: Vec<Pings>,
     calibration: Calibration,
-    /// The predictions of all effects together.
+    /// The predictions with all effects.
     pub predicted: Vec<Predicted>,
     ablation: Vec<Ablation>,
     barriers: Vec<Barriers>,
-    /// Backbone-both under other protocols: name and measured time \[s\].
+    /// The case backbone-both with other protocols: name and measured time \[s\].
     variants: Vec<(String, f64)>,
     /// The library of the second machine.
     second: Calibration,
     recorded: Vec<Recorded>,
 }
 
-/// The table that the library is calibrated on.
+/// The table with which the library is calibrated.
 const TABLE: &str = "pingpong.csv";
 /// The table of the second machine.
 const SECOND: &str = "pingpong-second.csv";
@@ -128,7 +128,7 @@ const SECOND: &str = "pingpong-second.csv";
 /// Runs all cases.
 ///
 /// # Errors
-/// A file of the study cannot be read, or a case cannot be run, which would be a fault of the program.
+/// A file of the study cannot be read, or a case cannot be run. Both would be a fault of the program.
 pub fn reality() -> Result<Reality, Error> {
     let measured: Measured = serde_json::from_str(include_str!("measured.json"))
         .map_err(|error| Problem::new(format!("measured.json: {error}")))?;
@@ -180,7 +180,7 @@ pub fn reality() -> Result<Reality, Error> {
     })
 }
 
-/// The effects, added one after the other in the order of the study.
+/// Lists the effects, added one after the other in the order of the study.
 fn steps((network, runtime): (NetworkModel, RuntimeConfig)) -> Vec<(&'static str, Models)> {
     let plain = NetworkModel {
         weights: Weights::Equal,
@@ -200,7 +200,7 @@ fn steps((network, runtime): (NetworkModel, RuntimeConfig)) -> Vec<(&'static str
     all.push(("+ late receives over 64 KiB", models));
     models.0.slow_start = network.slow_start;
     all.push(("+ slow start: `open-mpi`", models));
-    // And back from there.
+    // Then take the effects away again.
     models.0.weights = Weights::Latency;
     all.push(("all, but shares by latency (`cm02`)", models));
     models.0.weights = Weights::Equal;
@@ -218,7 +218,7 @@ fn steps((network, runtime): (NetworkModel, RuntimeConfig)) -> Vec<(&'static str
     all
 }
 
-/// What a library makes of messages and barriers.
+/// The models of messages and of barriers in a library.
 type Models = (NetworkModel, RuntimeConfig);
 
 fn predict(cases: &[Case], models: Models) -> Result<Vec<Predicted>, Error> {
@@ -231,7 +231,7 @@ fn predict(cases: &[Case], models: Models) -> Result<Vec<Predicted>, Error> {
     cases.iter().map(one).collect()
 }
 
-/// The time of a case \[s\], and its number of supersteps.
+/// Computes the time of a case \[s\], and its number of supersteps.
 fn run(case: &Case, models: Models) -> Result<(f64, f64), Error> {
     let platform = platform_named(&case.platform)?;
     let trace = Trace::parse(&case.name, &case.trace)?;
@@ -245,7 +245,7 @@ fn run(case: &Case, models: Models) -> Result<(f64, f64), Error> {
     Ok((time, trace.supersteps() as f64))
 }
 
-/// The time of an application on a platform \[s\].
+/// Computes the time of an application on a platform \[s\].
 fn run_on(
     platform: &str,
     workload: &Trace,

@@ -1,4 +1,4 @@
-//! `reality.md`, `reality.csv` and the figures: predicted beside measured times.
+//! `reality.md`, `reality.csv` and the figures: predicted and measured times.
 
 use super::{Ablation, Predicted, Reality};
 use crate::markdown::{put, table};
@@ -7,14 +7,14 @@ use migsim_output::figure::{
     self, Dot, Figure, Group, Key, Point, Rows, SCENARIOS, Scatter, Style, chosen,
 };
 
-/// The names of the figures, as `--figure` takes them.
+/// The names of the figures, as `--figure` accepts them.
 const NAMES: [&str; 2] = ["scatter", "ratios"];
-/// The classes that have a colour; the rest share the last.
+/// The classes with their own colour; all other classes share the last colour.
 const CLASSES: [&str; 2] = ["latency", "bandwidth"];
-/// An error that counts as near.
+/// Maximum relative error that counts as near.
 const NEAR: f64 = 0.05;
 
-/// The page.
+/// Makes the page.
 pub fn markdown(reality: &Reality) -> String {
     let mut text = String::from(HEAD);
     let all = Summary::of(&reality.predicted);
@@ -167,7 +167,7 @@ fn head_of_line(text: &mut String, reality: &Reality) {
     );
 }
 
-/// A protocol of the variants, in words.
+/// Describes a protocol of the variants.
 fn described(variant: &str) -> &str {
     match variant {
         "eager" => "without handshakes",
@@ -225,7 +225,7 @@ impl Summary {
     }
 }
 
-/// The middle of sorted numbers; nothing of none.
+/// Returns the median of sorted numbers; 0 if there are none.
 fn median(sorted: &[f64]) -> f64 {
     match sorted.len() {
         0 => 0.0,
@@ -234,7 +234,7 @@ fn median(sorted: &[f64]) -> f64 {
     }
 }
 
-/// The table of all cases.
+/// Makes the table of all cases as CSV.
 pub fn csv(reality: &Reality) -> String {
     let mut text = String::from(
         "case,class,platform,limited,measured_s,first_quartile_s,third_quartile_s,predicted_s,off_percent\n",
@@ -257,7 +257,7 @@ pub fn csv(reality: &Reality) -> String {
     text
 }
 
-/// The figures that `wanted` names, or all.
+/// Draws the figure `wanted`, or all figures.
 ///
 /// # Errors
 /// There is no figure of this name.
@@ -273,13 +273,13 @@ pub fn figures(reality: &Reality, wanted: &str, style: &Style) -> Result<Vec<Fig
     Ok(wanted.iter().map(draw).collect())
 }
 
-/// The series of a case.
+/// Returns the series of a case.
 fn key_of(one: &Predicted) -> usize {
     let place = CLASSES.iter().position(|class| *class == one.case.class);
     place.unwrap_or(CLASSES.len())
 }
 
-/// The names of the series.
+/// Lists the names of the series.
 fn series() -> impl Iterator<Item = (&'static str, usize)> {
     CLASSES.into_iter().chain(["mixed and others"]).zip(0..)
 }
@@ -302,7 +302,7 @@ fn scatter(reality: &Reality) -> Scatter {
     }
 }
 
-/// Predicted over measured, with the quartiles of what was measured.
+/// Draws predicted over measured times, with the quartiles of the measurements.
 fn ratios(reality: &Reality) -> Rows {
     let row = |one: &Predicted| {
         let [low, high] = one.case.quartiles_s;

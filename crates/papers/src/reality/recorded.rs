@@ -1,7 +1,7 @@
-//! Real programs, recorded by `migsim record` and predicted: a Jacobi iteration and a molecular dynamics simulation.
+//! Recorded and predicted programs: a Jacobi iteration and a molecular dynamics simulation, recorded by `migsim record`.
 //!
-//! Their traces have no barriers. What they compute is measured on the machine that they are predicted for, so that this judges the way from
-//! records to times, and forecasts no other machine.
+//! Their traces have no barriers. Their computation was measured on the machine for which they are predicted. The comparison therefore
+//! judges how records become times; it does not forecast another machine.
 
 use crate::packed::unpacked;
 use migsim_base::error::{Error, Problem};
@@ -9,12 +9,12 @@ use migsim_base::units::HostId;
 use migsim_bsp::BarrierKind;
 use migsim_workloads::{Workload, trace::Trace};
 
-/// A machine on which programs were recorded and measured. Each has its own overhead of a message.
+/// A machine on which programs were recorded and measured. Each machine has its own overhead of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Machine {
-    /// That of the cases: its hosts shape what they send, and the network that they send it to shapes it again.
+    /// The machine of the cases: both its hosts and its network shape the traffic.
     First,
-    /// Faster; there only the network shapes.
+    /// A faster machine, in which only the network shapes the traffic.
     Second,
 }
 
@@ -27,21 +27,21 @@ impl Machine {
     }
 }
 
-/// A program that was measured without the recorder, too.
+/// A program that was also measured without the recorder.
 #[derive(Clone, Copy, Debug)]
 struct Program {
     name: &'static str,
     machine: Machine,
     platform: &'static str,
-    /// The median of its times \[s\], 7 runs.
+    /// Median of its times over 7 runs \[s\].
     median: f64,
-    /// Their first and third quartile \[s\].
+    /// First and third quartile of its times \[s\].
     quartiles: [f64; 2],
-    /// The traces of recorded runs, the long ones compressed with brotli.
+    /// The traces of recorded runs; long ones are compressed with brotli.
     traces: &'static [&'static [u8]],
 }
 
-/// From `MPI_Init` to `MPI_Finalize`, 8 processes.
+/// The programs, timed from `MPI_Init` to `MPI_Finalize`, with 8 processes.
 const PROGRAMS: [Program; 5] = [
     Program {
         name: "heat, 512 x 512, 60 iterations",
@@ -108,16 +108,16 @@ pub(super) struct Recorded {
     pub(super) name: String,
     pub(super) machine: Machine,
     pub(super) platform: &'static str,
-    /// What the program takes without the recorder: median and quartiles \[s\].
+    /// Time of the program without the recorder: median and quartiles \[s\].
     pub(super) median: f64,
     pub(super) quartiles: [f64; 2],
-    /// The predicted time, that with ideal barriers between the supersteps, and that with packets in queues \[s\].
+    /// Predicted time, predicted time with ideal barriers between the supersteps, and predicted time with packets in queues \[s\].
     pub(super) predicted: f64,
     pub(super) with_barriers: f64,
     pub(super) in_queues: f64,
 }
 
-/// The text of a trace, which may be compressed with brotli.
+/// Returns the text of a trace, which may be compressed with brotli.
 fn text(file: &[u8]) -> Result<String, Error> {
     if !file.starts_with(b"migsim-trace") {
         return unpacked(file);
@@ -125,8 +125,8 @@ fn text(file: &[u8]) -> Result<String, Error> {
     String::from_utf8(file.to_vec()).map_err(|error| Problem::new(error.to_string()).into())
 }
 
-/// Predicts all recorded runs; `run` gives the time of a trace on a machine and a platform from its placement, under a barrier, with packets in
-/// queues or without \[s\].
+/// Predicts all recorded runs. The function `run` computes the time of a trace \[s\] on a machine and a platform, from its placement, with
+/// a barrier, and with or without packets in queues.
 pub(super) fn recorded(
     run: impl Fn((Machine, &str), &Trace, &[HostId], (BarrierKind, bool)) -> Result<f64, Error>,
 ) -> Result<Vec<Recorded>, Error> {

@@ -1,14 +1,15 @@
 //! Advice as claims about mean ratios, checked on each draw.
 //!
-//! A claim holds on a draw if the mean ratio of its policy is below that of every policy it is compared with, over the cases of its class.
-//! It is *significant* if the 95 % interval of each of these differences lies below 0: percentiles of a bootstrap over the cases, in pairs.
+//! A claim holds on a draw if the mean ratio of its policy, over the cases of its class, is below that of every policy it is compared with.
+//! It is *significant* if the 95 % interval of each of these differences lies below 0. The intervals are percentiles of a paired bootstrap
+//! over the cases.
 
 use serde::Deserialize;
 
 use migsim_base::random::{Purpose, Stream};
 use migsim_study::bench::Bench;
 
-/// The resamples of the bootstrap.
+/// Number of resamples of the bootstrap.
 const RESAMPLES: usize = 2000;
 
 /// A line of advice.
@@ -17,7 +18,7 @@ const RESAMPLES: usize = 2000;
 pub struct Claim {
     /// The advice, a sentence.
     pub text: String,
-    /// The policy that is advised.
+    /// The recommended policy.
     pub policy: String,
     /// The policies whose mean ratio is larger.
     pub than: Vec<String>,
@@ -26,16 +27,16 @@ pub struct Claim {
     pub class: Option<String>,
 }
 
-/// A claim on a draw.
+/// The verdict on a claim for a draw.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Verdict {
     /// The number of cases.
     pub cases: usize,
     /// The mean ratio of the policy.
     pub own: f64,
-    /// The mean ratio of the best of the others.
+    /// The mean ratio of the best other policy.
     pub other: f64,
-    /// The 95 % interval of the difference to it, dimensionless.
+    /// The 95 % interval of the difference from that policy, dimensionless.
     pub interval: [f64; 2],
     /// Whether the claim holds.
     pub holds: bool,
@@ -49,7 +50,7 @@ impl Claim {
         self.policy == policy || self.than.iter().any(|one| one == policy)
     }
 
-    /// The verdict of a draw; none if a policy did not run there or no case is of the class.
+    /// Returns the verdict for a draw; none if a policy did not run there or the class has no case.
     pub fn on(&self, bench: &Bench) -> Option<Verdict> {
         let own = self.ratios(bench, &self.policy)?;
         let mut worst: Option<Verdict> = None;
@@ -78,7 +79,7 @@ impl Claim {
         })
     }
 
-    /// The ratios of a policy in the cases of the class.
+    /// Returns the ratios of a policy in the cases of the class.
     fn ratios(&self, bench: &Bench, policy: &str) -> Option<Vec<f64>> {
         let place = bench.policies.iter().position(|one| one == policy)?;
         let is_one = |classes: &[String]| {
@@ -92,12 +93,12 @@ impl Claim {
     }
 }
 
-/// The mean of some numbers.
+/// Computes the mean of some numbers.
 fn mean(numbers: &[f64]) -> f64 {
     numbers.iter().sum::<f64>() / numbers.len() as f64
 }
 
-/// The interval of the mean of `own` less `other`, case by case.
+/// Computes the interval of the mean difference of `own` and `other`, case by case.
 fn paired(own: &[f64], other: &[f64], draw: u64) -> [f64; 2] {
     let differences: Vec<f64> = own
         .iter()

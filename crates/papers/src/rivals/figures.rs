@@ -6,10 +6,10 @@ use migsim_base::error::Error;
 use migsim_output::figure::{Dot, Figure, Group, Key, Row, Rows, Style, chosen};
 use migsim_study::bench::profiles;
 
-/// The names of the figures, as `--figure` takes them.
+/// The names of the figures, as `--figure` accepts them.
 const NAMES: [&str; 2] = ["means", "profile"];
 
-/// The names of the figures that `wanted` chooses.
+/// Returns the names of the figures that `wanted` selects.
 ///
 /// # Errors
 /// There is no figure of this name.
@@ -18,7 +18,7 @@ pub fn check(wanted: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// The figures that `wanted` names, or all.
+/// Draws the figure `wanted`, or all figures.
 ///
 /// # Errors
 /// There is no figure of this name.
@@ -34,7 +34,7 @@ pub fn figures(outcome: &Outcome, wanted: &str, style: &Style) -> Result<Vec<Fig
     Ok(wanted.iter().map(draw).collect())
 }
 
-/// The mean ratio of the default set with its interval, and the means over the cross.
+/// Draws the mean ratio of the default set with its interval, and the means over the cross.
 fn means(outcome: &Outcome) -> Rows {
     let bench = &outcome.public;
     let defaults = bench

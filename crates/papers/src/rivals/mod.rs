@@ -1,10 +1,10 @@
-//! The study of rivals: all strategies with all triggers on the public draw of a suite, and the advice of it on draws that were not seen.
+//! The study of rivals: all strategies with all triggers on the public draw of a suite, and a test of the resulting advice on fresh draws.
 //!
 //! ```text
 //! study.json ─> public draw: default set, cross, readings of MigBSP ─> advice ─> fresh draws ─> page (rivals.md), rivals.csv, figures
 //! ```
-//! The names of strategies, triggers and readings are data, and so is the advice: a claim about mean ratios that is checked on each draw
-//! (`advice`). It was written down from the public draw before a fresh one ran. A claim that fails on a fresh draw is no advice.
+//! The names of strategies, triggers and readings are data. The advice is data, too: claims about mean ratios that are checked on each draw
+//! (`advice`). It was written from the public draw before a fresh draw ran. A claim that fails on a fresh draw is not given as advice.
 
 mod advice;
 mod figures;
@@ -34,17 +34,17 @@ use migsim_study::store::Store;
 pub struct Study {
     /// The suite.
     pub suite: String,
-    /// The draw on which everything is chosen.
+    /// The draw from which the advice was chosen.
     pub public_draw: u64,
-    /// The draws that judge the advice.
+    /// The draws that test the advice.
     pub fresh_draws: Vec<u64>,
     /// The number of cases of each draw.
     pub cases: u64,
     /// The seeds of each case.
     pub seeds: String,
-    /// The strategies of the cross.
+    /// The strategies that are combined with each trigger.
     pub strategies: Vec<String>,
-    /// The triggers of the cross.
+    /// The triggers that are combined with each strategy.
     pub triggers: Vec<String>,
     /// The policies that also run with `only_if_paid_back`.
     pub paid_back: Vec<String>,
@@ -61,7 +61,7 @@ pub struct Study {
 /// The results of the study.
 #[derive(Debug)]
 pub struct Outcome {
-    /// What was asked.
+    /// The subjects of the study.
     pub study: Study,
     /// The public draw.
     pub public: Bench,
@@ -70,19 +70,19 @@ pub struct Outcome {
 }
 
 impl Study {
-    /// The study that the program holds.
+    /// Returns the built-in study.
     pub fn built_in() -> Self {
         serde_json::from_str(include_str!("study.json")).expect("the study is JSON")
     }
 
-    /// The policies of the cross.
+    /// Lists the policies of the cross: each strategy with each trigger.
     pub fn cross(&self) -> Vec<String> {
         let all = self.strategies.iter();
         all.flat_map(|strategy| self.with_strategy(strategy))
             .collect()
     }
 
-    /// The policies of the cross with a strategy.
+    /// Lists the policies of the cross with a strategy.
     fn with_strategy(&self, strategy: &str) -> Vec<String> {
         let triggers = self.triggers.iter();
         triggers
@@ -90,7 +90,7 @@ impl Study {
             .collect()
     }
 
-    /// The policies of the cross with a trigger.
+    /// Lists the policies of the cross with a trigger.
     fn with_trigger(&self, trigger: &str) -> Vec<String> {
         let strategies = self.strategies.iter();
         strategies
@@ -98,7 +98,7 @@ impl Study {
             .collect()
     }
 
-    /// The readings of MigBSP as policies.
+    /// Lists the readings of MigBSP as policies.
     pub fn migbsp(&self) -> Vec<Reading> {
         let one = |(name, options): (&String, &BTreeMap<String, Value>)| Reading {
             name: format!("migbsp, {name}"),
@@ -111,7 +111,7 @@ impl Study {
         self.readings.iter().map(one).collect()
     }
 
-    /// The policies with reports that are not exact, a view after the other.
+    /// Lists the policies with inexact reports, one view after the other.
     pub fn noisy(&self) -> Vec<Reading> {
         let one = |(view, settings): (&String, &BTreeMap<String, Value>)| {
             let settings = settings.iter();
@@ -129,7 +129,7 @@ impl Study {
         self.views.iter().flat_map(one).collect()
     }
 
-    /// The policies that are called only if the rest of the run pays for it.
+    /// Lists the policies with `only_if_paid_back`, which are called only if the rest of the run pays for the call.
     pub fn paid(&self) -> Vec<Reading> {
         let one = |policy: &String| Reading {
             name: format!("{policy}, if paid back"),
@@ -139,7 +139,7 @@ impl Study {
         self.paid_back.iter().map(one).collect()
     }
 
-    /// The benchmark of a draw.
+    /// Makes the benchmark of a draw.
     ///
     /// # Errors
     /// The suite is unknown.
@@ -163,12 +163,12 @@ impl Study {
     }
 }
 
-/// The name of a policy whose reports are not exact.
+/// Returns the name of a policy with inexact reports.
 fn seen_through(policy: &str, view: &str) -> String {
     format!("{policy}, {view}")
 }
 
-/// Runs the study on the threads of the caller; `done` counts runs.
+/// Runs the study on the caller's threads; `done` counts runs.
 ///
 /// # Errors
 /// A draw cannot be run.

@@ -6,7 +6,7 @@ use super::{Claim, Outcome, Verdict, seen_through};
 use migsim_policies::trigger::USUAL;
 use migsim_study::bench::{BEST_START, Bench, Standing, csv_of_policies};
 
-/// What the study does not show, a line each.
+/// The limits of the study, one line each.
 const LIMITS: &str = "\
 - Nothing about your cases. The suite is one distribution, and its weights decide the means. `migsim compare` answers for your platform and application.\n\
 - Nothing about optima. The best known is the least of the policies that ran and of the stored best, seed by seed. A ratio of 1 says that none of them was faster.\n\
@@ -16,12 +16,13 @@ const LIMITS: &str = "\
 - Nothing about programs outside: the rows are editions of strategies and triggers in migsim. `exec:` runs others.\n\
 - Prices are neutral: messages of a call and the transfer of memory are simulated, fixed prices are drawn. Real runtimes differ.\n";
 
-/// The standing of a policy.
+/// Finds the standing of a policy.
 pub(super) fn standing<'b>(bench: &'b Bench, policy: &str) -> Option<&'b Standing> {
     bench.standings.iter().find(|one| one.policy == policy)
 }
 
-/// The mean ratios of parts of the cross, the least first: of each name the mean over the policies that `of` makes of it.
+/// Lists the mean ratios of parts of the cross, the lowest first. The value of a name is the mean over the policies that `of` returns for
+/// it.
 pub(super) fn by_part(
     bench: &Bench,
     names: &[String],
@@ -43,7 +44,7 @@ pub(super) fn by_part(
     all
 }
 
-/// The page.
+/// Makes the page.
 pub fn markdown(outcome: &Outcome) -> String {
     let mut text = String::from("# Rivals: which policy when?\n\n");
     text += &advice(outcome);
@@ -84,14 +85,14 @@ pub fn markdown(outcome: &Outcome) -> String {
     text
 }
 
-/// Whether a claim holds on the public draw and on each fresh one.
+/// Whether a claim holds on the public draw and on each fresh draw.
 fn holds(outcome: &Outcome, claim: &Claim) -> bool {
     let all = std::iter::once(&outcome.public).chain(&outcome.fresh);
     let mut verdicts = all.map(|bench| claim.on(bench));
     verdicts.all(|verdict| verdict.is_some_and(|one| one.holds))
 }
 
-/// The claims that hold on all draws.
+/// Writes the claims that hold on all draws.
 fn advice(outcome: &Outcome) -> String {
     let mut text = String::new();
     let claims = outcome.study.advice.iter();
@@ -113,7 +114,7 @@ fn advice(outcome: &Outcome) -> String {
     text
 }
 
-/// A table of rows.
+/// Writes a table of rows.
 fn rows(bench: &Bench, is_shown: &dyn Fn(&Standing) -> bool) -> String {
     let mut text = String::from(
         "| policy | mean ratio | 95 % | median | worst (case) | wins | within 1.1 [%] | calls | moves | straight returns | calls cost [%] | moves cost [%] | failures |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
@@ -141,7 +142,7 @@ fn rows(bench: &Bench, is_shown: &dyn Fn(&Standing) -> bool) -> String {
     text
 }
 
-/// All strategies with all triggers: mean ratios.
+/// Writes the mean ratios of all strategies with all triggers.
 fn cross(outcome: &Outcome) -> String {
     let (study, bench) = (&outcome.study, &outcome.public);
     let strategies = by_part(bench, &study.strategies, &|name| study.with_strategy(name));
@@ -174,7 +175,7 @@ fn cross(outcome: &Outcome) -> String {
     text
 }
 
-/// MigBSP as a band over its open readings.
+/// Writes the range of MigBSP over its open readings.
 fn band(outcome: &Outcome) -> String {
     let mut text = String::from(
         "## MigBSP over its open readings\n\nThe papers leave options open. Each row sets some of them; the first one is the neutral reading.\n\n| reading | draw | mean ratio | 95 % | worst | moves |\n|---|---|---|---|---|---|\n",
@@ -205,7 +206,7 @@ fn band(outcome: &Outcome) -> String {
     text
 }
 
-/// The effect of `only_if_paid_back`.
+/// Writes the effect of `only_if_paid_back`.
 fn paid_back(outcome: &Outcome) -> String {
     let mut text = String::from(
         "## Calls that the rest of the run pays back\n\nWith `only_if_paid_back` a call is left out whose price the remaining supersteps cannot earn.\n\n| policy | mean ratio | with it | calls | with it |\n|---|---|---|---|---|\n",
@@ -224,7 +225,7 @@ fn paid_back(outcome: &Outcome) -> String {
     text
 }
 
-/// The mean ratios with reports that are not exact, and the rank among the policies of the section.
+/// Writes the mean ratios with inexact reports, and the rank among the policies of the section.
 fn noisy(outcome: &Outcome) -> String {
     let (study, bench) = (&outcome.study, &outcome.public);
     let mut text = String::from(
@@ -262,14 +263,14 @@ fn noisy(outcome: &Outcome) -> String {
     text
 }
 
-/// The mean ratios of some rows.
+/// Returns the mean ratios of some rows.
 fn mean_ratios(bench: &Bench, names: impl Iterator<Item = String>) -> Vec<Option<f64>> {
     names
         .map(|name| standing(bench, &name).map(|one| one.mean))
         .collect()
 }
 
-/// Whether a row takes part in the ranks of classes: not the start, not a reading, and not a second name of a policy.
+/// Whether a row takes part in the ranks of classes. The static start, readings, and second names of a policy do not.
 fn is_ranked(policy: &str) -> bool {
     let is_second = policy
         .strip_suffix(USUAL)
@@ -277,7 +278,7 @@ fn is_ranked(policy: &str) -> bool {
     policy != BEST_START && !policy.contains(", ") && !is_second
 }
 
-/// The policies with the least mean ratio in each class of the public draw.
+/// Writes the policies with the lowest mean ratio in each class of the public draw.
 fn classes(bench: &Bench) -> String {
     let mut text = String::from(
         "## Classes of cases\n\nThe three policies with the least mean ratio in each class of the public draw, all that ran. The best of many is flattered by chance.\n\n| class | cases | first | second | third | `never` |\n|---|---|---|---|---|---|\n",
@@ -299,7 +300,7 @@ fn classes(bench: &Bench) -> String {
     text
 }
 
-/// Each claim on each draw.
+/// Writes the verdict on each claim for each draw.
 fn verdicts(outcome: &Outcome) -> String {
     let mut text = String::from(
         "## The advice on each draw\n\nA claim holds if the mean ratio of its policy is below that of each policy that it names. The columns show the policy, the best of the others and the 95 % interval of the \
@@ -317,7 +318,7 @@ fn verdicts(outcome: &Outcome) -> String {
     text
 }
 
-/// The columns of a verdict.
+/// Formats the columns of a verdict.
 fn shown(verdict: Verdict) -> String {
     let [low, high] = verdict.interval;
     let holds = match (verdict.holds, verdict.is_significant) {
@@ -331,7 +332,7 @@ fn shown(verdict: Verdict) -> String {
     )
 }
 
-/// All numbers of all rows: a row for each draw and policy.
+/// Writes all numbers of all rows as CSV, with a row for each draw and policy.
 pub fn csv(outcome: &Outcome) -> String {
     let mut text = String::new();
     for bench in std::iter::once(&outcome.public).chain(&outcome.fresh) {

@@ -1,6 +1,6 @@
-//! The claims of the paper about its own model, tested on the policy. The paper has no results, but twenty claims (w07-c01 to c20).
+//! The claims of the paper about its own model, checked on the policy. The paper has no results, but twenty claims (w07-c01 to c20).
 //!
-//! Each check shows the policy a few supersteps of its own making on `ufrgs` and reads its decision record; it says what it saw.
+//! Each check gives the policy a few constructed supersteps on `ufrgs`, reads its decision record, and returns the observation.
 
 use serde_json::Value;
 
@@ -14,23 +14,23 @@ use migsim_platform::{Platform, Profile};
 use migsim_policies::migbsp_2007::{Metrics, indexes};
 use migsim_policies::{MigBsp2007, MigBsp2007Config};
 
-/// A claim of the paper, judged.
+/// A claim of the paper with its verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
     /// Its number in the project's list of facts, `w07-c01` to `w07-c20`.
     pub id: &'static str,
-    /// Whether it is true of the policy.
+    /// Whether the claim is true for the policy.
     pub holds: bool,
     /// The observation.
     pub seen: String,
 }
 
-/// All claims of the paper, in order.
+/// Checks all claims of the paper, in order.
 pub fn claims() -> Vec<Claim> {
     CHECKS.iter().map(judge).collect()
 }
 
-/// One claim; `None` if there is none of that number.
+/// Checks one claim; `None` if there is no claim with this number.
 pub fn claim(id: &str) -> Option<Claim> {
     CHECKS.iter().find(|(known, _)| *known == id).map(judge)
 }
@@ -65,7 +65,7 @@ const CHECKS: [(&str, Check); 20] = [
     ("w07-c20", the_application_takes_no_part),
 ];
 
-/// Clusters of `ufrgs`, and their first hosts.
+/// Indices of clusters of `ufrgs`, and of their first hosts.
 const LABTEC: usize = 0;
 const CORISCO: usize = 1;
 const ICE: usize = 3;
@@ -73,7 +73,7 @@ const AQUARIO: usize = 4;
 const FIRST_OF_ICE: u32 = 42;
 const FIRST_OF_AQUARIO: u32 = 154;
 
-/// Processes on `ufrgs`, each with an image of 1 MB unless told otherwise.
+/// Processes on `ufrgs`, each with an image of 1 MB unless a check sets another size.
 struct Case {
     config: MigBsp2007Config,
     platform: Platform,
@@ -92,8 +92,8 @@ impl Case {
         }
     }
 
-    /// The first `count` calls, with the number of the superstep that each closes, from 1; every superstep lasts a second and measures
-    /// what `fill` says of it, counted from 1.
+    /// Returns the first `count` calls, each with the number of the superstep before it, from 1. Every superstep lasts a second and has the
+    /// measures that `fill` sets for it.
     fn calls(&self, count: usize, fill: impl Fn(usize, &mut Measures)) -> Vec<(usize, Decision)> {
         let mut policy = MigBsp2007::new(self.config.clone()).expect("options in range");
         let mut random = Stream::new(1, Purpose::Policy);
@@ -132,19 +132,19 @@ impl Case {
         calls
     }
 
-    /// The supersteps that the first `count` calls close.
+    /// Returns the supersteps before the first `count` calls.
     fn dates(&self, count: usize, fill: impl Fn(usize, &mut Measures)) -> Vec<usize> {
         let calls = self.calls(count, fill);
         calls.iter().map(|call| call.0).collect()
     }
 
-    /// The decision of the first call.
+    /// Returns the decision of the first call.
     fn call(&self, fill: impl Fn(usize, &mut Measures)) -> Decision {
         self.calls(1, fill).remove(0).1
     }
 }
 
-/// Three processes on Labtec that compute for these times \[s\].
+/// Makes three processes on Labtec that compute for these times \[s\].
 fn three(times: [f64; 3]) -> impl Fn(usize, &mut Measures) {
     move |_, measures| {
         for (process, time) in times.into_iter().enumerate() {
@@ -158,7 +158,7 @@ fn compute(measures: &mut Measures, process: usize, work: f64, time: f64) {
     measures.compute[process] = Seconds::of(time);
 }
 
-/// A process receives bytes from a cluster in a time \[s\].
+/// Lets a process receive bytes from a cluster in a time \[s\].
 fn receive(measures: &mut Measures, process: usize, cluster: usize, bytes: f64, time: f64) {
     *measures.traffic_mut(process, cluster) = Traffic {
         received: Bytes::of(bytes),
@@ -167,7 +167,7 @@ fn receive(measures: &mut Measures, process: usize, cluster: usize, bytes: f64, 
     };
 }
 
-/// An amount that is three times as large in every other superstep.
+/// Returns an amount that is three times as large in every other superstep.
 fn alternating(superstep: usize) -> f64 {
     if superstep.is_multiple_of(2) {
         3e9
@@ -176,13 +176,13 @@ fn alternating(superstep: usize) -> f64 {
     }
 }
 
-/// A term of a process, from the decision record.
+/// Reads a term of a process from the decision record.
 fn of_process(decision: &Decision, process: usize, key: &str) -> f64 {
     let terms = &decision.explained()["processes"][process][key];
     terms.as_f64().unwrap_or(f64::NAN)
 }
 
-/// A term of all clusters of a process.
+/// Reads a term of all clusters of a process.
 fn of_clusters(decision: &Decision, process: usize, key: &str) -> Vec<f64> {
     let explained = decision.explained();
     let all = explained["potentials"].as_array();
@@ -265,8 +265,8 @@ fn recent_supersteps_weigh_more() -> (bool, String) {
 }
 
 fn forecasts_are_forgotten_and_the_pattern_is_not() -> (bool, String) {
-    // The second interval has the supersteps 5 to 12. What alternates has Pproc = 1/4 after the first; begun anew, 7 errors of 8 would
-    // leave 1/8.
+    // The second interval has the supersteps 5 to 12. An alternating amount has Pproc = 1/4 after the first interval. If Pproc started
+    // again, 7 errors of 8 would leave 1/8.
     let calls = Case::new(&[0, 1]).calls(2, |superstep, measures| {
         let work = if superstep <= 4 { 1e9 } else { 4e9 };
         compute(measures, 0, work, 1.0);
@@ -295,7 +295,7 @@ fn the_slowest_process_has_ip_1() -> (bool, String) {
 }
 
 fn p_is_high_for_regular_and_slow() -> (bool, String) {
-    // A long interval: where it is 1, every forecast is the value itself and right.
+    // A long interval is needed: in an interval of 1, every forecast is the value itself and is correct.
     let mut case = Case::new(&[0, 1, 2]);
     case.config.alpha = 40;
     let decision = case.call(|superstep, measures| {
@@ -358,7 +358,7 @@ fn the_larger_side_counts() -> (bool, String) {
 }
 
 fn one_process_moves_instead_of_its_partners() -> (bool, String) {
-    // Three processes of ICE send to one of Labtec, the slowest of the four.
+    // Three processes of ICE send to a process of Labtec, which is the slowest of the four.
     let partners = [FIRST_OF_ICE, FIRST_OF_ICE + 1, FIRST_OF_ICE + 2];
     let mut hosts = vec![0];
     hosts.extend(partners);
@@ -459,7 +459,7 @@ fn each_process_has_a_pm_per_cluster() -> (bool, String) {
     )
 }
 
-/// A process of Labtec that exchanges with Aquario alone, and goes there.
+/// Makes a process of Labtec that exchanges messages only with Aquario, and returns the decision to move it there.
 fn drawn_to_aquario(case: &Case) -> Decision {
     case.call(|_, measures| {
         compute(measures, 0, 1e9, 1.0);
@@ -468,7 +468,7 @@ fn drawn_to_aquario(case: &Case) -> Decision {
 }
 
 fn the_first_host_with_memory_is_the_destination() -> (bool, String) {
-    // One host of Aquario is half loaded by others, so that the first of the list is the second of the cluster.
+    // One host of Aquario is half loaded by others, so that the second host of the cluster is first in the list.
     let aquario = FIRST_OF_AQUARIO as usize;
     let mut case = Case::new(&[0]);
     case.platform.hosts[aquario].speed_profile = Profile::new(vec![(0.0, 0.5)], None).ok();
@@ -496,7 +496,7 @@ fn links_inside_the_cluster_play_no_part() -> (bool, String) {
     case.platform.hosts[aquario].speed_profile = Profile::new(vec![(0.0, 0.5)], None).ok();
     let chosen = |case: &Case| drawn_to_aquario(case).migrations;
     let before = chosen(&case);
-    // The link of the second host becomes a thousand times slower.
+    // The link of the second host is made a thousand times slower.
     let to = before.first().map(|wanted| wanted.to);
     let route = to.and_then(|to| case.platform.route(HostId(0), to));
     let access: Option<LinkId> = route.and_then(|route| route.last);
@@ -511,7 +511,7 @@ fn links_inside_the_cluster_play_no_part() -> (bool, String) {
 }
 
 fn the_application_takes_no_part() -> (bool, String) {
-    // A workload is asked for work, messages and images; it has no method that knows of calls or placements.
+    // A workload only provides work, messages and images; it has no method that knows of calls or placements.
     let seen =
         "by construction: a workload says what it computes and sends, and knows of no policy";
     (true, seen.to_owned())
