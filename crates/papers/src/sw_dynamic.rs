@@ -341,7 +341,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         told(is_before && next == Some(114), dates)
     }),
     ("swd-c22", |runs, _| {
-        // When those that have moved to E compute for the last time.
+        // Find when the processes that have moved to E compute for the last time.
         let done = run(runs, (Some(25), 50, 4))?;
         let calls = done.calls(Scenario::Iii);
         let moves = calls.iter().flat_map(|call| &call.moves);
@@ -350,7 +350,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
             .results
             .get(Scenario::Iii)
             .map_or(&[][..], |run| &run.outcome.supersteps);
-        // p_i takes part in n supersteps, from the i-th on.
+        // Process p_i takes part in n supersteps, from the i-th on.
         let mut ends: Vec<f64> = there
             .filter_map(|one| {
                 let last = usize::try_from(one.process).ok()? + 50 - 2;
@@ -385,7 +385,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
             holds &= plan.messages.iter().all(is_next);
             messages += plan.messages.len();
         }
-        // 49 of 50 columns send in 50 supersteps each.
+        // Each of 49 of the 50 columns sends in 50 supersteps.
         told(holds && messages == 49 * 50, messages)
     }),
     ("swd-c25", |runs, _| {
@@ -410,7 +410,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         told(first == 43, first)
     }),
     ("swd-c27", |runs, _| {
-        // Little computation, large messages, and a slow link between the clusters.
+        // The processes compute little and send large messages, and the link between the clusters is slow.
         let case = |first: usize| two_clusters(runs, "10 Mbps", first, "1e6 instr");
         let times = [case(SLOW)?.1, case(FAST)?.1];
         told(times[1] > times[0], times.to_vec())
@@ -422,7 +422,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         told((times[1] / times[0] - 2.0).abs() < 1e-9, times.to_vec())
     }),
     ("swd-c29", |runs, _| {
-        // The same first call, with processes that pass the test of their pattern and with ones that fail it.
+        // The first call is compared for processes that pass the test of their pattern, and for processes that fail it.
         let of_margin = |delta: f64| -> Result<Vec<f64>, Error> {
             let case = of((Some(10), 25, 16)).with("policy.migbsp.delta", delta);
             let done = runs.run(&case)?;
@@ -442,7 +442,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         )
     }),
     ("swd-c30", |runs, _| {
-        // The highest PM of a process that is no candidate, over the least of a candidate: never above 1.
+        // Compute the highest PM of a process that is not a candidate over the lowest PM of a candidate; it must not exceed 1.
         let mut most = f64::MIN;
         for which in TOLD.into_iter().chain([STATIC]) {
             let done = run(runs, which)?;
@@ -485,11 +485,11 @@ const CLAIMS: &[(&str, Evaluation)] = &[
     ("swd-c34", |runs, _| {
         let done = run(runs, (Some(10), 50, 4))?;
         let evaluated = potentials(&done, Scenario::Iii, 0).count();
-        // 50 processes against the five Sets (section 2.2: n functions PM(i,j) for n Sets), not against 174 processors.
+        // PM is evaluated for 50 processes and the five Sets (section 2.2: n functions PM(i,j) for n Sets), not for 174 processors.
         told(evaluated == 50 * 5, evaluated)
     }),
     ("swd-c35", |runs, _| {
-        // At each call: did more supersteps pass the test than fail it, and did α grow, or fall?
+        // For each call, check whether more supersteps passed the test than failed it, and whether α grew or fell.
         let (mut against, mut grows, mut falls) = (0, 0, 0);
         for which in TOLD.into_iter().chain([STATIC]) {
             for call in run(runs, which)?.records(Scenario::Iii) {
@@ -503,7 +503,8 @@ const CLAIMS: &[(&str, Evaluation)] = &[
                 against += u32::from(next > before && unstable > stable);
             }
         }
-        // Without the second adaptation, and with it where what has not moved counts as no migration.
+        // Compare runs without and with the second adaptation. A call whose decided moves did not happen counts as a call without
+        // migration.
         let of_growth = |growth: &str| -> Result<usize, Error> {
             let case = of(STATIC)
                 .with("policy.migbsp.d_growth", growth)
@@ -563,7 +564,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
     }),
 ];
 
-/// α after an interval: each vote adds or takes one, not below the initial α.
+/// Computes α after an interval: each vote adds or subtracts one, and α stays at least at its initial value.
 fn voted(initial: u64, alpha: u64, votes: &str) -> u64 {
     votes.chars().fold(alpha, |alpha, vote| match vote {
         '+' => alpha + 1,
@@ -575,14 +576,14 @@ fn voted(initial: u64, alpha: u64, votes: &str) -> u64 {
 /// A term PM(i,j) of a call.
 #[derive(Clone, Debug)]
 struct Potential {
-    /// From 1.
+    /// The process, counted from 1.
     process: u64,
     cluster: String,
     compute_s: f64,
     total_s: f64,
 }
 
-/// All PM(i,j) of a call.
+/// Lists all PM(i,j) of a call.
 fn potentials(done: &Done, scenario: Scenario, call: usize) -> impl Iterator<Item = Potential> {
     let call = done.records(scenario).get(call);
     let terms = call.map(|call| call.decision.explained());
@@ -600,17 +601,17 @@ fn potentials(done: &Done, scenario: Scenario, call: usize) -> impl Iterator<Ite
     terms.into_iter().map(read)
 }
 
-/// The computation of p43 on D in a superstep as predicted, Pcomp·CTP, and as measured in the superstep of the call \[s\].
+/// Computation of p43 on D in a superstep \[s\]: predicted as Pcomp·CTP, and measured in the superstep of the call.
 #[derive(Clone, Copy, Debug)]
 struct Foreseen {
     foreseen_s: f64,
     measured_s: f64,
 }
 
-/// The part of its time that a process of D saves on E, at full and at half power: 1 - 1.6 GHz / 2.0 GHz.
+/// Share of its time that a process of D saves on E, at full and at half power: 1 - 1.6 GHz / 2.0 GHz.
 const SAVED_ON_E: f64 = 0.2;
 
-/// The call at 60 of 50 processes that always compute the same, with D and E at full and at half of their power.
+/// Simulates the call at 60 of 50 processes with constant work, with D and E at full power and at half power.
 fn same_work_at_two_clocks(runs: &Runs<'_>) -> Result<[Foreseen; 2], Error> {
     let one = |seconds: u64| -> Result<Foreseen, Error> {
         let case = of((Some(seconds), 50, 4))
@@ -635,11 +636,11 @@ fn same_work_at_two_clocks(runs: &Runs<'_>) -> Result<[Foreseen; 2], Error> {
     Ok([one(100)?, one(10)?])
 }
 
-/// A cluster of 500 MHz and one of 1 GHz (section 2.1).
+/// Indices of a cluster of 500 MHz and a cluster of 1 GHz (section 2.1).
 const SLOW: usize = 0;
 const FAST: usize = 1;
 
-/// Six processes that send in a chain, p1 in one of the two clusters and the others in the slow one; and their time \[s\].
+/// Simulates six processes that send in a chain, p1 in one of the two clusters and the others in the slow one; returns their time \[s\].
 fn two_clusters(
     runs: &Runs<'_>,
     between: &str,

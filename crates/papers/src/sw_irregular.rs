@@ -15,7 +15,7 @@ use migsim_base::error::Error;
 use migsim_bsp::Scenario;
 use migsim_workloads::{Plan, Workload};
 
-/// What is switched off by fit.
+/// Parts of the model that are switched off by fit.
 const SWITCHED_OFF: &str = "contention of the two directions of a link, and the transfer of the memory in t2. Corisco has 1.2 GHz instead of 1.0 GHz. A call costs nothing \
 but the rest of a least duration of its superstep (0.99 s, fitted): that price stands for the scheduling computation and messages that the text \
 names without a size";
@@ -36,19 +36,20 @@ pub(super) const PAPER: Paper = Paper {
 
 const ALPHA: &str = "policy.migbsp.alpha";
 
-/// Scenario i has no α; it shares the run of α = 2.
+/// Returns the run of a configuration. Scenario i has no α and shares the run of α = 2.
 fn case(config: &Config) -> Case {
     let case = Case::new("sw").with_given("workload.n", config, "n");
     let alpha = config.get("alpha").filter(|alpha| !alpha.is_null());
     case.with(ALPHA, alpha.cloned().unwrap_or_else(|| ALPHAS[0].into()))
 }
 
-/// Constants were fitted to the times of scenarios i and ii; those of scenario iii follow from published decisions, which were fitted.
+/// Whether a cell was used for the fit. Constants were fitted to the times of scenarios i and ii. Times of scenario iii follow from
+/// published decisions, which were also fitted.
 fn in_sample(cell: &Cell) -> bool {
     cell.config.get("scenario").and_then(Value::as_str) != Some("iii")
 }
 
-/// The run of an order and an initial α.
+/// Returns the run of an order and an initial α.
 fn run(runs: &Runs<'_>, n: u64, alpha: u64) -> Result<Arc<Done>, Error> {
     runs.run(&of_size(n, alpha))
 }
@@ -77,7 +78,7 @@ fn dates(calls: &Calls) -> Vec<u64> {
     calls.iter().map(|call| call.superstep).collect()
 }
 
-/// The call after which something moves first, or last.
+/// Returns the superstep before the first call with moves.
 fn first_move(calls: &Calls) -> Option<u64> {
     let mut moving = calls.iter().filter(|call| !call.moves.is_empty());
     moving.next().map(|call| call.superstep)
@@ -105,7 +106,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         told(most > 10.0, most)
     }),
     ("swi-c02", |runs, _| {
-        // "Acceptable" has no number: no more than the paper's own table has, give or take a point.
+        // "Acceptable" has no number. It is read as: at most one percentage point above the largest overhead in the paper's own table.
         let mut most = f64::MIN;
         for n in ORDERS {
             for alpha in ALPHAS {
@@ -142,7 +143,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         told(times[1] < times[0], times)
     }),
     ("swi-c09", |runs, _| {
-        // Slower than alone; p24 and p25 stay; and had they moved with the others at 24, it would have been faster.
+        // The run is slower than scenario i. Processes p24 and p25 stay. With them moved with the others at 24, it would have been faster.
         let done = run(runs, 25, 8)?;
         let stay = done
             .calls(Scenario::Iii)
@@ -164,7 +165,8 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         told(left == [19, 1], left)
     }),
     ("swi-c11", |runs, _| {
-        // 25x25, scenario i, supersteps 30 to 49: in each the last two processes are on Corisco, whose clock alone sets the time.
+        // For 25x25 in scenario i, the last two processes are on Corisco in each of the supersteps 30 to 49, so that its clock alone
+        // determines the time.
         let done = run(runs, 25, 2)?;
         let run = done.results.get(Scenario::I);
         let supersteps = run.map_or(&[][..], |run| &run.outcome.supersteps[29..]);
@@ -177,7 +179,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
                     / 1.2e9
                     / (dates.end.get() - dates.start.get())
             });
-        // What is left of a superstep are its messages.
+        // The rest of a superstep is its messages.
         let least = shares.fold(f64::MAX, f64::min);
         told(least > 0.95, least)
     }),
@@ -192,7 +194,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         told(first.is_sorted() && first[0] < first[4], first)
     }),
     ("swi-c15", |runs, _| {
-        // The share grows uniformly, but the sum over all processes does not stay when n grows.
+        // The share grows uniformly, but the sum over all processes changes with n.
         let mut totals = Vec::new();
         let mut grows = true;
         for n in ORDERS {
@@ -243,7 +245,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         told(moves_frontal && is_best, times)
     }),
     ("swi-c19", |runs, _| {
-        // "Good" has no number, and the paper's own gain at α = 16 is 0.1 %: all are positive.
+        // "Good" has no number, and the paper's own gain at α = 16 is 0.1 %. It is read as: all gains are positive.
         let gains = over(&ALPHAS, |alpha| gain(runs, 100, alpha))?;
         told(gains.iter().all(|&gain| gain > 0.0), gains)
     }),
@@ -276,7 +278,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         told(overheads.iter().all(|&overhead| overhead < 2.0), overheads)
     }),
     ("swi-c23", |runs, _| {
-        // "Satisfactory" has no number: what migrations gain is more than what the scheduler costs.
+        // "Satisfactory" has no number. It is read as: the gain of the migrations exceeds the cost of the scheduler.
         let mut pays = true;
         let gains = over(&ALPHAS, |alpha| {
             pays &= gain(runs, 200, alpha)? > overhead(runs, 200, alpha)?;
@@ -285,7 +287,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         told(pays, gains)
     }),
     ("swi-c24", |runs, _| {
-        // α doubles at each call when the test asks those that compute, and does not when it asks all.
+        // Check that α doubles at each call if the test covers only processes that compute, and not if it covers all processes.
         let dates_of = |population: &str| -> Result<Vec<u64>, Error> {
             let case = of_size(200, 2).with("policy.migbsp.population", population);
             Ok(dates(&runs.run(&case)?.calls(Scenario::Iii)))
@@ -316,7 +318,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         told(places == ["Aquario"], places)
     }),
     ("swi-c27", |runs, _| {
-        // The first call comes at 2, the first one that moves something later.
+        // The first call comes at 2, and the first call with moves comes later.
         let first = over(&ORDERS, |n| {
             Ok(first_move(&calls(runs, n, 2)?).map_or(f64::NAN, |superstep| superstep as f64))
         })?;
@@ -350,11 +352,11 @@ const CLAIMS: &[(&str, Evaluation)] = &[
                 .all(|message| message.to.0 == message.from.0 + 1);
             messages += plan.messages.len();
         }
-        // 49 of 50 columns send in 50 supersteps each.
+        // Each of 49 of the 50 columns sends in 50 supersteps.
         told(holds && messages == 49 * 50, messages)
     }),
     ("swi-c30", |runs, _| {
-        // By order, the highest PM of scenario ii, and how many migrations were decided there.
+        // For each order, collect the highest PM of scenario ii, and the number of migrations that it decided.
         let mut all = serde_json::Map::new();
         let mut holds = true;
         for n in ORDERS {
@@ -374,7 +376,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
     ("swi-c31", |runs, _| {
         let done = run(runs, 10, 2)?;
         let works = works_of_first(done.experiment.workload.as_ref());
-        // The paper cuts off: 287.5e5 is printed as 287e5.
+        // The paper truncates: 287.5e5 is printed as 287e5.
         let forecast = f64::midpoint(works[0], works[1]);
         told(
             works[1] == 565e5 && (forecast / 1e5).floor() == 287.0,
@@ -382,7 +384,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         )
     }),
     ("swi-c32", |runs, _| {
-        // PI against I in every superstep of an interval, wherever it begins.
+        // Compare PI with I in every superstep of an interval, for intervals that begin anywhere.
         let mut least = f64::MAX;
         for n in ORDERS {
             let works = works_of_first(run(runs, n, 2)?.experiment.workload.as_ref());
@@ -397,7 +399,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         told(least >= 0.5, least)
     }),
     ("swi-c33", |runs, _| {
-        // The α whose last migration comes last is the best one.
+        // The α with the latest last migration is the best one.
         let mut holds = true;
         let mut all = serde_json::Map::new();
         for n in ORDERS {
@@ -417,7 +419,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         told(holds, all)
     }),
     ("swi-c34", |runs, _| {
-        // The last processes of 25x25 moved at 30, while the same load in all is shifted to the last supersteps.
+        // The last processes of 25x25 move at 30, while the same total load is shifted to the last supersteps.
         let gains = over(&[0.5, 0.375, 0.25, 0.125, 0.001], |first| {
             let case = of_size(25, 2)
                 .with("workload.first_instructions", giga(first))
@@ -427,7 +429,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         told(rising(&gains), gains)
     }),
     ("swi-c35", |runs, _| {
-        // Hosts of Aquario on which something computes, by superstep, when nothing moves: 200x200.
+        // Count the hosts of Aquario on which a process computes, by superstep, if no process moves: 200x200.
         let done = run(runs, 200, 2)?;
         let platform = &done.experiment.platform.platform;
         let is_there = |process: usize| {
@@ -451,7 +453,7 @@ const CLAIMS: &[(&str, Evaluation)] = &[
         told(at == [0, 16, 20, 14, 0], at)
     }),
     ("swi-c36", |runs, _| {
-        // Without a cost of calls nothing is left of the overhead.
+        // Without a cost of calls, no overhead remains.
         let free = of_size(50, 2).with("costs.call.fixed", "0 s");
         let free = runs.run(&free)?.overhead();
         let paid = overhead(runs, 50, 2)?;
@@ -464,12 +466,12 @@ const CLAIMS: &[(&str, Evaluation)] = &[
                 .as_array()
                 .map_or(0, Vec::len)
         });
-        // 50 processes against the four Sets that are not their own, not against 174 processors.
+        // PM is evaluated for 50 processes and the four other Sets of each, not for 174 processors.
         told(evaluated == 50 * 4, evaluated)
     }),
 ];
 
-/// The plans of all supersteps.
+/// Lists the plans of all supersteps.
 pub(super) fn plans(workload: &dyn Workload) -> impl Iterator<Item = Plan> {
     (0..workload.supersteps()).map(|superstep| {
         let mut plan = Plan::default();
@@ -479,7 +481,7 @@ pub(super) fn plans(workload: &dyn Workload) -> impl Iterator<Item = Plan> {
     })
 }
 
-/// The work of the first process in each of its supersteps \[instructions\].
+/// Lists the work of the first process in each of its supersteps \[instructions\].
 fn works_of_first(workload: &dyn Workload) -> Vec<f64> {
     plans(workload)
         .map(|plan| plan.work[0].get())
@@ -491,7 +493,7 @@ fn giga(amount: f64) -> String {
     format!("{} instr", amount * 1e9)
 }
 
-/// The run in which exactly these processes move to Aquario, after this superstep.
+/// Simulates the run in which exactly these processes move to Aquario, after this superstep.
 fn forced(
     runs: &Runs<'_>,
     case: &Case,

@@ -50,7 +50,7 @@ pub struct Case {
     pub class: String,
     /// The name of its platform.
     pub platform: String,
-    /// Whether the network shaper delivered more than 5 % of its packets late.
+    /// Whether the measuring instrument delivered more than 5 % of its packets late.
     pub limited: bool,
     /// Median of its measured times \[s\].
     pub median_s: f64,
