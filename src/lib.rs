@@ -1,8 +1,8 @@
 //! A deterministic discrete-event simulator of BSP applications on clusters of clusters, in which a rescheduling policy
 //! migrates processes at barriers.
 //!
-//! It plays the part that `SimGrid`'s MSG module plays in the papers on MigBSP: an application runs under scenario i (application
-//! only), ii (the policy decides and its calls are paid, nothing moves) and iii (migrations happen and are paid).
+//! It takes the place of `SimGrid`'s MSG module in the papers on MigBSP: an application runs in scenario i (application only), in scenario
+//! ii (the policy decides and its calls are paid, no process moves) and in scenario iii (migrations happen and are paid).
 //!
 //! ```
 //! use migsim::prelude::*;
@@ -20,7 +20,7 @@
 //! ```text
 //! migsim (command) ──> papers ──> study ──> output ──> experiment ──> workloads, policies ──> bsp ──> engine ──> platform ──> base
 //! ```
-//! Each is a crate of its own and uses only those to its right. This one joins them and holds the command.
+//! Each crate uses only the crates to its right. This crate joins them and contains the command.
 //!
 //! | here | crate | what it is |
 //! |---|---|---|
@@ -32,18 +32,18 @@
 //! | [`policy`] | `policies` | MigBSP and its rivals |
 //! | [`experiment`], [`Registry`] | `experiment` | settings in, results of all scenarios out; policies, applications and loads by name |
 //! | [`output`], [`figure`] | `output` | run folder, summary, table, explanations, the report; charts for articles |
-//! | [`sweep`] | `study` | many runs: plans, rows that survive a kill, tables, pictures |
-//! | [`paper`] | `papers` | the papers: what they publish beside what is simulated; the study of rivals |
+//! | [`sweep`] | `study` | many runs: plans, rows that stay if the process is killed, tables, pictures |
+//! | [`paper`] | `papers` | the papers: published and simulated values; the study of rivals |
 //! | [`cli`] | - | the command |
 //!
 //! # Determinism
 //!
-//! The same input gives the same bytes: on any number of threads (runs are parallel, never the inside of a run), in any build
-//! profile. Nothing inside a run depends on a clock, on the environment, on addresses or on the order of a hash table; ties are
-//! broken by sequence numbers. The hash of all dates of a run stands in its manifest.
+//! The same input gives the same bytes, on any number of threads and in any build profile. Runs may be parallel, but a single run is not.
+//! No run depends on a clock, on the environment, on addresses or on the order of a hash table; ties are broken by sequence numbers. The
+//! hash of all event times of a run is in its manifest.
 #![forbid(unsafe_code)]
 
-/// So that examples written for users of the library can be put into it as they are.
+/// This alias lets examples that are written for users of the library be included unchanged.
 extern crate self as migsim;
 
 pub mod cli;

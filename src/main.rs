@@ -1,4 +1,4 @@
-//! The command `migsim`, a thin shell around the library.
+//! The command `migsim`, which only calls the library.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! The items that a policy, a strategy, a trigger, an application or a load of your own needs, and those that run it: `use migsim::prelude::*;`.
+//! The items that your own policy, strategy, trigger, application or load needs, and those that run it: `use migsim::prelude::*;`.
 
 pub use crate::Registry;
 pub use crate::bsp::Scenario;

@@ -1,4 +1,4 @@
-//! `migsim bench`: policies on the cases of a suite, each with a row to cite.
+//! `migsim bench`: runs policies on the cases of a suite, and prints a row to cite for each policy.
 
 use std::io::Write;
 use std::path::Path;
@@ -85,7 +85,7 @@ pub(super) fn bench(
     Ok(bench.error.is_none())
 }
 
-/// What the arguments ask for.
+/// Makes the request from the arguments.
 fn request(suite: Suite, arguments: &BenchArguments) -> Result<Request, Error> {
     let wrong = |message: String| Problem::new(message).source("--policies");
     let rivals = arguments.policies.as_deref().map(Spec::parse);

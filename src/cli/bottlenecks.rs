@@ -1,4 +1,4 @@
-//! `migsim bottlenecks`: what bounds the time of a run, found by running it again with one quantity changed at a time.
+//! `migsim bottlenecks`: finds what limits the speed of a run, by repeating the run with one quantity changed at a time.
 
 use std::io::Write;
 
@@ -57,7 +57,7 @@ pub(super) fn bottlenecks(
     print_result(out, form, || profile.to_json(), sheet)
 }
 
-/// The settings: those of a run folder, or those of the arguments.
+/// Returns the settings of a run folder, or those of the arguments.
 fn settings(
     registry: &Registry,
     arguments: &BottleneckArguments,
@@ -68,7 +68,7 @@ fn settings(
         return layers(registry, &arguments.settings, None);
     };
     let set = set_flags(registry, &arguments.settings)?;
-    // The scenario is a part of the question.
+    // The scenario selects a part of the run, and is no change of its settings.
     if let Some(flag) = set.into_iter().find(|flag| !flag.starts_with("--scenario")) {
         let problem = Problem::new("the settings of a finished run are fixed").source(flag);
         let hint = "leave the flag out, or name an experiment instead of a run folder";
@@ -81,7 +81,7 @@ fn settings(
     Ok(layers)
 }
 
-/// The options of the profile.
+/// Returns the options of the profile.
 fn wanted(arguments: &BottleneckArguments) -> Result<Wanted, Error> {
     let scenario = match ScenarioChoice::scenarios(&arguments.settings.scenario)[..] {
         [] => None,

@@ -1,4 +1,4 @@
-//! The command line with the flags and names of a registry: [`Arguments`] defines the common part, plug-ins add the rest.
+//! The command line with the flags and names of a registry: [`Arguments`] defines the common part, and plug-ins add their flags.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -18,16 +18,16 @@ use crate::experiment::{in_effect, shown};
 use crate::plugin::{FlagValues, OptionFlag};
 use crate::sweep::Spec;
 
-/// The definition of the command line for the plug-ins of `registry`.
+/// Defines the command line for the plug-ins of `registry`.
 ///
 /// # Errors
-/// The registry is at fault, or a flag of a plug-in has another meaning already.
+/// The registry is at fault, or a flag of a plug-in already has another meaning.
 pub(super) fn of_registry(registry: &Registry) -> Result<Command, Error> {
     of_command(registry, None)
 }
 
-/// The definition for a command line that begins with the subcommand `called`: the others lack the flags of plug-ins, which
-/// are half of the work.
+/// Defines a command line that begins with the subcommand `called`. The other subcommands lack the flags of plug-ins, because adding these
+/// flags is half of the work.
 ///
 /// # Errors
 /// As those of [`of_registry`].
@@ -49,8 +49,8 @@ pub(super) fn of_command(registry: &Registry, called: Option<&str>) -> Result<Co
     }
 }
 
-/// The definition for command lines that begin with the subcommand `called`, without its help and without the other subcommands: it takes
-/// a third of the time and reads the same lines. None for the subcommands that do not start by the thousand, or if the registry is at fault.
+/// Defines a command line that begins with the subcommand `called`, without help and without the other subcommands. It accepts the same
+/// lines in a third of the time. None for subcommands that are not started thousands of times, or if the registry is at fault.
 pub(super) fn lean(registry: &Registry, called: &str) -> Option<Command> {
     let bare = Command::new(called.to_owned());
     let inner = match called {
@@ -69,7 +69,7 @@ pub(super) fn lean(registry: &Registry, called: &str) -> Option<Command> {
     Some(command.subcommand_required(true))
 }
 
-/// The same under the name of the program that was called, which a user's crate may choose.
+/// Renames the command to the program that was called; the crate of a user may choose the name.
 pub(super) fn named(command: Command, program: Option<&OsString>) -> Command {
     let stem = program.and_then(|path| Path::new(path).file_stem()?.to_str());
     match stem {
@@ -78,7 +78,7 @@ pub(super) fn named(command: Command, program: Option<&OsString>) -> Command {
     }
 }
 
-/// The flags that `-h` and `--help` show of each command that takes settings, in this order. `--help-all` shows all flags.
+/// The flags that `-h` and `--help` show for each command with settings, in this order. `--help-all` shows all flags.
 const USUAL: [(&str, &[&str]); 9] = [
     (
         "run",
@@ -166,16 +166,16 @@ const USUAL: [(&str, &[&str]); 9] = [
     ),
 ];
 
-/// The id of the flag that prints the help on all flags.
+/// The id of the flag that prints the help for all flags.
 const HELP_ALL: &str = "help-all";
 
-/// Whether a command line asks for the help on all flags.
+/// Whether a command line requests the help for all flags.
 pub(super) fn asks_for_all(typed: &[OsString]) -> bool {
     let mut words = typed.iter().take_while(|word| *word != "--");
     words.any(|word| word == "--help-all")
 }
 
-/// Hides all but the [`USUAL`] flags from `-h` and `--help`.
+/// Hides all flags except the [`USUAL`] ones from `-h` and `--help`.
 pub(super) fn with_brief_help(command: Command) -> Command {
     let command = command.mut_subcommands(with_brief_help);
     let name = command.get_name();
@@ -206,12 +206,12 @@ pub(super) fn with_brief_help(command: Command) -> Command {
         .after_long_help(examples)
 }
 
-/// The additions of a registry to the commands that take settings.
+/// The flags and names that a registry adds to the commands with settings.
 struct Flags<'r> {
     workloads: Vec<&'static OptionFlag>,
     policies: Vec<&'static OptionFlag>,
     registry: &'r Registry,
-    /// The defaults of the policies' flags by name, which help shows; found once for all commands.
+    /// The defaults of the policies' flags by name, for help; determined once for all commands.
     defaults: OnceCell<BTreeMap<&'static str, Option<String>>>,
 }
 
@@ -225,7 +225,7 @@ impl<'r> Flags<'r> {
         }
     }
 
-    /// All flags that plug-ins declare.
+    /// Lists all flags that plug-ins declare.
     fn all(&self) -> impl Iterator<Item = &'static OptionFlag> {
         self.workloads.iter().chain(&self.policies).copied()
     }
@@ -239,7 +239,7 @@ impl<'r> Flags<'r> {
             command.mut_subcommand(name, |inner| self.add_to(inner, problems))
         });
         if command.get_arguments().all(|arg| arg.get_id() != POLICY) {
-            return command; // it takes no settings
+            return command; // this command takes no settings
         }
         for flag in self.all().filter(|flag| is_taken(&command, flag.name)) {
             let name = flag.name;
@@ -254,7 +254,7 @@ impl<'r> Flags<'r> {
         }
     }
 
-    /// Adds the flags behind those that choose an application and a policy, and the names that shells are offered.
+    /// Adds the flags after those that choose an application and a policy, and adds the names for shell completion.
     fn add(&self, command: Command) -> Command {
         let mut order: Vec<String> = Vec::new();
         for arg in command.get_arguments() {
@@ -301,7 +301,8 @@ impl<'r> Flags<'r> {
         })
     }
 
-    /// The value of a policy's flag if it is not given: on a platform that no paper used, and the papers' if that is another one.
+    /// Returns the default of a policy's flag on a platform that no paper used, and the default on the platforms of the papers if it
+    /// differs.
     fn defaults(&self, flag: &OptionFlag) -> Option<&String> {
         let all = self.defaults.get_or_init(|| {
             let mut all = BTreeMap::new();
@@ -326,7 +327,7 @@ impl<'r> Flags<'r> {
         all.get(flag.name)?.as_ref()
     }
 
-    /// A flag that names plug-ins offers their names to shells.
+    /// Adds the names of plug-ins to a flag that selects one, for shell completion.
     fn offering(&self, arg: Arg) -> Arg {
         let registry = self.registry;
         match arg.get_id().as_str() {
@@ -339,13 +340,13 @@ impl<'r> Flags<'r> {
     }
 }
 
-/// The flags that name plug-ins.
+/// The flags that select plug-ins.
 const APPLICATION: &str = "app";
 const POLICY: &str = "policy";
 const TRIGGER: &str = "trigger";
 const LOAD: &str = "load";
 
-/// The id of a flag as people type it, without the mark of plug-ins.
+/// Returns the id of a flag as users type it, without the mark of plug-ins.
 fn plain(id: &str) -> &str {
     id.strip_prefix(MARK).unwrap_or(id)
 }
@@ -360,7 +361,7 @@ fn is_taken(command: &Command, name: &str) -> bool {
     longs.any(|long| long == name) || ["help", HELP_ALL, "version"].contains(&name)
 }
 
-/// A flag of a plug-in.
+/// Defines a flag of a plug-in.
 fn arg(flag: &OptionFlag) -> Arg {
     let shown = match flag.value_name {
         "" => flag.name.to_ascii_uppercase(),

@@ -1,4 +1,4 @@
-//! `migsim compare`: several policies on one application, from best to worst, and what follows from it.
+//! `migsim compare`: ranks policies on one application, and prints a verdict.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -90,7 +90,7 @@ pub(super) fn compare(
     Ok(say_failed((&plan, &store), errors))
 }
 
-/// Searches for the bounds, plans, calls and static starts that the arguments ask for.
+/// Does the searches for bounds, plans, calls and static starts that the arguments request.
 fn looked_for(
     arguments: &CompareArguments,
     planned: (&Sweep, &Plan),
@@ -107,7 +107,7 @@ fn looked_for(
     Ok(known)
 }
 
-/// Tells of runs that failed; whether none did.
+/// Reports runs that failed; returns whether all succeeded.
 fn say_failed((plan, store): (&Plan, &Store), errors: &mut dyn Write) -> bool {
     let failed: Vec<&String> = plan
         .runs
@@ -124,7 +124,7 @@ fn say_failed((plan, store): (&Plan, &Store), errors: &mut dyn Write) -> bool {
     failed.is_empty()
 }
 
-/// Refuses flags that would change a run which is done.
+/// Refuses flags that would change a finished run.
 fn refuse_settings(registry: &Registry, arguments: &CompareArguments) -> Result<(), Error> {
     let settings = &arguments.varied.settings;
     let set = set_flags(registry, settings)?.into_iter();
@@ -147,7 +147,7 @@ fn refuse_settings(registry: &Registry, arguments: &CompareArguments) -> Result<
     Ok(())
 }
 
-/// Compares run folders, as far as these hold it.
+/// Compares run folders, as far as their data allow.
 fn folders(
     registry: &Registry,
     arguments: &CompareArguments,
@@ -194,14 +194,14 @@ fn folders(
     print_result(out, form, || json, || sheet(&comparison))
 }
 
-/// The numbers beside a run that is compared as it is.
+/// Collects the numbers of a finished run that its rows lack.
 fn judged(
     registry: &Registry,
     arguments: &CompareArguments,
     folder: &Folder,
     limits: Limits,
 ) -> Judged {
-    // Files that have changed since then have another bound.
+    // A file that has changed since the run would give another bound.
     let known = again(registry, &folder.path, &folder.run, limits).ok();
     let starts = folder.run.static_starts.iter();
     let starts = starts.filter(|_| !arguments.no_static_starts);
@@ -216,7 +216,7 @@ fn judged(
     }
 }
 
-/// The sweep of the policies.
+/// Makes the sweep of the policies.
 fn sweep_of(registry: &Registry, arguments: &CompareArguments) -> Result<Sweep, Error> {
     let settings = &arguments.varied.settings;
     for (flag, is_given, hint) in [
@@ -269,10 +269,10 @@ fn sweep_of(registry: &Registry, arguments: &CompareArguments) -> Result<Sweep, 
     Ok(sweep)
 }
 
-/// So many policies have a run on the page.
+/// Maximum number of policies whose runs are on the page.
 const EXAMPLES: usize = 8;
 
-/// The page, with a run of the first seed for each of the best policies.
+/// Makes the page, with a run of the first seed for each of the best policies.
 fn page(
     (sweep, plan): (&Sweep, &Plan),
     (limits, common): (Limits, &Common),
@@ -313,7 +313,7 @@ fn page(
     ))
 }
 
-/// From best to worst, and the verdict.
+/// Makes the table of the policies and the verdict.
 fn sheet(comparison: &Comparison) -> Sheet {
     let mut sheet = Sheet::default();
     sheet.table(table(comparison));
@@ -328,7 +328,7 @@ fn sheet(comparison: &Comparison) -> Sheet {
     sheet
 }
 
-/// From best to worst.
+/// Makes the table of the policies, the best first.
 fn table(comparison: &Comparison) -> Table {
     let mut columns = vec![
         numbers("rank", "rank"),
@@ -356,7 +356,7 @@ fn table(comparison: &Comparison) -> Table {
         columns.push(numbers("straight returns", "straight_returns"));
     }
     let mut table = Table::new("policies", "", &columns);
-    // The runs themselves are a row already if they start best.
+    // If the runs already have the best start, it needs no row of its own.
     let mut start = comparison.static_start.as_ref().filter(|one| !one.is_own);
     for one in standings {
         if let Some(best) = start.take_if(|best| best.makespan.mean < one.makespan.mean) {
@@ -371,11 +371,11 @@ fn table(comparison: &Comparison) -> Table {
     table
 }
 
-/// The columns that a table has only if something stands in them.
+/// The columns that a table has only if they contain values.
 struct Shown {
-    /// What triggers are behind the best calls that are known.
+    /// The distance of triggers from the best known calls.
     calls: bool,
-    /// Moves straight back; on the platforms of the papers JSON alone has them.
+    /// Moves straight back; on the platforms of the papers only the JSON output has them.
     returns: bool,
 }
 
@@ -383,14 +383,14 @@ fn number(value: f64) -> Cell {
     Cell::value(value, short(value))
 }
 
-/// A mean with half of its interval, if there is one.
+/// Formats a mean with half the width of its interval, if there is one.
 fn optional(sample: Option<Sample>) -> Cell {
     sample.map_or_else(Cell::empty, |sample| {
         Cell::value(sample.mean, sample.shown())
     })
 }
 
-/// A gain: green, or a loss: red.
+/// Formats a gain in green, or a loss in red.
 fn gained(gain: Option<Sample>) -> Cell {
     optional(gain).in_tone(match gain.map_or(0.0, |gain| gain.mean) {
         0.05.. => Tone::Good,
@@ -399,7 +399,7 @@ fn gained(gain: Option<Sample>) -> Cell {
     })
 }
 
-/// The row of a policy.
+/// Makes the row of a policy.
 fn row(rank: Cell, one: &Standing, shown: &Shown) -> Vec<Cell> {
     let mut row = vec![
         rank,
@@ -423,7 +423,7 @@ fn row(rank: Cell, one: &Standing, shown: &Shown) -> Vec<Cell> {
     row
 }
 
-/// The row of the best static start: no policy, so that it has no rank and no calls.
+/// Makes the row of the best static start. It is not a policy, so that it has no rank and no calls.
 fn row_of_start(start: &StaticStanding, shown: &Shown) -> Vec<Cell> {
     let mut row = vec![
         Cell::empty(),

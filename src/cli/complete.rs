@@ -1,4 +1,4 @@
-//! Shell completion for arguments that accept other values, too: `--platform` offers built-in platforms and files.
+//! Shell completion for arguments that accept names and other values: `--platform` offers built-in platforms and files.
 
 use std::ffi::OsStr;
 
@@ -10,28 +10,28 @@ use clap_complete::Shell;
 
 use crate::{engine, experiment, paper, platform};
 
-/// The argument that stands for the rules of each paper applied to every other.
+/// The argument for the study that applies the rules of each paper to every other.
 pub(super) const READINGS: &str = "one-reading";
 
-/// The argument that stands for what a reviewer asks of all reproductions.
+/// The argument for the audit of all reproductions.
 pub(super) const AUDIT: &str = "audit";
 
-/// The study of measured programs.
+/// The argument for the study of measured programs.
 pub(super) const REALITY: &str = "reality";
 
-/// The applications of the papers on Grid'5000.
+/// The argument for the papers' applications on Grid'5000.
 pub(super) const GRID: &str = "grid5000";
 
-/// The stored calls of the authors' own program.
+/// The argument for the stored calls of the authors' program.
 pub(super) const AUTHORS: &str = "authors-2015";
 
-/// The study of rivals.
+/// The argument for the study of rivals.
 pub(super) const RIVALS: &str = "rivals";
 
-/// The studies beside the papers.
+/// The arguments for studies beside the papers.
 pub(super) const STUDIES: [&str; 6] = [READINGS, AUDIT, RIVALS, REALITY, GRID, AUTHORS];
 
-/// Reads a value as `P` does, and offers names to shells.
+/// A parser that reads a value as `P` does, and offers names to shells.
 #[derive(Clone, Debug)]
 pub(super) struct Offering<P> {
     parser: P,
@@ -62,7 +62,7 @@ pub(super) fn texts(names: impl IntoIterator<Item = &'static str>) -> Offering<S
     }
 }
 
-/// Reads one of some names as the value beside it; help and shells list the names.
+/// Makes a parser that maps each of some names to a value; help and shells list the names.
 pub(super) fn one_of<T: Copy + Send + Sync + 'static>(
     choices: &'static [(&'static str, T)],
 ) -> impl TypedValueParser<Value = T> {
@@ -106,8 +106,8 @@ fn experiment_names() -> Vec<&'static str> {
     experiment::built_in_names().collect()
 }
 
-/// The completions of `command` for a shell. Where platforms and experiments are offered by name, files are offered as well, which the
-/// generator knows for no argument that has names.
+/// Writes the completions of `command` for a shell. Arguments that accept names of platforms and experiments also offer files, which the
+/// generator does not support for arguments with names.
 pub(super) fn script(shell: Shell, command: &mut Command) -> String {
     let mut text = Vec::new();
     let name = command.get_name().to_owned();
@@ -117,7 +117,7 @@ pub(super) fn script(shell: Shell, command: &mut Command) -> String {
         text = with_files(shell, &text, &names);
     }
     if shell == Shell::Fish {
-        // The generator leaves out arguments without a flag.
+        // The generator leaves out arguments that are not flags.
         let known = name.replace('-', "_");
         for one in command.get_subcommands() {
             let condition = format!("__fish_{known}_using_subcommand {}", one.get_name());
@@ -131,7 +131,7 @@ pub(super) fn script(shell: Shell, command: &mut Command) -> String {
     text
 }
 
-/// The offers of fish for the arguments of a command that have no flag.
+/// Writes the completions of fish for the arguments of a command that are not flags.
 fn fish_places(name: &str, command: &Command, condition: &str) -> String {
     let places = command.get_positionals();
     let names = places.flat_map(Arg::get_possible_values);

@@ -1,4 +1,4 @@
-//! `migsim decide`: what would each policy do at a barrier that a file describes, or each trigger with a history of loads?
+//! `migsim decide`: prints the decision of each policy at a barrier from a file, or of each trigger for a history of loads.
 
 use std::io::Write;
 
@@ -77,14 +77,14 @@ pub(super) fn decide(
     print(out, &sheet.render(Form::Table))
 }
 
-/// The question about each case.
+/// The question to answer for each case.
 #[derive(Debug)]
 struct Question<'r> {
     registry: &'r Registry,
     asked: Asked,
 }
 
-/// The answer for a case.
+/// The answer to the question for a case.
 #[derive(Debug)]
 enum Answer {
     Barrier(Box<Snapshot>, Verdict),
@@ -116,14 +116,14 @@ impl Question<'_> {
         })
     }
 
-    /// Refuses policies that decide from the course of a run, unless the barrier has their decision.
+    /// Refuses policies whose decisions depend on the course of a run, unless the file contains their decision.
     fn check_history(&self, snapshot: &Snapshot) -> Result<(), Error> {
         for named in &self.asked.named {
             let name = named.split('/').next().unwrap_or(named);
             let entry = self.registry.policies().find(name);
             let is_known = entry.is_ok();
             let is_kept = snapshot.decided().iter().any(|(one, _)| one == named);
-            // What is unknown is reported later on.
+            // An unknown name is reported later.
             if is_kept || entry.is_ok_and(|entry| entry.is_strategy()) || !is_known {
                 continue;
             }
@@ -141,7 +141,7 @@ impl Question<'_> {
         Ok(())
     }
 
-    /// Refuses policies and options where there is nothing to choose.
+    /// Refuses flags that choose policies and options if there is nothing to choose.
     fn refuse(&self, why: &str) -> Result<(), Error> {
         if self.asked.named.is_empty() && self.asked.settings.is_empty() {
             return Ok(());
@@ -222,7 +222,7 @@ impl Answer {
     }
 }
 
-/// A row of the JSON answer.
+/// Makes a row of the JSON answer.
 fn row(judged: &Judged, verdict: &Verdict, snapshot: &Snapshot) -> Value {
     let mut row = json!({
         "policy": judged.choice.name,
@@ -241,7 +241,7 @@ fn row(judged: &Judged, verdict: &Verdict, snapshot: &Snapshot) -> Value {
     with_original(row, judged.choice.original)
 }
 
-/// The same with the original program that decides so, if there is one.
+/// Adds the original program that makes the same decision, if there is one.
 fn with_original(mut row: Value, original: &str) -> Value {
     if !original.is_empty() {
         row["original"] = json!(original);
@@ -249,7 +249,7 @@ fn with_original(mut row: Value, original: &str) -> Value {
     row
 }
 
-/// A number with six digits.
+/// Formats a number with six digits.
 fn short(value: f64) -> String {
     let text = format!("{value:.6}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
@@ -310,10 +310,10 @@ fn show_barrier(snapshot: &Snapshot, verdict: &Verdict, sheet: &mut Sheet) {
     }
 }
 
-/// The most moves that are listed.
+/// Maximum number of moves that are listed.
 const MOST_MOVES: usize = 20;
 
-/// Lists the moves of a decision by the names of hosts, if the barrier names them.
+/// Lists the moves of a decision by the names of hosts, if the file names them.
 fn show_moves(snapshot: &Snapshot, judged: &Judged, sheet: &mut Sheet) {
     let moved = snapshot.moved(&judged.assignment.hosts);
     if snapshot.named_hosts().is_none() || moved.is_empty() {
@@ -330,7 +330,7 @@ fn show_moves(snapshot: &Snapshot, judged: &Judged, sheet: &mut Sheet) {
     }
 }
 
-/// From the least time to the largest; of equal ones those that move fewer first, then as in the table.
+/// Sorts decisions by predicted time; of equal ones, those with fewer moves first, then in the order of the table.
 fn ranked(judged: &[Judged]) -> Vec<&Judged> {
     let mut ranked: Vec<&Judged> = judged.iter().collect();
     ranked.sort_by(|a, b| {
@@ -365,7 +365,7 @@ fn sentence(best: &Judged, verdict: &Verdict, processes: usize) -> String {
     )
 }
 
-/// `2 of 4 processes move`.
+/// Formats a number of moves: `2 of 4 processes move`.
 fn moves(moves: usize, processes: usize) -> String {
     let verb = of_number(moves as u64, ["moves", "move"]);
     format!("{moves} of {} {verb}", counted(processes, "process"))
@@ -414,7 +414,7 @@ fn show_history(history: &History, told: &[(Choice, Told)], sheet: &mut Sheet) {
     }
 }
 
-/// `balanced before supersteps 7 and 15, counted from 0`.
+/// Formats the supersteps of calls: `balanced before supersteps 7 and 15, counted from 0`.
 fn at_supersteps(balances: &[usize]) -> String {
     match balances {
         [] => "never balanced".to_owned(),
@@ -426,7 +426,7 @@ fn at_supersteps(balances: &[usize]) -> String {
     }
 }
 
-/// The most supersteps that a line lists.
+/// Maximum number of supersteps that a line lists.
 const MOST_LISTED: usize = 12;
 
 fn listed(balances: &[usize]) -> String {

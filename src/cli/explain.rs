@@ -1,4 +1,5 @@
-//! `migsim explain`: answers a question about a run, or gives an overview of its calls; runs an experiment first if need be.
+//! `migsim explain`: answers a question about a run, or prints an overview of its calls; first runs the experiment if no run folder is
+//! given.
 
 use std::io::Write;
 use std::path::Path;
@@ -95,7 +96,7 @@ pub(super) fn explain(
     }
 }
 
-/// Says why a superstep took its time, by a run of the scenario that records its critical path.
+/// Explains the time of a superstep with a run of the scenario that records its critical path.
 fn why_so_long(
     registry: &Registry,
     arguments: &ExplainArguments,
@@ -121,7 +122,7 @@ fn why_so_long(
     })
 }
 
-/// The folder that is named, if it is one.
+/// Returns the folder in the arguments, if they name one.
 fn folder(arguments: &ExplainArguments) -> Option<&Path> {
     let named = arguments.settings.experiment.as_deref();
     named.filter(|path| path.is_dir())
@@ -136,10 +137,10 @@ fn bar(experiment: &Experiment, runs: u64) -> Bar {
     }
 }
 
-/// The experiment of a run folder, ready to be done again with decisions that are forced.
+/// Loads the experiment of a run folder, so that it can run again with forced decisions.
 ///
 /// # Errors
-/// It cannot be read, or one of its files has changed since the run.
+/// The experiment cannot be read, or one of its files has changed since the run.
 pub(super) fn again(
     registry: &Registry,
     folder: &Path,
@@ -165,7 +166,8 @@ pub(super) fn again(
     Ok(experiment)
 }
 
-/// The run: read, if a folder is named, else done now, with scenario i to compare; then also what was run.
+/// Returns the run: reads it from a folder, or simulates it with scenario i for comparison. In the second case, also returns the
+/// experiment.
 fn run(
     registry: &Registry,
     arguments: &ExplainArguments,
@@ -173,7 +175,7 @@ fn run(
     let settings = &arguments.settings;
     if let Some(folder) = folder(arguments) {
         let set = set_flags(registry, settings)?;
-        // The scenario is a part of the question.
+        // The scenario selects a part of the run, and is no change of its settings.
         if let Some(flag) = set.into_iter().find(|flag| !flag.starts_with("--scenario")) {
             let problem = Problem::new("the settings of a finished run are fixed").source(flag);
             let hint = "leave the flag out, or name an experiment instead of a run folder";

@@ -83,12 +83,12 @@ pub(super) fn trace(
     Ok(())
 }
 
-/// A share in percent with one decimal, and without the sign of a zero.
+/// Formats a share in percent with one decimal; a zero has no sign.
 fn in_percent(share: f64) -> f64 {
     (1e3 * share).round() / 10.0 + 0.0
 }
 
-/// Makes a trace of more processes than were recorded, and says how far it can be believed.
+/// Makes a trace with more processes than were recorded, and states its expected accuracy.
 fn extrapolated(
     arguments: &TraceExtrapolateArguments,
     out: &mut dyn Write,
@@ -180,8 +180,8 @@ fn lb_data(
     Ok(())
 }
 
-/// The command that runs an experiment once more, with its application read from the file `trace`: what the trace does not say stands
-/// behind it, on top of the built-in experiment that leaves least to say. `None` if no flags can say it.
+/// Returns a command that runs the experiment again with its application from the file `trace`. Its flags give the settings that the trace
+/// does not contain, above the built-in experiment that needs the fewest flags. `None` if flags cannot express the settings.
 fn again(experiment: &Experiment, trace: &str, limits: Limits) -> Option<String> {
     let shared = Shared::default();
     let difference = |base| difference(experiment, base, (limits, &shared));
@@ -206,7 +206,8 @@ fn again(experiment: &Experiment, trace: &str, limits: Limits) -> Option<String>
     Some(words.join(" "))
 }
 
-/// The settings of an experiment that differ from the built-in experiment `base` (none: that of traces), and that a trace does not say.
+/// Lists the settings of an experiment that differ from the built-in experiment `base` (none: that of traces) and that a trace does not
+/// contain.
 fn difference(
     experiment: &Experiment,
     base: Option<&str>,
@@ -222,7 +223,7 @@ fn difference(
         .into_iter()
         .collect();
     let resolved = |found: &[(String, Value)]| {
-        // The smallest application stands for the trace.
+        // The smallest application takes the place of the trace.
         let mut flags = vec![
             flag("platform", json!(experiment.config.platform)),
             flag("workload.app", json!("synthetic")),
@@ -237,7 +238,7 @@ fn difference(
             .map(|experiment| experiment.resolved)
     };
     let wanted = &experiment.resolved;
-    // What these keys say decides which others there are.
+    // Compare these keys first, because the existence of other keys depends on them.
     let base = resolved(&found).ok()?;
     for key in ["policy.name", "network.model", "load"] {
         let value = lookup(wanted, key);
@@ -252,7 +253,7 @@ fn difference(
         }
     }
     let again = resolved(&found).ok()?;
-    // What the experiment leaves open, the built-in one must not say.
+    // If the experiment leaves a key open, the built-in experiment must not set it.
     let is_right = |(key, value): &(String, &Value)| match lookup(wanted, key) {
         Some(value_wanted) => is_told(key) || value_wanted == *value,
         None => is_told(key) && !key.starts_with("runtime."),
@@ -263,7 +264,7 @@ fn difference(
         .then_some(found)
 }
 
-/// Whether a trace, or its command, says what stands under a key, or it means nothing to a run.
+/// Whether a trace or its command already gives the value of a key, or the key has no effect on a run.
 fn is_told(key: &str) -> bool {
     const TOLD: [&str; 11] = [
         "$schema",

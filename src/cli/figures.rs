@@ -1,4 +1,4 @@
-//! Files of figures, which several commands write.
+//! Writes the files of figures for several commands.
 
 use std::io::Write;
 use std::path::Path;
@@ -8,13 +8,13 @@ use crate::error::{Error, Problem};
 use crate::figure::{Figure, Format, Style};
 use crate::output::{Cell, Form, Sheet, Table, cannot_write, words, write_file};
 
-/// The word that asks for the names of the figures instead of one of them.
+/// The word that requests the names of the figures instead of a figure.
 const LIST: &str = "list";
 
-/// Whether `--figure` asks for the names, without an option that only drawings have.
+/// Whether `--figure` requests the names, without an option that applies only to drawings.
 ///
 /// # Errors
-/// The option `drawn` is given, too.
+/// The option `drawn` is also given.
 pub(super) fn is_list(wanted: &str, drawn: Option<&str>) -> Result<bool, Error> {
     match (wanted == LIST, drawn) {
         (true, Some(option)) => Err(Problem::new("the list of figures is printed, not drawn")
@@ -25,7 +25,7 @@ pub(super) fn is_list(wanted: &str, drawn: Option<&str>) -> Result<bool, Error> 
     }
 }
 
-/// Prints the names of figures, with a sentence about each.
+/// Prints the names of figures, each with a sentence about it.
 pub(super) fn print_list(list: &[(&str, &str)], out: &mut dyn Write) -> Result<(), Error> {
     let columns = [words("figure", "figure"), words("content", "content")];
     let mut table = Table::new("figures", "", &columns).without_headings();
@@ -37,7 +37,7 @@ pub(super) fn print_list(list: &[(&str, &str)], out: &mut dyn Write) -> Result<(
     print(out, &sheet.render(Form::Table))
 }
 
-/// Writes figures into a folder, each under its name, and says which files these are.
+/// Writes each figure into a file of a folder, and prints the names of these files.
 pub(super) fn write_figures(
     figures: &[Figure],
     folder: &Path,

@@ -1,7 +1,7 @@
 //! Ctrl-C (SIGINT) during a command: reports the results that are kept and exits with 130.
 //!
-//! At any other time, and a second time, it ends the process at once, as if this file did not exist. Where the signal is ignored from the
-//! start (`nohup`, a script in the background), it stays so.
+//! At any other time, and the second time, the signal ends the process at once, as without this module. If the signal is ignored when the
+//! process starts (`nohup`, a script in the background), it stays ignored.
 
 use std::io::Write as _;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -10,10 +10,10 @@ use std::sync::{Arc, OnceLock};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
-/// The exit code that a shell reports of a process ended by the signal: 128 + 2.
+/// Exit code that a shell reports for a process ended by the signal: 128 + 2.
 const EXIT_CODE: i32 = 128 + SIGINT;
 
-/// The signals that ask a command to end: of a terminal, of a batch system, and of a terminal that is closed.
+/// The signals that ask a command to end: from a terminal, from a batch system, and when a terminal is closed.
 #[cfg(unix)]
 const ENDS: [i32; 3] = [SIGINT, SIGTERM, signal_hook::consts::SIGHUP];
 /// The signals that ask a command to end.
@@ -23,20 +23,20 @@ const ENDS: [i32; 2] = [SIGINT, SIGTERM];
 /// The flags that the signal changes.
 #[derive(Debug)]
 struct Flags {
-    /// Whether it has come.
+    /// Whether the signal has arrived.
     is_asked: Arc<AtomicBool>,
-    /// Whether nobody watches.
+    /// Whether no command is watching for the signal.
     is_idle: Arc<AtomicBool>,
 }
 
-/// Holds the signal off for as long as it lives: who made it asks whether it has come.
+/// Holds the signal back while it lives; its owner asks whether the signal has arrived.
 #[derive(Debug)]
 pub(super) struct Watch(&'static Flags);
 
-/// Whether the signal is the business of the program around.
+/// Whether the surrounding program handles the signal.
 static IS_LEFT_ALONE: AtomicBool = AtomicBool::new(false);
 
-/// Leaves Ctrl-C to the program that runs commands inside it, from now on.
+/// Leaves Ctrl-C from now on to the program that runs commands inside it.
 ///
 /// ```
 /// migsim::cli::leave_signals_alone(); // commands that follow install no handlers
@@ -46,7 +46,7 @@ pub fn leave_signals_alone() {
 }
 
 impl Watch {
-    /// Begins to watch; none where the signal is ignored, cannot be caught or is left alone.
+    /// Begins to watch; none if the signal is ignored, cannot be caught, or is left to the surrounding program.
     pub(super) fn begin() -> Option<Self> {
         static FLAGS: OnceLock<Option<Flags>> = OnceLock::new();
         if IS_LEFT_ALONE.load(Ordering::SeqCst) {
@@ -57,7 +57,7 @@ impl Watch {
         Some(Self(flags))
     }
 
-    /// Whether the signal has come.
+    /// Whether the signal has arrived.
     pub(super) fn is_asked(&self) -> bool {
         self.0.is_asked.load(Ordering::SeqCst)
     }
@@ -78,7 +78,7 @@ impl Flags {
         if is_ignored(SIGINT) {
             return None;
         }
-        // In this order: the second signal finds that the first has come.
+        // The order matters: at the second signal, the first flag is already set.
         flag::register_conditional_shutdown(SIGINT, EXIT_CODE, Arc::clone(&flags.is_asked)).ok()?;
         flag::register_conditional_default(SIGINT, Arc::clone(&flags.is_idle)).ok()?;
         flag::register(SIGINT, Arc::clone(&flags.is_asked)).ok()?;
@@ -86,42 +86,42 @@ impl Flags {
     }
 }
 
-/// The signals that ask a command to end, held off until the process ends.
+/// The signals that ask a command to end, held back until the process ends.
 #[derive(Debug)]
 pub(super) struct Signals {
-    /// The number of the last one; 0 before one has come.
+    /// Number of the last signal; 0 before any signal.
     last: Arc<AtomicUsize>,
     are_caught: bool,
 }
 
 impl Signals {
-    /// Catches them from now on, but for those that are ignored, and none where they are left alone.
+    /// Catches the signals from now on, except ignored ones; catches none if signals are left to the surrounding program.
     pub(super) fn catch() -> Self {
         let last = Arc::new(AtomicUsize::new(0));
         let are_caught = !IS_LEFT_ALONE.load(Ordering::SeqCst);
         for signal in ENDS {
             let number = usize::try_from(signal).unwrap_or_default();
             if are_caught && !is_ignored(signal) {
-                // A signal that cannot be caught ends the process as ever.
+                // A signal that cannot be caught ends the process as usual.
                 let _ = flag::register_usize(signal, Arc::clone(&last), number);
             }
         }
         Self { last, are_caught }
     }
 
-    /// Whether this process is the command, and no program around it.
+    /// Whether signals are caught, which is so if this process is the command and not another program around it.
     pub(super) fn are_caught(&self) -> bool {
         self.are_caught
     }
 
-    /// The signal that has come, if one has; the last of several.
+    /// Returns the last signal that has arrived, if any.
     pub(super) fn came(&self) -> Option<i32> {
         let number = self.last.load(Ordering::SeqCst);
         i32::try_from(number).ok().filter(|&signal| signal > 0)
     }
 }
 
-/// Whether whoever started the process has it ignore the signal, where the system says so.
+/// Whether the process that started this one has set the signal to be ignored, if the system reports that.
 fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -129,16 +129,16 @@ fn is_ignored(signal: i32) -> bool {
     mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
-/// Says `farewell` on stderr and ends the process.
+/// Prints `farewell` on stderr and ends the process.
 pub(super) fn leave(farewell: Option<&str>) -> ! {
     leave_after(SIGINT, farewell)
 }
 
-/// The same after another signal, which the exit code names: 128 + its number.
+/// Prints `farewell` and ends the process after another signal; the exit code is 128 plus the number of the signal.
 #[expect(clippy::exit, reason = "the work that is cut short cannot return")]
 pub(super) fn leave_after(signal: i32, farewell: Option<&str>) -> ! {
     if let Some(farewell) = farewell {
-        // If stderr is closed, nothing can be done.
+        // If stderr is closed, the message is lost.
         let _ = writeln!(std::io::stderr(), "{farewell}");
     }
     std::process::exit(128 + signal)

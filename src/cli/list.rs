@@ -30,8 +30,8 @@ pub(super) fn list(
     print(out, &sheet.render(form))
 }
 
-/// The entries of a kind. In aligned columns the source stands behind the summary, elsewhere in a column of its own, which Markdown has
-/// only if something stands in it.
+/// Lists the names of a kind. In aligned columns the source follows the summary. In other forms it has its own column, which Markdown
+/// leaves out if it is empty.
 fn names(registry: &Registry, what: Listing, form: Form) -> Result<Sheet, Error> {
     let rows: Vec<[String; 3]> = match what {
         Listing::Apps => registry
@@ -51,7 +51,7 @@ fn names(registry: &Registry, what: Listing, form: Form) -> Result<Sheet, Error>
             .iter()
             .map(|library| row(library.name, library.summary, library.source))
             .collect(),
-        Listing::Loads => Vec::new(), // they have parameters: see `parameters_of_loads`
+        Listing::Loads => Vec::new(), // see `parameters_of_loads`, which lists their parameters, too
         Listing::Papers => PAPERS
             .iter()
             .map(|paper| row(paper.name, paper.title, NO_SOURCE))
@@ -111,10 +111,10 @@ fn names(registry: &Registry, what: Listing, form: Form) -> Result<Sheet, Error>
     Ok(sheet)
 }
 
-/// The source of what has none.
+/// The source of an entry without one.
 const NO_SOURCE: &str = "-";
 
-/// The kinds of load with their parameters, a row each.
+/// Lists the kinds of load with their parameters, a row each.
 fn parameters_of_loads(registry: &Registry) -> Sheet {
     let columns = [
         words("kind", "kind"),
@@ -139,7 +139,7 @@ fn parameters_of_loads(registry: &Registry) -> Sheet {
     sheet
 }
 
-/// A default as people write it; nothing if there is none.
+/// Formats a default; empty if there is none.
 fn default_of(value: Option<Value>) -> String {
     match value {
         None | Some(Value::Null) => String::new(),
@@ -148,7 +148,7 @@ fn default_of(value: Option<Value>) -> String {
     }
 }
 
-/// The kinds of load, each with its parameters and their defaults.
+/// Lists the kinds of load, each with its parameters and their defaults.
 fn loads(registry: &Registry) -> String {
     let mut text = String::new();
     for entry in registry.loads() {
@@ -163,7 +163,7 @@ fn loads(registry: &Registry) -> String {
     text
 }
 
-/// A name, what it is, and its source.
+/// Makes a row of a name, its summary and its source.
 fn row(name: &str, summary: &str, source: &str) -> [String; 3] {
     [name, summary, source].map(str::to_owned)
 }

@@ -1,8 +1,8 @@
 //! The memory available to this process: the default of `--memory-limit`.
 //!
-//! The least of what is free (`MemAvailable`), of what is left to each control group the process is in (a container, a batch job), and of
-//! the address space it may have besides what it takes anyway (`ulimit -v`). Where none of them is told, as on other systems than Linux,
-//! nothing is refused unless the flag says what there is.
+//! It is the minimum of three amounts: the free memory (`MemAvailable`), the remaining memory of each control group of the process (a
+//! container, a batch job), and the address space limit (`ulimit -v`) less what the process takes in any case. If none of them is known, as
+//! on systems other than Linux, runs are refused only with the flag.
 
 use std::path::Path;
 
@@ -11,13 +11,14 @@ use super::threads::count;
 use crate::bsp::Scenario;
 use crate::memory::{Limits, Purpose};
 
-/// The memory that the command may use: the flag, or the free memory before its threads are started; shared by `threads` of them ([`count`]).
+/// Returns the memory that the command may use: the flag, or the free memory before its threads start; `threads` of them share it
+/// ([`count`]).
 pub(super) fn limits(
     arguments: &MemoryArguments,
     threads: Option<usize>,
     purpose: Purpose,
 ) -> Limits {
-    // A run starts one per scenario, if nothing else is said.
+    // Without the flag, a run starts one thread per scenario.
     let most = Scenario::ALL.len();
     let asked_for = threads.filter(|threads| *threads > 0);
     let started = match purpose {
@@ -35,7 +36,7 @@ pub(super) fn limits(
     }
 }
 
-/// The memory for the data of `threads` threads \[B\], if it is known.
+/// Computes the memory for the data of `threads` threads \[B\], if it is known.
 fn there_is(threads: usize) -> Option<f64> {
     let all = [
         line("/proc/meminfo", "MemAvailable:").map(|kibibytes| kibibytes * 1024.0),
@@ -46,29 +47,30 @@ fn there_is(threads: usize) -> Option<f64> {
     all.into_iter().flatten().reduce(f64::min)
 }
 
-/// The address space that is taken whatever is simulated \[B\]: the program and its libraries, and what its threads reserve.
+/// Computes the address space that is needed for any simulation \[B\]: for the program and its libraries, and reserved by its threads.
 fn addresses(threads: usize) -> f64 {
     let taken = line("/proc/self/status", "VmSize:").map_or(0.0, |kibibytes| kibibytes * 1024.0);
-    // A single thread is the one that is there; the one that watches for Ctrl-C and draws the progress is another one.
+    // A single thread is the main thread. One more thread watches for Ctrl-C and draws the progress.
     let others = if threads > 1 { threads } else { 0 } + 1;
     let spare = if threads > 1 { SPARE } else { 0.0 };
     taken + others as f64 * THREAD + spare
 }
 
-/// The address space that a thread reserves \[B\]: its stack, and the heap of its own that glibc gives it.
+/// Address space that a thread reserves \[B\]: its stack, and its own heap in glibc.
 const THREAD: f64 = 66.0 * 1024.0 * 1024.0;
 
-/// The address space that one of several threads takes besides for a moment: glibc reserves two heaps and keeps the aligned one.
+/// Address space that one of several threads takes for a moment \[B\]: glibc reserves two heaps and keeps the aligned one.
 const SPARE: f64 = 64.0 * 1024.0 * 1024.0;
 
-/// The first number after the words at the begin of a line.
+/// Reads the first number after `start` in the line that begins with it.
 fn line(file: &str, start: &str) -> Option<f64> {
     let text = std::fs::read_to_string(file).ok()?;
     let rest = text.lines().find_map(|line| line.strip_prefix(start))?;
     rest.split_whitespace().next()?.parse().ok()
 }
 
-/// The memory left to the control groups of the process \[B\], from its own up to the root, in both versions of their interface.
+/// Computes the remaining memory of the control groups of the process \[B\], from its own up to the root, in both versions of their
+/// interface.
 fn left_to_groups() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/self/cgroup").ok()?;
     let mut all = Vec::new();
@@ -91,7 +93,7 @@ fn left_to_groups() -> Option<f64> {
     all.into_iter().reduce(f64::min)
 }
 
-/// The memory left to one control group \[B\]; without a limit its file has a word.
+/// Computes the remaining memory of a control group \[B\]; without a limit, its file contains a word.
 fn left(group: &Path, most: &str, used: &str) -> Option<f64> {
     let number = |file: &str| -> Option<f64> {
         let text = std::fs::read_to_string(group.join(file)).ok()?;

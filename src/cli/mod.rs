@@ -51,12 +51,12 @@ use crate::document::Document;
 use crate::error::{Broken, Error, Problem};
 use crate::experiment::Experiment;
 
-/// The command `migsim` with what comes with the program.
+/// Runs the command `migsim` with the built-in plug-ins.
 pub fn main() -> ExitCode {
     main_with(Registry::standard())
 }
 
-/// The command `migsim` with the policies, applications and loads of `registry`: the `main` of a user's own crate.
+/// Runs the command `migsim` with the policies, applications and loads of `registry`, as the `main` of a user's own crate.
 ///
 /// ```no_run
 /// use migsim::Registry;
@@ -81,7 +81,7 @@ pub fn main_with(registry: Registry) -> ExitCode {
 pub fn run_here(registry: &Registry, arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let (mut out, mut errors) = (anstream::stdout(), std::io::stderr());
     let code = run_with(registry, arguments, &mut out, &mut errors);
-    // What cannot be written any more has been reported, or nobody reads it.
+    // A failure to write has already been reported, or no reader is left.
     let _ = out.flush();
     code
 }
@@ -98,13 +98,13 @@ pub fn run_with(
 ) -> u8 {
     let typed: Vec<_> = arguments.into_iter().collect();
     let called = typed.get(1).and_then(|word| word.to_str());
-    // Made once more where it is needed: a copy for each command would cost half of its start.
+    // The definition is made again when it is needed; a copy for each command would take half of its start.
     let command_again = || {
         let again = command::of_registry(registry).expect("the registry was checked before");
         command::named(again, typed.first())
     };
     let lean = called.and_then(|name| command::lean(registry, name));
-    // What the lean definition refuses is refused in the words of the whole one.
+    // A command line that the lean definition refuses is parsed again with the whole one, for its error messages.
     let parsed = match lean.and_then(|command| parsed(command, &typed).ok()) {
         Some(arguments) => Ok(arguments),
         None => match command::of_command(registry, called) {
@@ -125,7 +125,7 @@ pub fn run_with(
     };
     let done = match parsed {
         Ok(arguments) => dispatch(registry, &command_again, &arguments, out, errors),
-        // clap tells help and versions through errors, too.
+        // clap returns help and versions as errors, too.
         Err(error) if !error.use_stderr() => print(out, &error.render().to_string()).map(|()| true),
         Err(error) if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             let _ = write!(errors, "{}", error.render());
@@ -137,7 +137,7 @@ pub fn run_with(
         Ok(is_right) => u8::from(!is_right),
         Err(error) => {
             let error = match error {
-                // What nobody had a place or a hint for.
+                // Errors that still lack a place or a hint.
                 Error::Input(_) | Error::Output(_) => {
                     let (_, name) = usage_errors::command_of(command_again(), &typed);
                     error
@@ -146,7 +146,7 @@ pub fn run_with(
                 }
                 _ => error,
             };
-            // Nothing can be done if stderr is closed; the exit code still tells.
+            // If stderr is closed, the message is lost, but the exit code still reports the failure.
             let _ = writeln!(errors, "{error}");
             if let Error::Broken(broken) = &error {
                 let _ = writeln!(errors, "{}", dump(broken, Path::new(".")));
@@ -156,7 +156,7 @@ pub fn run_with(
     }
 }
 
-/// The experiment that `migsim run` would run with these arguments (with the program name and `run` first), for other languages.
+/// Returns the experiment that `migsim run` would run with these arguments (with the program name and `run` first), for other languages.
 ///
 /// ```
 /// let words = ["migsim", "run", "--app", "sw", "--n", "10"].map(Into::into);
@@ -169,7 +169,7 @@ pub fn run_with(
 /// `beneath`: settings that the arguments win over, in place of a file.
 ///
 /// # Errors
-/// Whatever the command would refuse, in its words.
+/// Everything that the command would refuse, with the same messages.
 pub fn experiment(
     registry: &Registry,
     arguments: impl IntoIterator<Item = OsString>,
@@ -186,16 +186,16 @@ pub fn experiment(
     }
 }
 
-/// The typed arguments, as `command` understands them.
+/// Parses the typed arguments with `command`.
 fn parsed(command: clap::Command, typed: &[OsString]) -> Result<Arguments, clap::Error> {
     let matches = command.try_get_matches_from(typed)?;
     Arguments::from_arg_matches(&matches)
 }
 
-/// The file that a fault of ours leaves behind.
+/// The file that a fault of the program leaves behind.
 const DUMP: &str = "migsim-fault.json";
 
-/// Writes what is needed to look into a fault of ours; says where it is.
+/// Writes the data about a fault of the program into a file, and returns a message with its path.
 fn dump(broken: &Broken, folder: &Path) -> String {
     let file = folder.join(DUMP);
     let text = serde_json::to_string(&broken.dump).unwrap_or_default();
@@ -205,7 +205,7 @@ fn dump(broken: &Broken, folder: &Path) -> String {
     }
 }
 
-/// Does what was asked; `false` if a comparison or a run failed.
+/// Runs the requested command; returns `false` if a comparison or a run failed.
 fn dispatch(
     registry: &Registry,
     command: &dyn Fn() -> clap::Command,

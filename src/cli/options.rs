@@ -13,13 +13,13 @@ use crate::sweep::Spec;
 pub(super) struct OptionValues(BTreeMap<String, Spec>);
 
 impl OptionValues {
-    /// The value given for a flag.
+    /// Returns the value given for a flag.
     pub(super) fn get(&self, flag: &OptionFlag) -> Option<&Spec> {
         self.0.get(flag.name)
     }
 }
 
-/// Flags of plug-ins are told from others by their ids.
+/// Prefix of the ids of flags of plug-ins, which distinguishes them from other flags.
 pub(super) const MARK: &str = "option:";
 
 impl FromArgMatches for OptionValues {
@@ -40,7 +40,7 @@ impl FromArgMatches for OptionValues {
     }
 }
 
-/// The flags are added by [`super::command::of_registry`], which knows them.
+/// The flags are added by [`super::command::of_registry`], which has the list of them.
 impl Args for OptionValues {
     fn augment_args(command: Command) -> Command {
         command
@@ -60,7 +60,7 @@ pub(super) fn parse_numbers(text: &str) -> Result<Spec, String> {
     parse_values(text, Value::is_number, "it must be a finite number")
 }
 
-/// Values that are all of one type.
+/// Parses values that must all have one type.
 fn parse_values(text: &str, is_right: fn(&Value) -> bool, message: &str) -> Result<Spec, String> {
     let spec = Spec::parse(text)?;
     if spec.ends().iter().all(is_right) {

@@ -1,4 +1,4 @@
-//! Printing: results go to stdout, everything else to stderr.
+//! Printing: results go to stdout, all other output to stderr.
 
 use std::io::{self, BufWriter, Write};
 
@@ -7,19 +7,19 @@ use serde::Serialize;
 use crate::error::{Error, Problem, visible};
 use crate::output::{Form, Sheet};
 
-/// Says something on stderr; if that is closed, nothing can be done.
+/// Prints a line on stderr; if stderr is closed, the line is lost.
 pub(super) fn say(errors: &mut dyn Write, line: &str) {
     let _ = writeln!(errors, "{}", visible(line));
 }
 
-/// Says on stderr what a user should know of the settings that were filled in.
+/// Prints on stderr the notes about the settings that were filled in.
 pub(super) fn say_notes(notes: &[String], errors: &mut dyn Write) {
     for note in notes {
         say(errors, &format!("note: {note}"));
     }
 }
 
-/// Prints JSON part by part, in which a terminal finds nothing that steers it.
+/// Prints JSON part by part, without control characters that a terminal would obey.
 pub(super) fn print_json(out: &mut dyn Write, value: &impl Serialize) -> Result<(), Error> {
     let mut json = Harmless(BufWriter::new(out));
     let written = serde_json::to_writer_pretty(&mut json, value).map_err(io::Error::from);
@@ -29,7 +29,7 @@ pub(super) fn print_json(out: &mut dyn Write, value: &impl Serialize) -> Result<
     }))
 }
 
-/// A writer of JSON that escapes what steers a terminal; a part that it is given has whole letters.
+/// A writer of JSON that escapes terminal control characters; each part that it is given consists of whole letters.
 struct Harmless<W>(W);
 
 impl<W: Write> Write for Harmless<W> {
@@ -48,21 +48,21 @@ impl<W: Write> Write for Harmless<W> {
     }
 }
 
-/// Whether a letter that has the byte may steer a terminal.
+/// Whether a letter that contains the byte may control a terminal.
 fn may_steer(byte: u8) -> bool {
     !matches!(byte, b'\n' | b' '..=b'~')
 }
 
-/// Whether a letter steers a terminal.
+/// Whether a letter controls a terminal.
 fn steers(letter: char) -> bool {
     letter != '\n' && letter.is_control()
 }
 
-/// JSON in which a terminal finds nothing that steers it.
+/// Escapes terminal control characters in JSON.
 pub(super) fn harmless(mut text: String) -> String {
-    // Letters of several bytes are examined one by one; few texts have any.
+    // Letters of several bytes are checked one by one; few texts have any.
     if text.bytes().any(may_steer) && text.contains(steers) {
-        // The rest of the control characters is escaped already.
+        // The other control characters are already escaped.
         text = text.replace('\u{7f}', "\\u007f");
         for letter in '\u{80}'..='\u{9f}' {
             text = text.replace(letter, &format!("\\u{:04x}", u32::from(letter)));
@@ -71,12 +71,12 @@ pub(super) fn harmless(mut text: String) -> String {
     text
 }
 
-/// Prints a result; a reader that has gone away (`| head`) is no failure.
+/// Prints a result. A reader that has closed the pipe (`| head`) is not an error.
 pub(super) fn print(out: &mut dyn Write, text: &str) -> Result<(), Error> {
     checked(out.write_all(text.as_bytes()).and_then(|()| out.flush()))
 }
 
-/// Turns a failure to print into an error with a hint; a reader that has gone away is no failure.
+/// Turns a failure to print into an error with a hint. A reader that has closed the pipe is not an error.
 fn checked(printed: io::Result<()>) -> Result<(), Error> {
     match printed {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
@@ -89,7 +89,7 @@ fn checked(printed: io::Result<()>) -> Result<(), Error> {
     }
 }
 
-/// Prints a result in the form that was asked for; nothing without one.
+/// Prints a result in the requested form; prints nothing without one.
 pub(super) fn print_result<J: Serialize>(
     out: &mut dyn Write,
     form: Option<Form>,
@@ -107,7 +107,7 @@ pub(super) fn print_result<J: Serialize>(
 mod tests {
     use super::*;
 
-    /// Everything that is written, and the length of the longest part.
+    /// The whole output, and the length of the longest part.
     #[derive(Default)]
     struct Parts(Vec<u8>, usize);
 

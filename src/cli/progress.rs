@@ -1,4 +1,4 @@
-//! Progress of long jobs on stderr: a bar on a terminal; elsewhere plain lines for the jobs that ask for them, and one estimate for others.
+//! Progress of long jobs on stderr: a bar on a terminal. Without a terminal, some jobs print plain lines, and others print one estimate.
 
 use std::collections::VecDeque;
 use std::io::{IsTerminal, Write as _};
@@ -12,27 +12,27 @@ use super::interrupt::{self, Watch};
 /// The contents of a progress bar.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bar {
-    /// The noun of the counted things: `supersteps`.
+    /// The noun of the counted items: `supersteps`.
     pub(super) unit: &'static str,
-    /// Their number, if known.
+    /// Their total number, if known.
     pub(super) total: Option<u64>,
-    /// Whether plain lines are written where there is no terminal.
+    /// Whether plain lines are printed without a terminal.
     pub(super) has_lines: bool,
-    /// Whether nothing is to be shown.
+    /// Whether no progress is shown.
     pub(super) is_quiet: bool,
 }
 
 const TICK: Duration = Duration::from_millis(100);
-/// Work that ends before this shows nothing.
+/// Duration of work below which nothing is shown.
 const SILENT: Duration = Duration::from_secs(2);
-/// The time between two plain lines.
+/// Time between two plain lines.
 const LINE_EVERY: Duration = Duration::from_secs(5);
-/// After this time a job without lines says how long it will take.
+/// Time after which a job without lines prints an estimate of its duration.
 const ESTIMATE_AFTER: Duration = Duration::from_secs(30);
-/// Over how long a rate is taken.
+/// Length of the window in which a rate is measured.
 const WINDOW: Duration = Duration::from_secs(10);
 
-/// Shows what `count` says while `work` runs. Ctrl-C ends the process, and nothing of the bar is left.
+/// Shows the value of `count` while `work` runs. Ctrl-C clears the bar and ends the process.
 pub(super) fn with_bar<R: Send>(
     bar: &Bar,
     count: &(dyn Fn() -> u64 + Sync),
@@ -41,7 +41,7 @@ pub(super) fn with_bar<R: Send>(
     with_bar_and_farewell(bar, count, &|| None, work)
 }
 
-/// The same for work of which something is kept: Ctrl-C says what `farewell` does.
+/// Shows the progress of work whose results are kept; Ctrl-C prints the text of `farewell`.
 pub(super) fn with_bar_and_farewell<R: Send>(
     bar: &Bar,
     count: &(dyn Fn() -> u64 + Sync),
@@ -74,7 +74,7 @@ pub(super) fn with_bar_and_farewell<R: Send>(
         }
     };
     std::thread::scope(|scope| {
-        // Where no thread can be started, the work is done without a bar.
+        // If no thread can be started, the work is done without a bar.
         let painter = std::thread::Builder::new().spawn_scoped(scope, watched);
         let result = work();
         is_done.store(true, Ordering::Relaxed);
@@ -105,13 +105,13 @@ fn write_lines(bar: &Bar, count: &(dyn Fn() -> u64 + Sync), is_over: &dyn Fn() -
     follow(count, is_over, |time, count, rate| {
         if time >= next {
             next += LINE_EVERY;
-            // A reader that has gone away is no reason to stop.
+            // The work continues if the reader of stderr has gone.
             let _ = writeln!(std::io::stderr(), "{}", line(bar, time, count, rate));
         }
     });
 }
 
-/// Says once how long it all takes.
+/// Prints once an estimate of the whole duration.
 fn note_estimate(bar: &Bar, count: &(dyn Fn() -> u64 + Sync), is_over: &dyn Fn() -> bool) {
     let mut is_due = true;
     follow(count, is_over, |time, count, rate| {
@@ -125,7 +125,7 @@ fn note_estimate(bar: &Bar, count: &(dyn Fn() -> u64 + Sync), is_over: &dyn Fn()
     });
 }
 
-/// Calls `show` with the time since the begin, the count and the rate \[1/s\], every tick until the work is done.
+/// Calls `show` at each tick until the work is done, with the time since the start, the count and the rate \[1/s\].
 fn follow(
     count: &(dyn Fn() -> u64 + Sync),
     is_over: &dyn Fn() -> bool,
@@ -142,7 +142,7 @@ fn follow(
     }
 }
 
-/// Counts of the last seconds.
+/// The counts of the last seconds, with their times.
 #[derive(Debug, Default)]
 struct Samples(VecDeque<(Duration, u64)>);
 
@@ -154,7 +154,7 @@ impl Samples {
         self.0.push_back((time, count));
     }
 
-    /// The rate over them \[1/s\]; that since the begin, if nothing was done in them.
+    /// Computes the rate in the window \[1/s\]; the rate since the start if the count did not change in the window.
     fn rate(&self) -> f64 {
         let (Some(first), Some(last)) = (self.0.front(), self.0.back()) else {
             return 0.0;
@@ -172,7 +172,7 @@ impl Samples {
     }
 }
 
-/// The progress of the work after a time, its rate, and the remaining and the whole time at this rate.
+/// Formats the progress after a time: its rate, and the remaining and the whole time at this rate.
 fn line(bar: &Bar, time: Duration, count: u64, rate: f64) -> String {
     let unit = bar.unit;
     let mut line = match bar.total {
@@ -190,7 +190,7 @@ fn line(bar: &Bar, time: Duration, count: u64, rate: f64) -> String {
     line
 }
 
-/// The note of how long the work takes at this rate; none as long as nothing is done.
+/// Formats an estimate of the duration at this rate; none before the first item is done.
 fn estimate(bar: &Bar, time: Duration, count: u64, rate: f64) -> Option<String> {
     let left = bar.total?.checked_sub(count).filter(|_| rate > 0.0)? as f64 / rate;
     let whole = time_in_words(time.as_secs_f64() + left);
@@ -201,7 +201,7 @@ fn estimate(bar: &Bar, time: Duration, count: u64, rate: f64) -> Option<String> 
     ))
 }
 
-/// A rate \[1/s\] with as many digits as somebody reads.
+/// Formats a rate \[1/s\] with few digits.
 fn rate_in_words(rate: f64) -> String {
     match rate {
         1e7.. => format!("{:.0} M/s", rate / 1e6),
@@ -213,7 +213,7 @@ fn rate_in_words(rate: f64) -> String {
     }
 }
 
-/// A time \[s\] likewise.
+/// Formats a time \[s\] with few digits.
 fn time_in_words(seconds: f64) -> String {
     let minutes = (seconds / 60.0).floor();
     match seconds {
@@ -285,7 +285,7 @@ mod tests {
     fn a_job_says_once_how_long_it_takes_if_it_has_got_anywhere() {
         let after = Duration::from_secs(30);
         let of = |total, count, rate| estimate(&bar(total), after, count, rate);
-        // 10 770 s and the 30 s.
+        // 10 770 s remain, and 30 s have passed.
         assert_eq!(
             of(Some(36_000), 100, 35_900.0 / 10_770.0).unwrap(),
             "note: this will take about 3.0 h at this rate: 100 of 36000 runs after 30 s"
@@ -299,7 +299,7 @@ mod tests {
         let mut samples = Samples::default();
         assert_eq!(samples.rate(), 0.0);
         let seconds = Duration::from_secs;
-        // A burst at the begin, then 10 a second.
+        // A burst at the start, then 10 per second.
         samples.add(seconds(0), 0);
         assert_eq!(samples.rate(), 0.0);
         samples.add(seconds(1), 1_000_000);
@@ -316,7 +316,7 @@ mod tests {
             ),
             "1000190 of 1000390 runs, 10/s, 20 s left of about 40 s"
         );
-        // Nothing for more than a window: 1 000 190 in 50 s.
+        // No item was done for longer than the window: the rate is 1 000 190 in 50 s.
         for time in 21..=50 {
             samples.add(seconds(time), 1_000_190);
         }

@@ -15,7 +15,7 @@ use crate::output::{Report, RunFolder, write_file, write_named};
 use crate::sweep::folder::{figure_list, figures_of, page_of};
 use crate::sweep::tune_report;
 
-/// The name of the page where none is given.
+/// The default name of the page.
 pub(super) const FILE: &str = "report.html";
 
 pub(super) fn report(
@@ -82,7 +82,7 @@ impl Kind {
     }
 }
 
-/// Neither a run nor a sweep nor a search.
+/// Makes the error of a folder that holds neither a run nor a sweep nor a search.
 fn no_folder(folder: &Path) -> Error {
     let what = if folder.is_dir() {
         "the folder holds neither a run nor a sweep nor a search"
@@ -95,7 +95,7 @@ fn no_folder(folder: &Path) -> Error {
         .into()
 }
 
-/// Prints the figures that the folder has.
+/// Prints the names of the folder's figures.
 fn list(registry: &Registry, folder: &Path, out: &mut dyn Write) -> Result<(), Error> {
     let list = match Kind::of(folder)? {
         Kind::Run => Report::read(registry, folder)?.figure_list(),
@@ -132,13 +132,13 @@ fn figure(
     }
 }
 
-/// The format that the name of a file ends with.
+/// Returns the format that the suffix of a file name means.
 fn format_of(file: &Path) -> Option<Format> {
     let end = file.extension()?.to_str()?.to_lowercase();
     Format::ALL.into_iter().find(|format| format.name() == end)
 }
 
-/// The files of the folder must fit, and the page that is made from them.
+/// Checks that the files of the folder and the page made from them fit in memory.
 fn check_size(folder: &Path, limits: Limits) -> Result<(), Error> {
     let files = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let sizes = files.filter_map(|file| Some(file.metadata().ok()?.len()));

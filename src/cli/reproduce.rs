@@ -1,4 +1,4 @@
-//! `migsim reproduce`: prints published numbers beside simulated ones.
+//! `migsim reproduce`: prints published and simulated numbers.
 
 use std::io::Write;
 use std::path::Path;
@@ -25,7 +25,7 @@ use crate::paper;
 use crate::paper::rivals;
 use crate::sweep::Done;
 
-/// The name in the place of a paper that lists the papers.
+/// The word in the place of a paper that lists the papers.
 const LIST: &str = "list";
 
 pub(super) fn reproduce(
@@ -139,7 +139,7 @@ fn print_reproduction(
     }
 }
 
-/// Writes figures in the format that was chosen.
+/// Writes figures in the chosen format.
 fn write_all(
     arguments: &ReproduceArguments,
     figures: &[Figure],
@@ -156,7 +156,7 @@ fn write_all(
     write_figures(figures, folder, (format, style), said)
 }
 
-/// The study of rivals.
+/// Runs the study of rivals.
 fn rivals(
     arguments: &ReproduceArguments,
     threads: &ThreadPool,
@@ -165,7 +165,7 @@ fn rivals(
     let style = arguments.style.style();
     let wanted = arguments.figure.as_deref();
     let placed = |error: Error| error.placed(&format!("--figure {}", wanted.unwrap_or_default()));
-    rivals::check_figure(wanted.unwrap_or("all")).map_err(placed)?; // before minutes of runs
+    rivals::check_figure(wanted.unwrap_or("all")).map_err(placed)?; // check this before runs that take minutes
     let limits = limits(&arguments.memory, arguments.threads, Purpose::Sweep);
     let done = Done::default();
     let bar = Bar {
@@ -182,7 +182,7 @@ fn rivals(
     deliver(arguments, "rivals", &texts, &figures, (out, errors))
 }
 
-/// Prints and writes the page, the table and the figures of a study, or only the figures that were asked for.
+/// Prints and writes the page, the table and the figures of a study, or only the requested figures.
 fn deliver(
     arguments: &ReproduceArguments,
     name: &str,
@@ -210,7 +210,7 @@ fn deliver(
     Ok(true)
 }
 
-/// The study of measured programs.
+/// Runs the study of measured programs.
 fn reality(
     arguments: &ReproduceArguments,
     (out, errors): (&mut dyn Write, &mut dyn Write),
@@ -230,7 +230,7 @@ fn reality(
     deliver(arguments, "reality", &texts, &figures, (out, errors))
 }
 
-/// The stored calls of the authors' own program, decided again.
+/// Decides the stored calls of the authors' program again.
 fn authors(arguments: &ReproduceArguments, out: &mut dyn Write) -> Result<bool, Error> {
     let found = paper::authors::authors(arguments.cases.as_deref())?;
     let [page, table] = [
@@ -252,7 +252,7 @@ fn authors(arguments: &ReproduceArguments, out: &mut dyn Write) -> Result<bool, 
     Ok(found.is_exact())
 }
 
-/// Formats of figures and of tables are not those of each other.
+/// Checks that the format suits figures or tables, whichever are requested.
 fn check_figure(arguments: &ReproduceArguments) -> Result<(), Error> {
     let is_of_figure = arguments.figure_format().is_some();
     let problem = match &arguments.figure {
@@ -277,12 +277,12 @@ fn check_figure(arguments: &ReproduceArguments) -> Result<(), Error> {
     Err(problem.into())
 }
 
-/// Refuses what needs more memory than there is.
+/// Refuses a reproduction that needs more memory than there is.
 fn check_memory(arguments: &ReproduceArguments) -> Result<(), Error> {
     let limits = limits(&arguments.memory, arguments.threads, Purpose::Sweep);
     let threads = limits.threads;
     if [RIVALS, AUTHORS].contains(&arguments.paper.as_str()) {
-        return Ok(()); // each run of rivals is checked by itself, and the stored calls are small
+        return Ok(()); // each run of rivals is checked separately, and the stored calls are small
     }
     let (needed, what) = if [READINGS, AUDIT].contains(&arguments.paper.as_str()) {
         (memory::readings(threads), "the rules of all papers")
@@ -296,7 +296,7 @@ fn check_memory(arguments: &ReproduceArguments) -> Result<(), Error> {
     })
 }
 
-/// Does work whose progress is shown, on some threads.
+/// Does work on some threads, and shows its progress.
 fn watched<R: Send>(
     arguments: &ReproduceArguments,
     threads: &ThreadPool,
@@ -306,7 +306,7 @@ fn watched<R: Send>(
     let bar = Bar {
         unit: "supersteps",
         total: None,
-        // The others end within seconds.
+        // All other studies end within seconds.
         has_lines: arguments.paper == AUDIT,
         is_quiet: arguments.quiet,
     };
@@ -315,7 +315,7 @@ fn watched<R: Send>(
     })
 }
 
-/// The rules of each paper applied to every other.
+/// Applies the rules of each paper to every other.
 fn one_reading(
     arguments: &ReproduceArguments,
     threads: &ThreadPool,
@@ -340,7 +340,7 @@ fn one_reading(
     Ok(true)
 }
 
-/// The audit: the page is printed, and written with its tables.
+/// Makes the audit: prints its page, and writes it with its tables.
 fn audit(
     arguments: &ReproduceArguments,
     threads: &ThreadPool,
@@ -362,7 +362,7 @@ fn audit(
     Ok(true)
 }
 
-/// The search for a single set of rules; its steps appear as they are found.
+/// Searches for a single set of rules; its steps are printed when they are found.
 fn search(
     arguments: &ReproduceArguments,
     threads: &ThreadPool,

@@ -55,7 +55,7 @@ pub(super) fn run(
     }
     let page = page(arguments, &experiment)?;
     let starts = starts(arguments, &experiment, errors)?;
-    // No more than there are scenarios.
+    // There are at most as many threads as scenarios.
     let most = experiment.config.scenarios.len();
     let wanted = arguments.threads.filter(|threads| *threads > 0);
     let threads = threads(Some(wanted.map_or(most, |threads| threads.min(most))))?;
@@ -111,7 +111,7 @@ pub(super) fn run(
     )
 }
 
-/// A critical path that is recorded must be shown somewhere.
+/// Checks that the output can show a critical path if one is recorded.
 fn check_path(arguments: &RunArguments) -> Result<(), Error> {
     let is_shown = arguments.report.is_some() || arguments.write_trace.contains(&Viewer::Perfetto);
     if is_shown || !arguments.critical_path {
@@ -122,7 +122,7 @@ fn check_path(arguments: &RunArguments) -> Result<(), Error> {
     Err(problem.hint(hint).into())
 }
 
-/// The static starts of the experiment, unless they are not wanted; notes why there are none.
+/// Returns the static starts of the experiment, unless they are switched off; prints the reason if there are none.
 fn starts(
     arguments: &RunArguments,
     experiment: &Experiment,
@@ -138,7 +138,7 @@ fn starts(
     Ok(starts)
 }
 
-/// The experiment of the arguments; they win over the settings in `beneath`.
+/// Makes the experiment of the arguments, which win over the settings in `beneath`.
 pub(super) fn prepared(
     registry: &Registry,
     arguments: &RunArguments,
@@ -161,8 +161,8 @@ enum Page {
     Elsewhere(PathBuf),
 }
 
-/// The place of the page of the run, if there is to be one: into a folder that exists, so that nothing is run in vain, and that holds no
-/// run of other settings.
+/// Returns the place of the page of the run, if one is requested. It must be in a folder that exists, so that no run is in vain, and that
+/// holds no run with other settings.
 fn page(arguments: &RunArguments, experiment: &Experiment) -> Result<Option<Page>, Error> {
     let Some(file) = &arguments.report else {
         return Ok(None);
@@ -189,8 +189,8 @@ fn page(arguments: &RunArguments, experiment: &Experiment) -> Result<Option<Page
     Ok(Some(Page::Elsewhere(file)))
 }
 
-/// The yield of the scenarios: results, files written while they ran, activity of processes, critical paths; all but the first only if they
-/// are wanted.
+/// The products of the runs: results, files written during them, activity of processes, critical paths. All but the first exist only on
+/// request.
 type Done = (
     Results,
     Drafts,
@@ -198,7 +198,7 @@ type Done = (
     Vec<(Scenario, Vec<PathShare>)>,
 );
 
-/// Runs the scenarios; each writes or remembers what was asked for while it runs.
+/// Runs the scenarios; during its run each one writes or stores the requested data.
 fn run_all(
     arguments: &RunArguments,
     experiment: &Experiment,
@@ -237,10 +237,10 @@ fn run_all(
     Ok((experiment.results(runs)?, drafts, activities, paths))
 }
 
-/// A scenario: its results, what was written, what processes did, its critical path.
+/// The products of one scenario: its results, its files, the activity of its processes, its critical path.
 type One = (ScenarioRun, Drafts, Option<Activity>, Option<CriticalPath>);
 
-/// Runs one scenario and writes its part of `processes.csv` and its traces, if there is a folder for them.
+/// Runs one scenario. If there is a folder, also writes its part of `processes.csv` and its traces.
 fn run_watched(
     arguments: &RunArguments,
     experiment: &Experiment,
@@ -289,7 +289,7 @@ fn run_watched(
     Ok((run, drafts, activity, path))
 }
 
-/// The formats that were asked for, each once.
+/// Returns the requested formats, each once.
 fn trace_formats(viewers: &[Viewer]) -> impl Iterator<Item = TraceFormat> {
     TraceFormat::ALL.into_iter().filter(|format| {
         viewers.contains(&match format {
@@ -299,7 +299,7 @@ fn trace_formats(viewers: &[Viewer]) -> impl Iterator<Item = TraceFormat> {
     })
 }
 
-/// The settings beneath, those of the file and the flags; later ones win.
+/// Joins the settings beneath, those of the file and the flags; later ones win.
 pub(super) fn layers(
     registry: &Registry,
     arguments: &SettingsArguments,
@@ -336,7 +336,7 @@ pub(super) fn layers(
     Ok(layers)
 }
 
-/// The policy that flag or file name.
+/// Returns the policy that a flag or the file names.
 pub(super) fn chosen_policy(arguments: &SettingsArguments, file: &Layers) -> String {
     arguments
         .policy
@@ -345,7 +345,7 @@ pub(super) fn chosen_policy(arguments: &SettingsArguments, file: &Layers) -> Str
         .map_or_else(|| keys::policy_of(file), str::to_owned)
 }
 
-/// Flags of options must be of the policy that is chosen.
+/// Checks that flags of options belong to the chosen policy.
 pub(super) fn check_options(
     registry: &Registry,
     arguments: &SettingsArguments,
@@ -353,7 +353,7 @@ pub(super) fn check_options(
 ) -> Result<(), Error> {
     let given = given(registry, arguments);
     let Ok(chosen) = registry.policies().find(policy) else {
-        return Ok(()); // reported as unknown later on
+        return Ok(()); // the unknown policy is reported later
     };
     let is_wrong = |one: &&Given| one.is_option && chosen.flag(one.name).is_none();
     let Some(one) = given.iter().find(is_wrong) else {
@@ -379,7 +379,7 @@ pub(super) fn check_options(
     Err(problem.source(&one.flag).hint(hint).into())
 }
 
-/// Reads an experiment file; files that it names are looked for beside it, too.
+/// Reads an experiment file. Files that it names are also searched in its folder.
 pub(super) fn read_experiment(registry: &Registry, path: &Path) -> Result<Document, Error> {
     let name = path.display().to_string();
     if !path.exists()
@@ -406,7 +406,7 @@ pub(super) fn read_experiment(registry: &Registry, path: &Path) -> Result<Docume
     }
     let mut document = Document::parse(name, text)?;
     if document.value["schema"] == "migsim-run-1" && document.value["experiment"].is_object() {
-        // The manifest of a run: its experiment is run again.
+        // The file is the manifest of a run, whose experiment is run again.
         let version = document.value["version"].as_str().unwrap_or_default();
         let mut experiment = document.value["experiment"].clone();
         complete_former(&mut experiment, version);
@@ -428,14 +428,14 @@ pub(super) fn read_experiment(registry: &Registry, path: &Path) -> Result<Docume
 /// The version of sweep files, as they name it.
 pub(super) const SWEEP_FILE: &str = "migsim-sweep-1";
 
-/// The files that an experiment names.
+/// Lists the files that an experiment names.
 pub(super) fn files(registry: &Registry, experiment: &Value) -> Vec<String> {
     let named = |pointer: &String| Some(experiment.pointer(pointer)?.as_str()?.to_owned());
     let pointers = file_pointers(registry, experiment);
     pointers.iter().filter_map(named).collect()
 }
 
-/// Names the files of an experiment in the file `path` such that they are found from here.
+/// Rewrites the names of files in the experiment file `path` so that they are found from the working directory.
 fn find_beside(registry: &Registry, path: &Path, experiment: &mut Value) {
     for pointer in file_pointers(registry, experiment) {
         if let Some(value) = experiment.pointer_mut(&pointer) {
@@ -444,8 +444,8 @@ fn find_beside(registry: &Registry, path: &Path, experiment: &mut Value) {
     }
 }
 
-/// The name of a file, from here if it is one beside the file `path`; any other value of the key as it is. An experiment that is called
-/// like its platform is not that platform, and a mapping may also be a rule or a list.
+/// Returns the path of a file in the folder of the file `path`, if there is one; any other value stays as it is. An experiment with the
+/// name of its platform is not taken for that platform. A mapping may also be a rule or a list.
 fn beside(path: &Path, key: &str, value: &Value) -> Value {
     let is_meant = |file: &Path| {
         let is_other = || read_text(file).is_ok_and(|text| is_experiment(&text));
@@ -473,13 +473,13 @@ fn beside(path: &Path, key: &str, value: &Value) -> Value {
     found.unwrap_or_else(|| value.clone())
 }
 
-/// Whether there is a file of this name, or files of which it is the prefix: those of data with a file per rank.
+/// Whether a file of this name exists, or files of which it is the prefix, as in data with a file per rank.
 fn is_there(path: &Path) -> bool {
     let first = |end: &str| path.with_added_extension(end).is_file();
     path.is_file() || first("0.json") || first("0.json.br")
 }
 
-/// The values of a parameter of a sweep file, with the files found that stand beside it.
+/// Rewrites the values of a parameter of a sweep file so that files in its folder are found.
 pub(super) fn values_beside(registry: &Registry, path: &Path, parameter: &mut Parameter) {
     let keys = keys::keys_under_all(registry, &parameter.name);
     let files = registry.file_keys();
@@ -499,7 +499,7 @@ pub(super) fn values_beside(registry: &Registry, path: &Path, parameter: &mut Pa
     }
 }
 
-/// A list of loads that exist is for a sweep.
+/// Refuses a list of loads, which only a sweep can use.
 fn check_one_load(registry: &Registry, loads: &[String]) -> Result<(), Error> {
     for flag in loads {
         let choices = whole::loads(std::slice::from_ref(flag)).unwrap_or_default();
@@ -519,12 +519,12 @@ fn check_one_load(registry: &Registry, loads: &[String]) -> Result<(), Error> {
     Ok(())
 }
 
-/// The flags `--load` as typed.
+/// Returns the flags `--load` as typed.
 pub(super) fn load_source(loads: &[String]) -> String {
     format!("--load {}", loads.join(" --load "))
 }
 
-/// The flags `--load` together.
+/// Joins the flags `--load`.
 pub(super) fn load_flag(loads: &[String]) -> Result<Option<Flag>, Error> {
     if loads.is_empty() {
         return Ok(None);
@@ -541,7 +541,7 @@ pub(super) fn load_flag(loads: &[String]) -> Result<Option<Flag>, Error> {
     }))
 }
 
-/// A flag with its value, or for a sweep its values.
+/// A flag with its value, or with its values for a sweep.
 #[derive(Debug)]
 pub(super) struct Given {
     /// The name of the parameter, or its key.
@@ -557,17 +557,17 @@ pub(super) struct Given {
 }
 
 impl Given {
-    /// The flag as typed.
+    /// Returns the flag as typed.
     pub(super) fn source(&self) -> String {
         format!("{} {}", self.flag, self.spec.text())
     }
 
-    /// Its (first) value as a setting under `policy`.
+    /// Returns its (first) value as a setting for `policy`.
     pub(super) fn setting(&self, registry: &Registry, policy: &str) -> Flag {
         Flag {
             key: match keys::key_under(registry, self.name, policy) {
                 Some(key) => key,
-                // An unknown policy is reported as such later on.
+                // An unknown policy is reported later.
                 None if self.is_option => format!("policy.{policy}.{}", self.name),
                 None => self.name.to_owned(),
             },
@@ -577,7 +577,7 @@ impl Given {
     }
 }
 
-/// The flags that were given, but for `--net` and `--set`.
+/// Lists the given flags, except `--net` and `--set`.
 pub(super) fn given(registry: &Registry, arguments: &SettingsArguments) -> Vec<Given> {
     let chosen = ScenarioChoice::scenarios(&arguments.scenario);
     let names: Vec<&str> = chosen.iter().map(|scenario| scenario.name()).collect();
@@ -641,7 +641,7 @@ pub(super) fn given(registry: &Registry, arguments: &SettingsArguments) -> Vec<G
     all.into_iter().flatten().collect()
 }
 
-/// The flags that change settings, as typed.
+/// Lists the flags that change settings, as typed.
 pub(super) fn set_flags(
     registry: &Registry,
     arguments: &SettingsArguments,
@@ -652,7 +652,7 @@ pub(super) fn set_flags(
     Ok(given.chain(pairs).collect())
 }
 
-/// The settings of `--change`, `--net` and `--set`, which have one value.
+/// Returns the settings of `--change`, `--net` and `--set`, which have one value each.
 pub(super) fn pairs(arguments: &SettingsArguments) -> Result<Vec<Flag>, Error> {
     let mut flags = Vec::new();
     if !arguments.changes.is_empty() {
@@ -683,7 +683,7 @@ pub(super) fn pairs(arguments: &SettingsArguments) -> Result<Vec<Flag>, Error> {
     Ok(flags)
 }
 
-/// Two values of one key would contradict each other.
+/// Refuses two values of one key, which would contradict each other.
 pub(super) fn check_doubled(flag: &str, pairs: &[(String, String)]) -> Result<(), Error> {
     let is_again = |(index, (key, _)): &(usize, &(String, String))| {
         pairs[..*index].iter().any(|(before, _)| before == key)

@@ -28,13 +28,13 @@ pub(super) struct Setup {
 }
 
 impl Setup {
-    /// Sets up what the arguments ask for.
+    /// Sets up the requested limits and threads.
     pub(super) fn of(varied: &VariedArguments, output: PlanArguments) -> Result<Self, Error> {
         let limits = limits(&varied.settings.memory, output.threads, Purpose::Sweep);
         Self::within(limits, output)
     }
 
-    /// Sets up within `limits`.
+    /// Sets up the threads within `limits`.
     pub(super) fn within(limits: Limits, output: PlanArguments) -> Result<Self, Error> {
         Ok(Self {
             limits,
@@ -44,7 +44,7 @@ impl Setup {
         })
     }
 
-    /// The memory limit and the shared data, as runs take them.
+    /// Returns the memory limit and the shared data for runs.
     pub(super) fn with(&self) -> (Limits, &Common) {
         (self.limits, &self.common)
     }
@@ -56,7 +56,7 @@ impl Setup {
         Ok(plan)
     }
 
-    /// Makes the plan of a sweep of our own, whose notes are of no use to the user.
+    /// Makes the plan of an internal sweep, and prints no notes, since they would not help the user.
     pub(super) fn plan_quietly(&self, sweep: &Sweep) -> Result<Plan, Error> {
         let plan = || Plan::to_run(sweep, self.limits, &self.common);
         self.threads.install(plan)
@@ -117,9 +117,9 @@ impl Setup {
         let farewell = || {
             let store = lock();
             let text = farewell(&store);
-            // A row that cannot be made sure of is done again.
+            // A row that is not stored is computed again the next time.
             let _ = store.sync();
-            // Nothing is added from here on.
+            // No row is added from here on.
             std::mem::forget(store);
             (!self.is_quiet).then_some(text)
         };
@@ -131,7 +131,7 @@ impl Setup {
     }
 }
 
-/// The farewell of work whose rows are kept in a folder; `kept` counts them.
+/// Makes the farewell of work whose rows are kept in a folder; `kept` counts them.
 pub(super) fn kept_in(kept: &str, folder: &Path) -> String {
     let folder = folder.display().to_string();
     format!(

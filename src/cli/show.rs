@@ -15,19 +15,19 @@ use crate::output::{draw, loads, picture, platform_sheet, workload_sheet, write_
 use crate::platform::{self, Clusters, LoadedPlatform};
 use crate::words::counted;
 
-/// Reads the platform that is named on the command line.
+/// Reads the platform named on the command line.
 pub(super) fn read(name: &str, limits: Limits) -> Result<LoadedPlatform, Error> {
     platform::open_within(name, limits).map_err(|error| error.placed("<PLATFORM>"))
 }
 
-/// Forms the clusters of a platform as `--clusters` says.
+/// Forms the clusters of a platform according to `--clusters`.
 pub(super) fn form_clusters(loaded: &mut LoadedPlatform, clusters: &str) -> Result<(), Error> {
     let form = |clusters: Clusters| clusters.form(&mut loaded.platform);
     let formed = clusters.parse().and_then(form);
     formed.map_err(|error| error.placed("--clusters"))
 }
 
-/// Shows a platform, whose clusters may be chosen, and draws it into a file if one is named.
+/// Prints a platform, with the chosen clusters, and draws it if a file is named.
 pub(super) fn platform(
     (loaded, are_clusters_chosen): (&LoadedPlatform, bool),
     svg: Option<&Path>,

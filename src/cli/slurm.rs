@@ -1,9 +1,8 @@
 //! `migsim sweep --slurm`: submits the job array, waits for it and merges the results of its tasks.
 //!
-//! The number of the job is kept in the folder, so that the same command goes on waiting for an array that is still there, and submits
-//! only the parts that lack runs when it is not. The array has one task per part of the plan (`--shard`); each works in a folder of its own
-//! below `shards/`. Options go to `sbatch` as arguments, never through a shell; in the script, which a shell does read, every path is
-//! quoted.
+//! The number of the job is kept in the folder. The same command therefore continues to wait for an array that still exists; otherwise it
+//! submits only the parts that lack runs. The array has one task per part of the plan (`--shard`). Each task works in its own folder below
+//! `shards/`. Options are passed to `sbatch` as arguments, never through a shell. In the script, which a shell reads, every path is quoted.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -19,10 +18,10 @@ use crate::sweep::{Plan, Shard, Sweep, store};
 /// The name of the file with the number of the job.
 const JOB: &str = "slurm.job";
 
-/// The pauses before asking again: at first, and at most.
+/// The first and the longest pause between two requests to Slurm.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(10));
 
-/// The most failures to answer in a row.
+/// Maximum number of successive requests without an answer.
 const MOST_FAILURES: usize = 20;
 
 /// A sweep on Slurm.
@@ -38,7 +37,7 @@ pub(super) struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// The array of the parts that lack runs.
+    /// Makes the array of the parts that lack runs.
     pub(super) fn array(&self) -> Result<Array, Error> {
         let folder = self.absolute()?;
         let (tasks, _) = incomplete(self.plan, &folder, self.parts)?;
@@ -69,7 +68,7 @@ impl Job<'_> {
         };
         if let Some(job) = job {
             self.wait(&array, &job)?;
-            // An array that has ended is of no more use; if the file stays, Slurm says so the next time.
+            // The array has ended and is not needed any more. If the file stays, Slurm reports the end the next time.
             let _ = std::fs::remove_file(array.folder.join(JOB));
         }
         let (left, _) = incomplete(self.plan, &array.folder, self.parts)?;
@@ -96,7 +95,7 @@ impl Job<'_> {
         Err(Error::Run(Problem::new(message).hint(hint)))
     }
 
-    /// The number of an array that an earlier call has submitted and that is still there.
+    /// Returns the number of an array that an earlier call has submitted and that still exists.
     fn submitted(array: &Array) -> Result<Option<String>, Error> {
         let Ok(job) = std::fs::read_to_string(array.folder.join(JOB)) else {
             return Ok(None);
@@ -119,7 +118,7 @@ impl Job<'_> {
                 .hint("`--slurm-dry-run` prints the submitted script")
                 .into());
         }
-        // `--parsable` prints the number, and on some machines `;cluster` after it.
+        // `--parsable` prints the number, and on some systems `;cluster` after it.
         let text = String::from_utf8_lossy(&output.stdout);
         let job: String = text
             .trim()
@@ -183,7 +182,7 @@ fn is_active(job: &str) -> Result<Option<bool>, Error> {
     if output.status.success() {
         return Ok(Some(!output.stdout.trim_ascii().is_empty()));
     }
-    // It forgets jobs some minutes after their end.
+    // Slurm forgets jobs some minutes after their end.
     let is_forgotten = String::from_utf8_lossy(&output.stderr).contains("Invalid job id");
     Ok(is_forgotten.then_some(false))
 }
@@ -207,7 +206,7 @@ pub(super) struct Array {
     folder: PathBuf,
     /// The number of parts.
     parts: usize,
-    /// The tasks to be submitted, counted from 1.
+    /// The tasks to submit, counted from 1.
     tasks: Vec<usize>,
     /// More options of `sbatch`, as `--name=value`.
     options: Vec<String>,
@@ -221,11 +220,11 @@ const SWEEP: &str = "sweep.json";
 /// The name of the script.
 const SCRIPT: &str = "task.sh";
 
-/// Options that are ours to give.
+/// Options of `sbatch` that only this program sets.
 const RESERVED: [&str; 6] = ["array", "chdir", "output", "parsable", "wait", "wrap"];
 
 impl Array {
-    /// The array of a sweep in `folder`.
+    /// Makes the array of a sweep in `folder`.
     fn new(
         program: &Path,
         folder: &Path,
@@ -261,19 +260,19 @@ impl Array {
         })
     }
 
-    /// The folder of a part, counted from 1.
+    /// Returns the folder of a part, counted from 1.
     fn part(&self, part: usize) -> PathBuf {
         part_folder(&self.folder, part)
     }
 
-    /// The arguments of `sbatch`, without the script.
+    /// Returns the arguments of `sbatch`, without the script.
     fn arguments(&self) -> Vec<String> {
         let tasks: Vec<String> = self.tasks.iter().map(usize::to_string).collect();
         let mut arguments = vec![
             "--parsable".to_owned(),
             format!("--array={}", tasks.join(",")),
             "--job-name=migsim-sweep".to_owned(),
-            // A `%` of a file name is a field for Slurm, but for a doubled one.
+            // In a file name, Slurm takes a `%` for a field, unless it is doubled.
             format!(
                 "--output={}/shards/task-%a.log",
                 self.folder.display().to_string().replace('%', "%%")
@@ -283,7 +282,7 @@ impl Array {
         arguments
     }
 
-    /// The script of a task.
+    /// Returns the script of a task.
     pub(super) fn script(&self) -> String {
         let quoted = |path: &Path| quoted(&path.to_string_lossy());
         let arguments = self.arguments();
@@ -309,12 +308,12 @@ fn part_folder(folder: &Path, part: usize) -> PathBuf {
     folder.join(format!("shards/part-{part}"))
 }
 
-/// A text as one word of a shell, whatever it holds.
+/// Quotes a text as one word for a shell, whatever characters it has.
 pub(super) fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }
 
-/// The parts, counted from 1, that lack runs, and how many runs are there in all parts.
+/// Lists the parts, counted from 1, that lack runs, and counts the finished runs of all parts.
 fn incomplete(plan: &Plan, whole: &Path, parts: usize) -> Result<(Vec<usize>, u64), Error> {
     let (mut tasks, mut there) = (Vec::new(), 0);
     for part in 1..=parts {
@@ -325,7 +324,7 @@ fn incomplete(plan: &Plan, whole: &Path, parts: usize) -> Result<(Vec<usize>, u6
         };
         let rows = store::rows_if_any(&own)?;
         there += rows.len() as u64;
-        // A part of an earlier plan may have all rows of this one, and must say so.
+        // A part of an earlier plan may have all rows of this plan, but its own plan must be replaced.
         let is_other = folder::read_plan(&own).is_ok_and(|other| other.runs != plan.runs);
         let mut wanted = shard.runs(plan);
         if is_other || wanted.any(|(_, id)| !rows.contains_key(id)) {

@@ -86,7 +86,7 @@ pub(super) fn sweep(
     finish(&report, (is_silent, form), out, errors)
 }
 
-/// The number of kept runs of a part of a plan, and of all its runs.
+/// Formats the number of kept runs of a part of a plan, and the number of all its runs.
 fn kept((plan, shard): (&Plan, Shard), rows: &BTreeMap<String, Row>) -> String {
     let own = shard.runs(plan);
     let (kept, all) = own.fold((0, 0), |(kept, all), (_, id)| {
@@ -95,7 +95,7 @@ fn kept((plan, shard): (&Plan, Shard), rows: &BTreeMap<String, Row>) -> String {
     format!("{kept} of {}", counted(all, "run"))
 }
 
-/// Prints the report; `false` if runs failed.
+/// Prints the report; returns `false` if runs failed.
 fn finish(
     report: &Report,
     (is_silent, form): (bool, Form),
@@ -125,16 +125,16 @@ fn merged(
     finish(&report, (is_silent, form), out, errors)
 }
 
-/// The folder of results without a given place.
+/// Returns the default folder of results.
 fn usual_folder(sweep: &Sweep) -> PathBuf {
     let app = sweep.layers().get("workload.app");
     let app = app.as_ref().and_then(Value::as_str);
-    // What is no application is an error of each run, and no part of a path.
+    // An unknown application is an error of each run, and is not used in a path.
     let known = app.filter(|app| sweep.registry.workloads().find(app).is_ok());
     Path::new("sweeps").join(known.unwrap_or("results"))
 }
 
-/// The most runs that are done to see how long one takes.
+/// Maximum number of runs that are done to estimate the time of one.
 const SAMPLES: usize = 8;
 
 fn dry_run(
@@ -143,7 +143,7 @@ fn dry_run(
     with: (Limits, &Common),
     (folder, threads): (&Path, usize),
 ) -> Result<String, Error> {
-    // What is there is only looked at: a dry run makes no folder.
+    // The rows are only read, because a dry run makes no folder.
     let rows = crate::sweep::store::rows_if_any(folder)?;
     let runs = missing_from(plan, shard, &rows);
     let mut text = format!(
@@ -202,7 +202,7 @@ fn duration(seconds: f64) -> String {
     }
 }
 
-/// The sweep of the file and the flags; flags win.
+/// Makes the sweep of the file and the flags; flags win.
 pub(super) fn sweep_of(registry: &Registry, arguments: &SweepArguments) -> Result<Sweep, Error> {
     let mut sweep = varied(registry, &arguments.varied)?.sweep;
     match (arguments.zip, arguments.random, arguments.latin) {
@@ -217,14 +217,14 @@ pub(super) fn sweep_of(registry: &Registry, arguments: &SweepArguments) -> Resul
     Ok(sweep)
 }
 
-/// A sweep, and whether it stands in a sweep file; else its file, if it has one, is an experiment.
+/// A sweep, and whether it is from a sweep file. If not, its file, if it has one, is an experiment.
 #[derive(Debug)]
 pub(super) struct Varied {
     pub(super) sweep: Sweep,
     pub(super) is_sweep_file: bool,
 }
 
-/// The experiment of the file and the flags, and what varies in it; flags win.
+/// Reads the experiment of the file and the flags, and its varied parameters; flags win.
 pub(super) fn varied(registry: &Registry, arguments: &VariedArguments) -> Result<Varied, Error> {
     let Varied {
         mut sweep,
@@ -250,7 +250,7 @@ pub(super) fn varied(registry: &Registry, arguments: &VariedArguments) -> Result
     sweep
         .parameters
         .retain(|one| !fixed.contains(&one.name.as_str()));
-    // Where the policy varies, its options apply to those policies that have them.
+    // If the policy varies, its options apply to the policies that have them.
     let varies = |name: &str| {
         sweep
             .parameters
@@ -292,7 +292,7 @@ pub(super) fn varied(registry: &Registry, arguments: &VariedArguments) -> Result
     {
         sweep.seeds = Some(seeds.clone());
     } else if sweep.fixed.iter().any(|flag| flag.key == "seed") {
-        // One seed wins over those of the file, as any flag does.
+        // One seed wins over the seeds of the file, as any flag does.
         sweep.seeds = None;
     }
     Ok(Varied {
@@ -313,7 +313,7 @@ fn empty(registry: &Registry) -> Sweep {
     }
 }
 
-/// The parameters varied by flags, in the order of the help; then those of `--vary`.
+/// Lists the parameters varied by flags, in the order of the help, then those of `--vary`.
 fn flag_parameters(
     registry: &Registry,
     arguments: &VariedArguments,
@@ -344,7 +344,7 @@ fn flag_parameters(
     Ok(parameters)
 }
 
-/// The parameter varied by `--load`, if it has several loads to choose from.
+/// Returns the parameter varied by `--load`, if the flag has several loads to choose from.
 fn load_parameter(registry: &Registry, loads: &[String]) -> Result<Option<Parameter>, Error> {
     let source = load_source(loads);
     let values = whole::loads(loads).map_err(|message| Problem::new(message).source(&source))?;
@@ -352,7 +352,7 @@ fn load_parameter(registry: &Registry, loads: &[String]) -> Result<Option<Parame
     Ok((spec.count() > 1).then(|| Parameter::new(registry, "load", spec, source)))
 }
 
-/// `ufrgs,mine.json` as two names, unless that is the name of a file.
+/// Splits `ufrgs,mine.json` into two names, unless a file has that name.
 fn list_of_names(spec: &Spec) -> Spec {
     if Path::new(spec.text()).exists() {
         return spec.clone();
@@ -361,7 +361,7 @@ fn list_of_names(spec: &Spec) -> Spec {
     Spec::list(names.collect(), spec.text())
 }
 
-/// A sweep file, or an experiment of which nothing varies yet.
+/// Reads a sweep file, or an experiment in which nothing varies yet.
 fn read_file(registry: &Registry, path: &Path, may_start: bool) -> Result<Varied, Error> {
     let document = read_experiment(registry, path)?;
     let is_sweep_file = document.value["schema"] == SWEEP_FILE;

@@ -1,8 +1,8 @@
-//! A law of sweeps: each row equals the result of `migsim run` with the varied key as `--set`.
+//! Tests that each row of a sweep equals the result of `migsim run` with the varied key as `--set`.
 //!
-//! Keys are drawn from the published schema, and each varies between two of its values while the rest is fixed by flags, by `--set` of an
-//! object around it, by an experiment file, by a sweep file, or as part of a whole load. Seeds are drawn, too: of the sweep as `--seeds` or
-//! `--seed`, of the run as `--seed`.
+//! Keys are drawn from the published schema, and each varies between two of its values. The other settings are fixed by flags, by `--set`
+//! of an object around the key, by an experiment file, by a sweep file, or as part of a whole load. Seeds are drawn, too: for the sweep as
+//! `--seeds` or `--seed`, for the run as `--seed`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -20,11 +20,11 @@ use crate::random::{Purpose, Stream};
 use crate::sweep::run::row;
 use crate::sweep::{Common, Plan, Sweep, keys};
 
-/// Number of keys that are drawn, and where `MIGSIM_DRAWS` is `full`.
+/// Number of keys that are drawn, and the number if `MIGSIM_DRAWS` is `full`.
 const DRAWS: usize = 150;
 const ALL_DRAWS: usize = 600;
 
-/// Every so many comparisons the runs are done, too.
+/// Interval of comparisons in which the runs are also simulated.
 const DONE: usize = 10;
 
 /// Keys that are for people, name files, or belong to `--seeds`.
@@ -39,7 +39,7 @@ const LEFT_OUT: [&str; 8] = [
     "load.file",
 ];
 
-/// Experiments in few words.
+/// Experiments that need few words.
 const BASES: [&str; 8] = [
     "--app lu --n 40 --procs 10",
     "--app lu --n 40 --procs 10 --network lv08 --load walk,on=Aquario",
@@ -51,7 +51,7 @@ const BASES: [&str; 8] = [
     "--app synthetic --procs 6 --set workload.supersteps=5 --set workload.spread=0.5 --set workload.seed=3 --load walk --platform ufrgs",
 ];
 
-/// The values that a schema allows for the keys, as far as it names them, and else one of the type for it to be made of.
+/// Lists the values that the schema names for each key; for other keys, one value of its type from which others are made.
 fn keys_of(root: &Value) -> BTreeMap<String, Vec<Value>> {
     let mut found = BTreeMap::new();
     collect(root, root, "", &mut found);
@@ -97,7 +97,7 @@ fn collect(root: &Value, node: &Value, path: &str, found: &mut BTreeMap<String, 
     }
 }
 
-/// The values of a key that can be tried: a text without any named values is made of the one that holds.
+/// Lists the values of a key to try. For a text without named values, they are made from its present value.
 fn values(key: &str, named: &[Value], now: &Value) -> Vec<Value> {
     let names = match key {
         "platform" => &["ufrgs", "ufrgs-sw"][..],
@@ -126,7 +126,7 @@ fn parsed(words: &[String]) -> Command {
     super::parsed(command, &words).unwrap().command
 }
 
-/// The experiment of `migsim run` with these words.
+/// Returns the experiment of `migsim run` with these words.
 fn run(words: &[String]) -> Result<Experiment, Error> {
     let Command::Run(arguments) = parsed(&[&["run".to_owned()], words].concat()) else {
         unreachable!("the words say run");
@@ -135,7 +135,7 @@ fn run(words: &[String]) -> Result<Experiment, Error> {
     Experiment::load(&layers, Limits::default())
 }
 
-/// The sweep of `migsim sweep` with these words, and its plan.
+/// Returns the sweep of `migsim sweep` with these words, and its plan.
 fn sweep(words: &[String], common: &Common) -> Result<(Sweep, Plan), Error> {
     let Command::Sweep(arguments) = parsed(&[&["sweep".to_owned()], words].concat()) else {
         unreachable!("the words say sweep");
@@ -145,7 +145,7 @@ fn sweep(words: &[String], common: &Common) -> Result<(Sweep, Plan), Error> {
     Ok((sweep, plan))
 }
 
-/// The settings without what is for people.
+/// Returns the settings without the keys for people.
 fn settings(experiment: &Experiment) -> Value {
     let mut settings = experiment.resolved.clone();
     if let Some(keys) = settings.as_object_mut() {
@@ -158,7 +158,7 @@ fn set(key: &str, value: &Value) -> [String; 2] {
     ["--set".into(), format!("{key}={}", value_as_typed(value))]
 }
 
-/// The objects around a key, the innermost first.
+/// Lists the objects around a key, the innermost first.
 fn around(key: &str) -> Vec<&str> {
     let ends = key.match_indices(['.', '[']).map(|(end, _)| end);
     let mut objects: Vec<&str> = ends.map(|end| &key[..end]).collect();
@@ -166,15 +166,15 @@ fn around(key: &str) -> Vec<&str> {
     objects
 }
 
-/// The draws so far.
+/// The state of the draws.
 struct Draw<'a> {
     folder: &'a Path,
     common: Common,
     random: Stream,
-    /// The ways to fix the rest and to vary, in every draw that compared.
+    /// The ways to fix the other settings and to vary the key, in all draws with a comparison.
     ways: BTreeSet<String>,
     done: usize,
-    /// The rows with a drawn seed that were compared.
+    /// Number of compared rows with a drawn seed.
     seeded: usize,
 }
 
@@ -183,7 +183,7 @@ impl Draw<'_> {
         self.random.below(count)
     }
 
-    /// A way to fix the settings of `base`: words for `migsim sweep`, and those for `migsim run` that mean the same.
+    /// Draws a way to fix the settings of `base`: words for `migsim sweep`, and equivalent words for `migsim run`.
     fn fixed(
         &mut self,
         base: &[String],
@@ -222,7 +222,7 @@ impl Draw<'_> {
         (format!("object, {name}"), both)
     }
 
-    /// Words for `migsim sweep` that give one or two drawn seeds, or none.
+    /// Draws words for `migsim sweep` that give one or two seeds, or none.
     fn seeds(&mut self) -> Vec<String> {
         let [one, other] = [self.below(1000), 1000 + self.below(1000)].map(|seed| seed.to_string());
         match self.below(4) {
@@ -233,12 +233,12 @@ impl Draw<'_> {
         }
     }
 
-    /// Draws a key and seeds, and compares the rows of two values with runs, unless the key has no two values that can be run.
+    /// Draws a key and seeds, and compares the rows of two values with runs, if the key has two values that can be run.
     fn draw(&mut self, keys: &BTreeMap<String, Vec<Value>>) {
         let base = BASES[self.below(BASES.len())];
         let base: Vec<String> = base.split(' ').map(str::to_owned).collect();
         let resolved = run(&base).unwrap().resolved;
-        // The keys of this experiment that the schema has; of a list of loads those of each.
+        // List the keys of this experiment that are in the schema; for a list of loads, the keys of each load.
         let mut own: Vec<(String, &[Value])> = Vec::new();
         for (key, named) in keys {
             let parts = match key.strip_prefix("load.") {
@@ -293,7 +293,7 @@ impl Draw<'_> {
                 let told = error.to_string();
                 assert_eq!(error.exit_code(), 2, "{told}");
                 if way.ends_with("flags") && told.contains(" fixes it") {
-                    return; // a flag gives that very key
+                    return; // a flag sets the same key
                 }
                 assert!(is_same, "{sweep_words:?}: {told}");
                 assert!(told.contains("changes nothing"), "{told}");
@@ -363,7 +363,7 @@ fn every_row_of_a_sweep_is_what_a_run_with_the_key_set_gives() {
     for _ in 0..count {
         draw.draw(&keys);
     }
-    // Of 6 draws at least 5 can be compared, with as many rows that have a drawn seed.
+    // At least 5 of 6 draws can be compared, with as many rows that have a drawn seed.
     assert!(6 * draw.done >= 5 * count, "{} compared", draw.done);
     assert!(6 * draw.seeded >= 5 * count, "{} rows", draw.seeded);
     assert_eq!(draw.ways.len(), 6, "{:?}", draw.ways);
@@ -390,7 +390,7 @@ fn a_whole_load_that_varies_is_that_of_a_run_and_keeps_what_is_set_inside_it() {
             let of_sweep = plan.experiment(&sweep, plan.run(index), with).unwrap();
             assert_eq!(settings(&of_sweep), settings(&single));
         }
-        // The same as a sweep file.
+        // Compare with the same sweep as a sweep file.
         let file: Map<String, Value> =
             serde_json::from_value(serde_json::to_value(sweep.to_file().unwrap()).unwrap())
                 .unwrap();

@@ -5,7 +5,7 @@ use clap::builder::RangedU64ValueParser;
 use crate::error::{Error, Problem};
 use crate::memory::{Limits, plan};
 
-/// The most threads that may be asked for: more than any machine has cores for, and few enough to be started at once.
+/// Maximum number of threads: more than any machine has cores, and few enough to start at once.
 const MOST: u64 = 1024;
 
 /// Reads `--threads`; 0 means one per core.
@@ -13,7 +13,7 @@ pub(super) fn parser() -> RangedU64ValueParser<usize> {
     RangedU64ValueParser::new().range(0..=MOST)
 }
 
-/// The number of threads: one per core (or as `RAYON_NUM_THREADS` says) if it is not said, or 0.
+/// Returns the number of threads. Without a number, or with 0, it is one per core (or that of `RAYON_NUM_THREADS`).
 pub(super) fn count(wanted: Option<usize>) -> usize {
     let is_any = |threads: &usize| *threads > 0;
     let of_all_programs = || std::env::var("RAYON_NUM_THREADS").ok()?.parse().ok();
@@ -22,9 +22,9 @@ pub(super) fn count(wanted: Option<usize>) -> usize {
     wanted.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
 }
 
-/// So many threads ([`count`]), or as many of them as the system starts: results are the same with any number.
+/// Starts this number of threads ([`count`]), or as many of them as the system allows; results do not depend on the number.
 ///
-/// A single one is the one that asks, so that nothing is started.
+/// With a single thread the calling one is used, and none is started.
 pub(super) fn threads(wanted: Option<usize>) -> Result<rayon::ThreadPool, Error> {
     let mut count = count(wanted);
     loop {
@@ -40,8 +40,8 @@ pub(super) fn threads(wanted: Option<usize>) -> Result<rayon::ThreadPool, Error>
     }
 }
 
-/// The threads of a command that plans runs before it knows what they need: where there is hardly any memory, the thread that asks plans alone
-/// and can say so.
+/// Starts the threads of a command that plans runs before it knows how much memory they need. If there is hardly any memory, the calling
+/// thread plans alone, so that it can report the problem.
 pub(super) fn planning_threads(
     wanted: Option<usize>,
     limits: Limits,

@@ -1,4 +1,4 @@
-//! `migsim tune`: searches good settings, then prints them with the command that runs them.
+//! `migsim tune`: searches for good settings, then prints them with the command that runs them.
 
 use std::io::Write;
 use std::path::Path;
@@ -53,7 +53,7 @@ pub(super) fn tune(
         store: &store,
         done: &done,
     };
-    // The search, and the comparison of two settings.
+    // The runs are those of the search, and those of the comparison of two settings.
     let fresh = arguments.fresh.as_ref().map_or(FRESH, Spec::count);
     let total = fresh.saturating_mul(2);
     let total = total.saturating_add(u64::from(arguments.budget));
@@ -90,7 +90,7 @@ fn write(folder: &Path, found: &Found) -> Result<(), Error> {
     write_texts(folder, &[(tune_report::FILE, &json), ("index.html", &page)])
 }
 
-/// The varied parameters: those with several values, or else the usual ranges of the policy's options.
+/// Returns the varied parameters: those with several values, or else the policy's options with their usual ranges.
 fn sweep_of(registry: &Registry, arguments: &TuneArguments) -> Result<Varied, Error> {
     let settings = &arguments.varied.settings;
     if !settings.scenario.is_empty() {
@@ -112,7 +112,7 @@ fn sweep_of(registry: &Registry, arguments: &TuneArguments) -> Result<Varied, Er
             Some(flag) => Spec::list(vec![flag.value.clone()], flag.value.to_string()),
             None => Spec::parse(SEEDS).expect("the usual seeds can be read"),
         });
-        // It is that of the search; those of the comparison are others.
+        // A given seed is that of the search; the comparison uses other seeds.
         sweep.fixed.retain(|flag| flag.key != "seed");
     }
     let scenarios = match arguments.goal {
@@ -131,7 +131,7 @@ fn sweep_of(registry: &Registry, arguments: &TuneArguments) -> Result<Varied, Er
 /// Keys of an experiment file that are for people.
 const FOR_PEOPLE: [&str; 5] = ["$schema", "schema", "description", "origins", "basis"];
 
-/// The command that runs a setting. What varies comes last, as `--set`, which wins over all that stands before it.
+/// Returns the command that runs a setting. Varied keys come last, as `--set`, and win over all earlier words.
 fn command(
     arguments: &SettingsArguments,
     Varied {
@@ -142,10 +142,10 @@ fn command(
 ) -> Result<String, Error> {
     let mut words = vec!["migsim".to_owned(), "run".to_owned()];
     if *is_sweep_file {
-        // A sweep file is no experiment: what it and the flags say together is said key by key.
+        // A sweep file is not an experiment, so its settings and those of the flags are written key by key.
         let merged = layers(sweep, setting, None).merged()?;
         let own = merged.as_object().into_iter().flatten();
-        // All scenarios are run, whichever the goal needs.
+        // All scenarios are run, whichever scenario the goal needs.
         let is_told = |key: &str| !FOR_PEOPLE.contains(&key) && key != "scenarios";
         let varied = varied_settings(sweep, setting);
         for (key, value) in own.filter(|(key, _)| is_told(key)) {
@@ -191,7 +191,7 @@ fn command(
     Ok(words.join(" "))
 }
 
-/// A setting as the words that give it.
+/// Returns the words that set a key.
 pub(super) fn set(key: &str, value: &Value) -> [String; 2] {
     [
         "--set".to_owned(),
@@ -199,7 +199,7 @@ pub(super) fn set(key: &str, value: &Value) -> [String; 2] {
     ]
 }
 
-/// A word that a shell reads as it is, in quotes only where it needs them.
+/// Returns a word unchanged if a shell reads it unchanged, and in quotes otherwise.
 pub(super) fn plain_or_quoted(word: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./,=:+@%".contains(letter);
     if !word.is_empty() && word.chars().all(is_plain) {

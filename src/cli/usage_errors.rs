@@ -1,4 +1,4 @@
-//! Errors of the command line, in the form of all other errors: the problem, the flag, the remedy.
+//! Errors of the command line in the form of all other errors: the problem, the flag, the hint.
 
 use std::ffi::OsString;
 
@@ -9,10 +9,10 @@ use clap::{Arg, Command};
 use crate::error::{Error, Problem, did_you_mean};
 use crate::words::nearest;
 
-/// The subcommand that a command line names, and what leads to it: `migsim sweep merge`.
+/// Finds the subcommand that a command line names, and its full name: `migsim sweep merge`.
 pub(super) fn command_of(mut command: Command, arguments: &[OsString]) -> (Command, String) {
     let mut name = command.get_name().to_owned();
-    command.build(); // passes on what subcommands inherit
+    command.build(); // passes inherited settings on to subcommands
     for argument in arguments.iter().skip(1) {
         let Some(found) = argument
             .to_str()
@@ -26,7 +26,7 @@ pub(super) fn command_of(mut command: Command, arguments: &[OsString]) -> (Comma
     (command, name)
 }
 
-/// The error for a command line that clap refuses.
+/// Makes the error for a command line that clap refuses.
 pub(super) fn usage_error(error: &clap::Error, command: Command, arguments: &[OsString]) -> Error {
     let (command, name) = command_of(command, arguments);
     let usage = format!("`{name} --help` lists the known ones");
@@ -48,7 +48,7 @@ pub(super) fn usage_error(error: &clap::Error, command: Command, arguments: &[Os
     Error::from(problem).placed(&name).hinting(&usage)
 }
 
-/// A refusal and the subcommand that it is about.
+/// An error of clap, with the subcommand that it is about.
 #[derive(Debug)]
 struct Refused<'e> {
     error: &'e clap::Error,
@@ -56,7 +56,7 @@ struct Refused<'e> {
 }
 
 impl Refused<'_> {
-    /// The context of one kind that clap gives, as a list.
+    /// Returns the context of one kind from clap, as a list.
     fn all(&self, kind: ContextKind) -> Vec<String> {
         match self.error.get(kind) {
             Some(ContextValue::String(text)) => vec![text.clone()],
@@ -69,12 +69,12 @@ impl Refused<'_> {
         self.all(kind).into_iter().next()
     }
 
-    /// The flag or place on the command line, as help shows it: `--n <N>`, `<PLATFORM>`.
+    /// Returns the flag or argument as help shows it: `--n <N>`, `<PLATFORM>`.
     fn shown(&self) -> Option<String> {
         self.one(ContextKind::InvalidArg)
     }
 
-    /// The help of a flag or place, and the values that it may have.
+    /// Returns the help of a flag or argument, and its possible values.
     fn help(&self, shown: &str) -> Option<String> {
         let is_meant = |arg: &&Arg| arg.to_string() == shown;
         let arg = self.command.get_arguments().find(is_meant)?;
@@ -87,7 +87,7 @@ impl Refused<'_> {
         Some(format!("`{shown}`: {}{choices}", arg.get_help()?))
     }
 
-    /// A value that is none of those that exist, or that is not there.
+    /// Makes the problem of a value that is missing or is none of the possible values.
     fn value(&self) -> Option<Problem> {
         let shown = self.shown()?;
         let flag = name_of(&shown);
@@ -105,7 +105,7 @@ impl Refused<'_> {
         })
     }
 
-    /// A value that cannot be read, and why.
+    /// Makes the problem of a value that cannot be read, with the reason.
     fn validation(&self) -> Option<Problem> {
         let shown = self.shown()?;
         let value = self.one(ContextKind::InvalidValue)?;
@@ -176,7 +176,7 @@ impl Refused<'_> {
         Some(self.hinted(problem, first))
     }
 
-    /// With what help says of a flag as the hint.
+    /// Adds the help of a flag as the hint.
     fn hinted(&self, problem: Problem, shown: &str) -> Problem {
         match self.help(shown) {
             Some(help) => problem.hint(help),
@@ -185,7 +185,7 @@ impl Refused<'_> {
     }
 }
 
-/// Hints at the known name that was probably meant, or at where they are listed; `dashes` stand before each.
+/// Adds a hint at the most similar known name, or else at the list of names; `dashes` come before each name.
 fn hinting_at(
     problem: Problem,
     name: &str,
@@ -199,7 +199,7 @@ fn hinting_at(
     })
 }
 
-/// The flag without its value: `--n` of `--n <N>`.
+/// Returns a flag without its value: `--n` for `--n <N>`.
 fn name_of(shown: &str) -> &str {
     shown.split(' ').next().unwrap_or(shown)
 }

@@ -17,10 +17,10 @@ use crate::sweep::winners::Winners;
 use crate::sweep::{Parameter, Plan, Store};
 use crate::words::counted;
 
-/// The rows that a page shows at once.
+/// Number of rows that a page shows at first.
 const SHOWN: usize = 50;
 
-/// The two parameters of a map: `KEY=VALUES,KEY=VALUES`, where a comma followed by `KEY=` begins the second one.
+/// Reads the two parameters of a map: `KEY=VALUES,KEY=VALUES`, where a comma followed by `KEY=` begins the second parameter.
 pub(super) fn parameters(registry: &Registry, map: &str) -> Result<[Parameter; 2], Error> {
     let wrong = |message: String| {
         let problem = Problem::new(message).source(format!("--map {map}"));
@@ -89,7 +89,7 @@ pub(super) fn show(
     print_result(out, form, || json, sheet)
 }
 
-/// A row for each pair of values.
+/// Makes a table with a row for each pair of values.
 fn table(winners: &Winners) -> Table {
     let [(beside, _), (above, _)] = &winners.axes;
     let columns = [

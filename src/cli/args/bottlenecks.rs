@@ -47,7 +47,7 @@ pub(in crate::cli) struct BottleneckArguments {
     pub(in crate::cli) output: PlanArguments,
 }
 
-/// Reads the file of a figure, and its format from the end of the name.
+/// Reads the file of a figure, and its format from the suffix of the name.
 fn parse_figure(text: &str) -> Result<(PathBuf, Format), String> {
     let end = Path::new(text).extension();
     let end = end.map(|end| end.to_string_lossy().to_ascii_lowercase());

@@ -55,7 +55,7 @@ fn parse_count(text: &str) -> Result<u64, String> {
         .map_err(|_| "it must be a whole number that is not negative".to_owned())
 }
 
-/// The number of a process: `p24` or `24`.
+/// Reads the number of a process: `p24` or `24`.
 fn parse_process(text: &str) -> Result<u64, String> {
     let process: ProcessId = text.parse().map_err(|error: NoProcess| error.to_string())?;
     Ok(u64::from(process.0) + 1)

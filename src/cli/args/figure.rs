@@ -37,7 +37,7 @@ const LANGUAGES: [(&str, figure::Language); 2] = [
 ];
 
 impl FigureArguments {
-    /// The look that was chosen.
+    /// Returns the chosen style.
     pub(in crate::cli) fn style(self) -> figure::Style {
         figure::Style {
             width: self.width,

@@ -26,13 +26,13 @@ const FORMS: [(&str, Form); 4] = [
 ];
 
 impl FormArguments {
-    /// The chosen form.
+    /// Returns the chosen form.
     pub(in crate::cli) fn form(self) -> Form {
         let json = self.json.then_some(Form::Json);
         json.or(self.format).unwrap_or_default()
     }
 
-    /// The form to print under `--quiet`: only one that was requested.
+    /// Returns the form to print with `--quiet`: none unless it was requested.
     pub(in crate::cli) fn form_unless(self, is_quiet: bool) -> Option<Form> {
         let is_asked_for = self.json || self.format.is_some();
         (is_asked_for || !is_quiet).then(|| self.form())

@@ -1,6 +1,6 @@
 //! The definition of the command line; help, completions and manual pages derive from it.
 //!
-//! The commands are listed here. Each command has a file for its flags, as does each group of flags that several commands share.
+//! The commands are listed here. Each command, and each group of flags that several commands share, has its own file.
 
 mod bench;
 mod bottlenecks;
@@ -47,7 +47,7 @@ pub(super) use trace::{
 pub(super) use tune::{GoalChoice, TuneArguments};
 pub(super) use workload::WorkloadCommand;
 
-/// Headings of help, over the options of one subject.
+/// Headings in help for the options of one subject.
 const BENCHMARK: &str = "Benchmark";
 const COMPARISON: &str = "Comparison";
 const EXPERIMENT: &str = "Experiment";

@@ -70,7 +70,7 @@ const REPRODUCE: [(&str, ReproduceFormat); 7] = [
 ];
 
 impl ReproduceArguments {
-    /// The form of tables.
+    /// Returns the form of tables.
     pub(in crate::cli) fn form(&self) -> FormArguments {
         let format = match self.format {
             Some(ReproduceFormat::Tables(form)) => Some(form),
@@ -82,7 +82,7 @@ impl ReproduceArguments {
         }
     }
 
-    /// The format of figures; none if it is one of tables or not given.
+    /// Returns the format of figures; none if it is a format of tables or not given.
     pub(in crate::cli) fn figure_format(&self) -> Option<figure::Format> {
         match self.format {
             Some(ReproduceFormat::Figures(format)) => Some(format),

@@ -90,7 +90,7 @@ pub(in crate::cli) enum Viewer {
     Paje,
 }
 
-/// A page is named as one: what follows `--report` may be meant for an experiment.
+/// Reads the name of a page, which must end like one. Otherwise the word after `--report` may be meant as the experiment.
 fn parse_page(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     let is_page = path

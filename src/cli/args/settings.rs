@@ -99,7 +99,7 @@ pub(in crate::cli) enum ScenarioChoice {
 }
 
 impl ScenarioChoice {
-    /// The scenarios that are meant by all of `choices`, each once and in their order; none if nothing is chosen.
+    /// Returns the scenarios of all `choices`, each once and in their order; none if nothing is chosen.
     pub(in crate::cli) fn scenarios(choices: &[Self]) -> Vec<Scenario> {
         let is_chosen = |scenario: &Scenario| {
             choices.contains(&Self::All)

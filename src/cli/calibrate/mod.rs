@@ -68,7 +68,7 @@ pub(super) fn run(
     if is_taken { Ok(()) } else { Err(doubted()) }
 }
 
-/// Writes the library of recorded traces that have none of their own, and returns its file.
+/// Writes the default library of recorded traces, and returns its file.
 fn write_default(text: &str) -> Result<PathBuf, Error> {
     let Some(file) = default_library_file() else {
         let problem =
@@ -95,24 +95,24 @@ fn write_default(text: &str) -> Result<PathBuf, Error> {
     Ok(file)
 }
 
-/// The failure of a fit that is doubted: a script must not take its library for a good one.
+/// Makes the error of a doubtful fit, so that a script does not use its library.
 fn doubted() -> Error {
     let problem = Problem::new("the fit is doubted, and no library was written");
     let hint = "correct the table or the platform; `--accept` writes the library all the same";
     Error::Run(problem.hint(hint))
 }
 
-/// The times of messages, and what they were measured on.
+/// The measured times of messages, and the conditions of the measurement.
 struct Source {
     /// The name of the table.
     name: String,
     text: String,
     platform: Platform,
-    /// The hosts of a table that does not name them.
+    /// The hosts, for a table that does not name them.
     hosts: Option<(String, String)>,
-    /// The library to start from.
+    /// The library from which the fit starts.
     base: String,
-    /// The machine that was measured, for the library; none of a table.
+    /// The measured machine, for the library; none for a table.
     machine: Option<Value>,
 }
 
@@ -160,15 +160,16 @@ impl Source {
     }
 }
 
-/// The library to start from where none is named and none was measured.
+/// The library from which the fit starts if none is named and none was measured.
 const BASE: &str = "open-mpi";
-/// A platform without a network, on which processes of one host are measured: each of their messages is overhead.
+/// A platform without a network, for processes on one host: the whole time of their messages is overhead.
 const ONE_HOST: &str = r#"{ "schema": "migsim-platform-1", "name": "one host", "clusters": [
     { "name": "p", "hosts": 2, "speed": "1 GHz", "link": { "bandwidth": "1 Tbps", "latency": "0 s" }, "router": "R" } ] }"#;
-/// The largest message that is fitted on it \[B\]: larger ones are copies, whose bandwidth is not that of a network.
+/// Maximum size of a message that is fitted on that platform \[B\]. Larger messages are copied in memory, at a bandwidth that is not that
+/// of a network.
 const LARGEST_OVERHEAD: f64 = 1024.0;
 
-/// Measures the messages of two processes that the command starts.
+/// Measures the messages between two processes that the command starts.
 #[cfg(unix)]
 fn measured(
     program: &[String],
@@ -244,7 +245,7 @@ fn measured(
         .into())
 }
 
-/// Refuses to write the library over its table.
+/// Refuses to write the library over the table.
 fn refuse_table_as_output(arguments: &CalibrateArguments) -> Result<(), Error> {
     let place = |path: &Path| path.canonicalize().ok().filter(|path| path.is_file());
     let out = arguments.out.as_deref().and_then(place);
@@ -257,7 +258,7 @@ fn refuse_table_as_output(arguments: &CalibrateArguments) -> Result<(), Error> {
     Err(problem.source("--out").hint(hint).into())
 }
 
-/// The residuals, what was found, and what was not.
+/// Makes the tables of the residuals, the calibrated constants, and those that the table does not determine.
 fn sheet(platform: &Platform, pings: &[Pings], (library, found): (&str, &Calibration)) -> Sheet {
     let columns = [
         words("from", "from"),

@@ -1,4 +1,4 @@
-//! The program under the recorder: started, waited for, and ended with all that it has started if a signal comes.
+//! The recorded program: starts it, waits for it, and ends it with all processes that it has started if a signal arrives.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -16,27 +16,27 @@ use crate::document::read_text;
 use crate::error::{Error, Problem};
 use crate::workload::record::failure;
 
-/// The time between two looks at the program and at signals.
+/// Time between two checks of the program and of signals.
 pub(super) const PAUSE: Duration = Duration::from_millis(50);
 
-/// The time that a program has to end itself after a signal that a terminal sends to it, too.
+/// Time that a program has to end by itself after a signal that the terminal also sends to it.
 const OWN_TIME: Duration = Duration::from_secs(1);
-/// The time that it has after the signal was passed on; then it is killed.
+/// Time that a program has to end after the signal was passed on; then it is killed.
 const LAST_TIME: Duration = Duration::from_secs(5);
 
-/// A program to be run.
+/// A program to run.
 #[derive(Debug)]
 pub(super) struct Job<'a> {
     /// The command and its arguments.
     pub(super) program: &'a [String],
-    /// The library of the recorder; none runs the program without it.
+    /// The library of the recorder; none to run the program without it.
     pub(super) recorder: Option<&'a Path>,
     /// The folder of the records.
     pub(super) folder: &'a Path,
     pub(super) clock: RecordClock,
 }
 
-/// Runs the program, with the recorder before its library, until it ends or a signal has ended it.
+/// Runs the program, with the recorder loaded before its MPI library, until it ends or a signal has ended it.
 pub(super) fn run(job: &Job<'_>, signals: &Signals) -> Result<(), Error> {
     if signals.are_caught() {
         adopt();
@@ -58,7 +58,7 @@ pub(super) fn run(job: &Job<'_>, signals: &Signals) -> Result<(), Error> {
     Err(failed(status, job.folder))
 }
 
-/// What is returned after a signal, and not printed.
+/// Makes the error that is returned after a signal, and that is not printed.
 pub(super) fn interrupted() -> Error {
     Error::Run(Problem::new("interrupted"))
 }
@@ -91,7 +91,7 @@ fn start(job: &Job<'_>) -> Result<Child, Error> {
     })
 }
 
-/// A program that has left no record is no MPI program.
+/// Checks that the program is an MPI program, which leaves a record.
 fn check_called(job: &Job<'_>) -> Result<(), Error> {
     if job.recorder.is_none() || names(job.folder).next().is_some() {
         return Ok(());
@@ -102,14 +102,14 @@ fn check_called(job: &Job<'_>) -> Result<(), Error> {
     Err(Error::Run(Problem::new(message).hint(hint)))
 }
 
-/// The records of a folder.
+/// Lists the records of a folder.
 fn names(folder: &Path) -> impl Iterator<Item = std::path::PathBuf> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let paths = entries.map(|entry| entry.path());
     paths.filter(|path| path.extension().is_some_and(|suffix| suffix == "record"))
 }
 
-/// Why the program failed: the recorder says so if it was the records.
+/// Makes the error of a failed program; if the records were the cause, the recorder has written so.
 fn failed(status: ExitStatus, folder: &Path) -> Error {
     let mut texts = names(folder).filter_map(|path| read_text(&path).ok());
     let Some(reason) = texts.find_map(|text| failure(&text).map(str::to_owned)) else {
@@ -127,9 +127,9 @@ fn lost(error: &std::io::Error) -> Error {
     Error::Run(problem.hint("record it again"))
 }
 
-/// Ends the program and all that it has started: with the signal that came, and if that does not help by force.
+/// Ends the program and all processes that it has started: with the same signal, and if that does not help, by killing them.
 fn end(child: &mut Child, signal: i32) {
-    // A terminal sends the others to the program, too, and a second one would stop it while it ends itself.
+    // The terminal also sends other signals to the program; a second one would disturb it while it ends.
     if signal != SIGTERM && has_ended(child, OWN_TIME) {
         return;
     }
@@ -142,7 +142,7 @@ fn end(child: &mut Child, signal: i32) {
     }
 }
 
-/// Waits until the program and all that it has started have ended, but not longer than this.
+/// Waits until the program and all processes that it has started have ended, at most for `time`.
 fn has_ended(child: &mut Child, time: Duration) -> bool {
     let mut left = time;
     while !matches!(child.try_wait(), Ok(Some(_)))
@@ -160,13 +160,13 @@ fn has_ended(child: &mut Child, time: Duration) -> bool {
 fn send(family: &BTreeSet<u32>, signal: Signal) {
     for &id in family {
         if let Some(pid) = i32::try_from(id).ok().and_then(Pid::from_raw) {
-            let _ = kill_process(pid, signal); // it may have ended just now
+            let _ = kill_process(pid, signal); // the process may have ended just now
         }
     }
 }
 
-/// The living processes that `root` and its children have started. The system gives `root` those whose parents have ended ([`adopt`]).
-/// Where it does not list processes, the child alone.
+/// Finds the living processes that `root` and its children have started. The system makes `root` the parent of those whose parents have
+/// ended ([`adopt`]). If the system does not list processes, only the child is returned.
 fn family_of(root: u32, child: &mut Child) -> BTreeSet<u32> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let ids = entries.filter_map(|entry| entry.file_name().to_string_lossy().parse::<u32>().ok());
@@ -194,17 +194,17 @@ fn adopt() {
         .ok()
         .and_then(Pid::from_raw)
     {
-        // Without it, such processes go on after a signal.
+        // Otherwise such processes would continue after a signal.
         let _ = rustix::process::set_child_subreaper(Some(here));
     }
 }
 
-/// The parent of a process that has not ended, as Linux says.
+/// Returns the parent of a process that has not ended (on Linux).
 fn parent_of(id: u32) -> Option<u32> {
     parent_in(&fs::read_to_string(format!("/proc/{id}/stat")).ok()?)
 }
 
-/// State and parent stand behind the name, which may hold spaces and parentheses (`man 5 proc_pid_stat`).
+/// Reads state and parent after the name, which may contain spaces and parentheses (`man 5 proc_pid_stat`).
 fn parent_in(stat: &str) -> Option<u32> {
     let mut fields = stat.rsplit_once(") ")?.1.split(' ');
     let has_ended = matches!(fields.next()?, "Z" | "X");

@@ -1,4 +1,4 @@
-//! The recorder and the ping-pong, compiled once for their source and the `mpicc` of the user, in a folder that nobody else can write.
+//! The recorder and the ping-pong program, compiled once for their source and the user's `mpicc`, in a folder that no other user can write.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,13 +8,13 @@ use super::private;
 use crate::error::{Error, Problem};
 use crate::workload::record::RECORDER;
 
-/// The library of the recorder, compiled on first use for this source and this `mpicc`.
+/// Returns the library of the recorder; compiles it on first use for this source and this `mpicc`.
 pub(super) fn recorder() -> Result<PathBuf, Error> {
     let flags = ["-O2", "-shared", "-fPIC", "-Wl,--no-as-needed"];
     compiled("recorder", "so", RECORDER, &flags)
 }
 
-/// A program of MPI, compiled on first use for its source and this `mpicc`.
+/// Returns an MPI program; compiles it on first use for its source and this `mpicc`.
 pub(super) fn program(name: &str, source: &str) -> Result<PathBuf, Error> {
     compiled(name, "bin", source, &["-O2"])
 }
@@ -36,7 +36,7 @@ fn compiled(name: &str, suffix: &str, source: &str, flags: &[&str]) -> Result<Pa
     Ok(made)
 }
 
-/// The folder of the recorder.
+/// Returns the folder of the recorder.
 fn cache() -> Result<PathBuf, Error> {
     let given = |name| std::env::var_os(name).filter(|value| !value.is_empty());
     let home = || given("HOME").map(|home| Path::new(&home).join(".cache"));
@@ -63,7 +63,7 @@ fn compile(folder: &Path, made: &Path, text: &str, flags: &[&str]) -> Result<(),
         let hint = "set XDG_CACHE_HOME or HOME to a folder with space that you can write";
         Error::Output(problem.source(folder.display().to_string()).hint(hint))
     };
-    // Renamed when it is whole: another command may compile at the same time.
+    // The file is renamed when it is complete, because another command may compile at the same time.
     let source = folder.join(format!("source-{}.c", std::process::id()));
     let object = source.with_extension("made");
     fs::write(&source, text).map_err(unwritable)?;
@@ -88,7 +88,7 @@ fn compile(folder: &Path, made: &Path, text: &str, flags: &[&str]) -> Result<(),
     fs::rename(&object, made).map_err(unwritable)
 }
 
-/// FNV-1a: the same on every machine and in every version.
+/// Computes the hash FNV-1a, which is the same on every machine and in every version.
 fn hash(bytes: &[u8]) -> u64 {
     let mix = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, mix)

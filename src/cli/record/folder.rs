@@ -1,7 +1,7 @@
-//! The folder of the records of one recording: new, private, and gone afterwards, also after a kill.
+//! The folder for the records of one recording: new, private, and removed afterwards, even if the recording is killed.
 //!
-//! `migsim-record-ID` in the folder of temporary files. Its file `lock` stays locked for as long as the recording lives, so that the next
-//! recording of the same user recognizes a folder that a killed one has left, and removes it. Records that are kept move to `migsim-kept-ID`.
+//! The folder is `migsim-record-ID` in the folder of temporary files. Its file `lock` is locked during the recording. The next recording of
+//! the same user can therefore recognise and remove a folder that a killed recording has left. Records to keep move to `migsim-kept-ID`.
 
 use std::fs::{self, File};
 use std::hash::{BuildHasher as _, RandomState};
@@ -11,27 +11,27 @@ use std::path::{Path, PathBuf};
 use super::private;
 use crate::error::{Error, Problem};
 
-/// Start of the name of a folder whose recording is under way.
+/// Prefix of the name of a folder during its recording.
 const PREFIX: &str = "migsim-record-";
-/// Start of the name of a folder that is kept.
+/// Prefix of the name of a folder that is kept.
 const KEPT: &str = "migsim-kept-";
 /// The file that is locked during a recording.
 const LOCK: &str = "lock";
-/// Maximum number of names that are tried: a folder of a new name exists hardly ever.
+/// Maximum number of names that are tried; the folder of a new name hardly ever exists.
 const ATTEMPTS: usize = 100;
 
-/// The folder of a recording that is under way; removed when it is dropped.
+/// The folder of the current recording; it is removed when this value is dropped.
 #[derive(Debug)]
 pub(super) struct Records {
     folder: PathBuf,
     id: String,
-    /// Keeps the lock.
+    /// The open file, which keeps the lock.
     _lock: File,
     is_kept: bool,
 }
 
 impl Records {
-    /// Makes a folder that did not exist, for the user alone.
+    /// Makes a new folder that only the user can access.
     pub(super) fn create(temporary: &Path) -> Result<Self, Error> {
         let mut reason = io::Error::from(io::ErrorKind::AlreadyExists);
         for _ in 0..ATTEMPTS {
@@ -39,7 +39,7 @@ impl Records {
                 Ok(records) => return Ok(records),
                 Err(error) => reason = error,
             }
-            // Another recording may remove a folder between its making and its locking.
+            // Another recording may remove the folder before it is locked.
             if !matches!(
                 reason.kind(),
                 io::ErrorKind::AlreadyExists | io::ErrorKind::NotFound
@@ -55,7 +55,7 @@ impl Records {
     }
 
     fn attempt(temporary: &Path) -> io::Result<Self> {
-        // The program may change its folder.
+        // The program may change its working directory.
         let temporary = temporary.canonicalize()?;
         let id = format!("{:016x}", unpredictable());
         let folder = temporary.join(format!("{PREFIX}{id}"));
@@ -76,7 +76,7 @@ impl Records {
         &self.folder
     }
 
-    /// Keeps the records, and returns where they are.
+    /// Keeps the records, and returns their folder.
     pub(super) fn keep(mut self) -> PathBuf {
         self.is_kept = true;
         let kept = self.folder.with_file_name(format!("{KEPT}{}", self.id));
@@ -90,13 +90,13 @@ impl Records {
 impl Drop for Records {
     fn drop(&mut self) {
         if !self.is_kept {
-            // The next recording tries it again.
+            // The next recording tries to remove it again.
             let _ = fs::remove_dir_all(&self.folder);
         }
     }
 }
 
-/// Removes the folders of this user whose recordings were killed.
+/// Removes the folders of this user's killed recordings.
 pub(super) fn remove_stale(temporary: &Path) {
     let entries = fs::read_dir(temporary).into_iter().flatten().flatten();
     for entry in entries {
@@ -107,13 +107,13 @@ pub(super) fn remove_stale(temporary: &Path) {
     }
 }
 
-/// Removes a folder that no recording has locked. On file systems without locks it stays.
+/// Removes a folder that no recording has locked. On file systems without locks the folder stays.
 fn remove_if_stale(folder: &Path) {
     match File::open(folder.join(LOCK)) {
         Ok(lock) if lock.try_lock().is_ok() => {
-            let _ = fs::remove_dir_all(folder); // what cannot be removed harms no recording
+            let _ = fs::remove_dir_all(folder); // a folder that stays does not disturb a recording
         }
-        // Killed before it had the lock: there is nothing in it.
+        // The recording was killed before it had the lock, so the folder is empty.
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let _ = fs::remove_dir(folder);
         }
@@ -121,7 +121,7 @@ fn remove_if_stale(folder: &Path) {
     }
 }
 
-/// A number that differs from one call to the next, for names only.
+/// Returns a number that differs between calls, for names only.
 fn unpredictable() -> u64 {
     RandomState::new().hash_one(std::process::id())
 }

@@ -1,4 +1,4 @@
-//! The times of single messages between two processes, measured by a ping-pong of ours, and the MPI library that carried them.
+//! The times of single messages between two processes, measured by migsim's ping-pong program, and the MPI library that carried them.
 
 use std::num::ParseFloatError;
 use std::path::Path;
@@ -16,21 +16,21 @@ use crate::workload::trace::Recording;
 /// The source of the ping-pong, in C.
 const PINGPONG: &str = include_str!("../calibrate/pingpong.c");
 
-/// A message that was measured.
+/// A measured message.
 #[derive(Debug)]
 pub(in crate::cli) struct Row {
-    /// The host of the sender, and that of the receiver.
+    /// The host of the sender.
     pub(in crate::cli) from: String,
-    /// Likewise.
+    /// The host of the receiver.
     pub(in crate::cli) to: String,
     /// Its size \[B\].
     pub(in crate::cli) bytes: f64,
-    /// Its time, one way \[s\].
+    /// Its one-way time \[s\].
     pub(in crate::cli) time: f64,
 }
 
-/// Measures the messages between the first two processes that `program` starts: once to measure, and once under the recorder, which describes the
-/// library.
+/// Measures the messages between the first two processes that `program` starts. It runs the program once for the measurement, and once
+/// under the recorder, which describes the MPI library.
 pub(in crate::cli) fn measure(program: &[String]) -> Result<(Vec<Row>, Recording), Error> {
     let (recorder, pingpong) = (
         compile::recorder()?,
@@ -41,7 +41,7 @@ pub(in crate::cli) fn measure(program: &[String]) -> Result<(Vec<Row>, Recording
     let records = Records::create(&std::env::temp_dir())?;
     let done = run_both(program, (&recorder, &pingpong), &records, &signals);
     if let Some(signal) = signals.came() {
-        drop(records); // an exit drops nothing
+        drop(records); // the exit does not drop values
         interrupt::leave_after(signal, Some("interrupted: nothing was written"));
     }
     done

@@ -3,8 +3,8 @@
 //! ```text
 //! trace locked -> recorder compiled -> for each repetition: private folder -> program runs -> records cut -> trace written -> folder removed
 //! ```
-//! The program runs with the rights of the user, who may be root: the recorder is loaded only from a folder that nobody else can write
-//! ([`private`]), and records are read only from a folder that this recording has made ([`folder`]).
+//! The program runs with the rights of the user, who may be root. The recorder is therefore loaded only from a folder that no other user
+//! can write ([`private`]), and records are read only from a folder that this recording has made ([`folder`]).
 
 mod child;
 mod compile;
@@ -50,7 +50,7 @@ pub(super) fn run(
     let done = recorded(arguments, &library, &signals, &mut runs)
         .and_then(|()| converted(&runs, arguments.measure(), &signals));
     if let Some(signal) = signals.came() {
-        drop((trace, runs)); // an exit drops nothing
+        drop((trace, runs)); // the exit does not drop values
         interrupt::leave_after(signal, Some("interrupted: nothing was written"));
     }
     let made = done?;
@@ -60,7 +60,7 @@ pub(super) fn run(
     report(arguments, &made, out, errors)
 }
 
-/// Runs the program as often as asked, each time into a new folder.
+/// Runs the program the requested number of times, each time with a new folder.
 fn recorded(
     arguments: &RecordArguments,
     library: &Path,
@@ -81,7 +81,7 @@ fn recorded(
     Ok(())
 }
 
-/// Reads and converts the records; ends early if a signal comes.
+/// Reads and converts the records; ends early if a signal arrives.
 fn converted(
     runs: &[Records],
     measure: Measure<'static>,
@@ -92,7 +92,7 @@ fn converted(
     let work = thread::spawn(move || {
         let runs: Result<Vec<_>, Error> = folders.iter().map(|folder| records_in(folder)).collect();
         let made = runs.and_then(|runs| convert(&runs, measure));
-        // Nobody receives it after a signal.
+        // After a signal the receiver is gone.
         let _ = send.send(made);
     });
     loop {
@@ -108,7 +108,7 @@ fn converted(
     }
 }
 
-/// The records of a folder: name and text of each.
+/// Returns the records of a folder: name and text of each.
 fn records_in(folder: &Path) -> Result<Vec<(String, String)>, Error> {
     let source = folder.display().to_string();
     let unreadable = |error: std::io::Error| {
@@ -132,7 +132,7 @@ fn records_in(folder: &Path) -> Result<Vec<(String, String)>, Error> {
     Ok(records)
 }
 
-/// The same error, and where the records of a program that need not run again are.
+/// Adds to an error the folders of the records, so that the program need not run again.
 fn kept(error: Error, runs: Vec<Records>) -> Error {
     let folders = runs.into_iter().map(|run| run.keep().display().to_string());
     let folders: Vec<String> = folders.collect();
@@ -147,7 +147,7 @@ fn kept(error: Error, runs: Vec<Records>) -> Error {
     }
 }
 
-/// Prints what was recorded, and notes about how to record it better.
+/// Prints what was recorded, and notes about how to improve the recording.
 fn report(
     arguments: &RecordArguments,
     made: &Conversion,
@@ -161,7 +161,7 @@ fn report(
 }
 
 impl RecordArguments {
-    /// The way in which work is made of time. Kept records do not say which clock measured them.
+    /// Returns the way in which work is computed from time. Kept records do not contain the clock that measured them.
     fn measure(&self) -> Measure<'static> {
         let is_kept = !self.from.is_empty();
         Measure {

@@ -1,4 +1,4 @@
-//! Folders and files that belong to the user, and that nobody else can replace or write.
+//! Folders and files that belong to the user, and that no other user can replace or write.
 
 use std::fs::{self, DirBuilder, Metadata, Permissions};
 use std::io;
@@ -11,20 +11,20 @@ use crate::error::{Error, Problem};
 
 /// Permission bits of a file or folder that its group or others can write.
 const WRITABLE: u32 = 0o022;
-/// Permission bit of a file or folder that anybody can write.
+/// Permission bit of a file or folder that every user can write.
 const BY_ANYBODY: u32 = 0o002;
 /// Permission bit of a folder in which only the owner of a file can rename or remove it.
 const STICKY: u32 = 0o1000;
-/// Permission bits of what is the user's alone.
+/// Permission bits of a folder that only the user can access.
 const OWN: u32 = 0o700;
 
-/// Makes a folder that must not exist yet, for the user alone.
+/// Makes a new folder that only the user can access.
 pub(super) fn create_new(folder: &Path) -> io::Result<()> {
     DirBuilder::new().mode(OWN).create(folder)
 }
 
-/// Makes a folder for the user alone, or checks the one that is there: the user's own, in folders where nobody else can replace it.
-/// Permissions to write are taken from its group and from others.
+/// Makes a folder that only the user can access. If it exists, checks that it belongs to the user, and that no other user can replace it or
+/// a folder above it. Removes the permission to write from its group and from others.
 pub(super) fn create(folder: &Path) -> Result<(), Error> {
     let failed = |error: io::Error| refused(folder, &format!("cannot write: {error}"));
     let mut builder = DirBuilder::new();
@@ -55,18 +55,18 @@ pub(super) fn create(folder: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether a file is the user's own, and nobody else can write it. A link is not such a file.
+/// Whether a file belongs to the user, and no other user can write it. A link does not count.
 pub(super) fn is_private_file(path: &Path) -> bool {
     fs::symlink_metadata(path)
         .is_ok_and(|found| found.is_file() && is_mine(&found) && found.mode() & WRITABLE == 0)
 }
 
-/// Whether a folder is the user's own. A link is not such a folder.
+/// Whether a folder belongs to the user. A link does not count.
 pub(super) fn is_own_folder(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|found| found.is_dir() && is_mine(&found))
 }
 
-/// Takes permissions to write a file from its group and from others.
+/// Removes the permission to write a file from its group and from others.
 pub(super) fn protect(path: &Path) -> io::Result<()> {
     fs::set_permissions(path, Permissions::from_mode(OWN))
 }

@@ -6,12 +6,12 @@ use super::super::args::{RecordArguments, RecordClock};
 use crate::words::counted;
 use crate::workload::record::{Conversion, Spread};
 
-/// Maximum number of processes whose spread is printed: those of the widest.
+/// Maximum number of processes whose spread is printed; those with the widest spread are chosen.
 const SHOWN: usize = 8;
-/// Spread of repetitions above which more of them are proposed, relative to the least run.
+/// Spread of repetitions, relative to the shortest run, above which more repetitions are proposed.
 const WIDE: f64 = 0.1;
 
-/// The text about a recording, a line for each fact.
+/// Describes a recording, a line for each fact.
 pub(super) fn text(arguments: &RecordArguments, made: &Conversion) -> String {
     let mut text = format!(
         "{}: {}, {}, {}\n",
@@ -58,7 +58,7 @@ pub(super) fn text(arguments: &RecordArguments, made: &Conversion) -> String {
     text
 }
 
-/// The processes of the widest spread, at most [`SHOWN`], in the order of their ranks.
+/// Selects the processes with the widest spread, at most [`SHOWN`], in the order of their ranks.
 fn widest(spreads: &[Spread]) -> Vec<(usize, Spread)> {
     let mut all: Vec<(usize, Spread)> = spreads.iter().copied().enumerate().collect();
     all.sort_by(|(_, one), (_, other)| width(other).total_cmp(&width(one)));
@@ -67,12 +67,12 @@ fn widest(spreads: &[Spread]) -> Vec<(usize, Spread)> {
     all
 }
 
-/// The difference between the longest and the shortest run, relative to the shortest.
+/// Computes the difference between the longest and the shortest run, relative to the shortest.
 fn width(spread: &Spread) -> f64 {
     (spread.most - spread.least) as f64 / spread.least.max(1) as f64
 }
 
-/// Notes about a recording on a machine with `cores`, a sentence each.
+/// Makes notes about a recording on a machine with `cores`, a sentence each.
 pub(super) fn notes(arguments: &RecordArguments, made: &Conversion, cores: usize) -> Vec<String> {
     let mut notes = Vec::new();
     let is_wall = matches!(arguments.clock, RecordClock::Wall) && arguments.from.is_empty();
@@ -112,7 +112,7 @@ mod tests {
         }
     }
 
-    /// A recording whose only process computes so long in each run \[ns\].
+    /// A recording with one process that computes for these times in its runs \[ns\].
     fn made(runs: &[u64], arguments: &RecordArguments) -> Conversion {
         let record = |work: &u64| {
             format!("migsim-record 1 0 1\nw {work}\ni version Open MPI v4.1.4\nh 2500000000\nend\n")

@@ -1,4 +1,4 @@
-//! The file of the trace: opened and locked before the program starts, so that no recording is lost for a wrong name.
+//! The file of the trace: it is opened and locked before the program starts, so that a wrong name costs no recording.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -16,7 +16,7 @@ pub(super) enum Trace {
 }
 
 impl Trace {
-    /// Opens the file, in place of one that a killed recording has left.
+    /// Opens the file, and replaces a file that a killed recording has left.
     pub(super) fn open(path: &Path) -> Result<Self, Error> {
         match fs::metadata(path) {
             Ok(found) if found.is_dir() => {
@@ -30,7 +30,7 @@ impl Trace {
         }
     }
 
-    /// Writes the trace, and puts it in its place.
+    /// Writes the trace, and publishes its file.
     pub(super) fn write(self, bytes: &[u8]) -> Result<(), Error> {
         match self {
             Self::Special(path) => write_named(&path, bytes),
