@@ -1,4 +1,4 @@
-//! Supersteps without barriers, worked out by hand; the arithmetic stands beside each.
+//! Supersteps without barriers on cases worked out by hand; the arithmetic is in a comment beside each.
 
 use migsim::bsp::{
     BarrierConfig, BarrierKind, CallCost, CallModel, Costs, MoveCost, Outcome, Receives, Recorder,
@@ -12,7 +12,7 @@ use crate::support::{
 };
 use migsim::units::{HostId, ProcessId};
 
-/// 1e6 B/s and 1 ms: a message of 1e6 B over two of them takes 1.002 s.
+/// Links of 1e6 B/s and 1 ms: a message of 1e6 B over two of them takes 1.002 s.
 const WIRE: Wire = Wire(1e6, 1e-3);
 
 fn without(receives: Receives) -> RuntimeConfig {
@@ -41,7 +41,7 @@ fn ends(outcome: &Outcome) -> Vec<f64> {
     supersteps.map(|dates| dates.end.get()).collect()
 }
 
-/// Two pairs that exchange 1e6 B: the first computes 1 s and then 3 s, the second 3 s and then 1 s.
+/// Two pairs that exchange 1e6 B. The first pair computes 1 s and then 3 s, the second 3 s and then 1 s.
 fn two_pairs() -> Plans {
     let exchange = [(0, 1, 1e6), (1, 0, 1e6), (2, 3, 1e6), (3, 2, 1e6)];
     Plans::new(vec![
@@ -68,8 +68,8 @@ fn a_pair_does_not_wait_for_another_pair() {
 
 #[test]
 fn a_sender_runs_ahead_of_its_receiver() {
-    // Process 1 only sends, one message after each second; process 2 needs 10 s first, and the messages are there by then. Its second
-    // superstep needs nothing more: 10 s. With rendezvous the messages leave at 10 s, both at once: 2.002 s for both, one after the other.
+    // Process 1 only sends, one message after each second. Process 2 computes 10 s first, and both messages have arrived by then. It has
+    // no work in its second superstep: 10 s. With rendezvous the messages leave at 10 s: 2.002 s for both at once, or one after the other.
     let platform = switch(2, WIRE);
     let plans = Plans::new(vec![
         plan(&[1e9, 10e9], &[(0, 1, 1e6)]),
@@ -83,7 +83,7 @@ fn a_sender_runs_ahead_of_its_receiver() {
         case.run().makespan.get()
     };
     assert_close(time(Receives::Early), 10.0, ROUNDING, "early");
-    // The second message waits until the first one is there.
+    // The second message waits until the first one has arrived.
     assert_close(time(Receives::Late), 12.004, ROUNDING, "late");
     // Above 64 kB the sender waits for its own message, too: the handshake takes 4 ms and the message 1.002 s, twice.
     let above = Receives::Above {
@@ -92,7 +92,7 @@ fn a_sender_runs_ahead_of_its_receiver() {
     assert_close(time(above), 13.012, ROUNDING, "above");
 }
 
-/// Keeps the time of communication of process 1 in each superstep \[s\].
+/// A recorder of the communication time of process 1 in each superstep \[s\].
 #[derive(Default)]
 struct Communication(Vec<f64>);
 
@@ -104,7 +104,7 @@ impl Recorder for Communication {
 
 #[test]
 fn a_process_that_waits_for_its_sends_begins_its_next_superstep_after_them() {
-    // Process 1 sends 10 B at 0 s, which process 2 can receive after 10 s: 2.01 ms more. Then process 1 computes 1 s twice.
+    // Process 1 sends 10 B at 0 s, which process 2 can receive after 10 s, for 2.01 ms. Then process 1 computes 1 s twice.
     let platform = switch(2, WIRE);
     let plans = Plans::new(vec![
         plan(&[0.0, 10e9], &[(0, 1, 10.0)]),
@@ -126,14 +126,14 @@ fn a_process_that_waits_for_its_sends_begins_its_next_superstep_after_them() {
     assert_close(run(false).0, 10.002_01, ROUNDING, "it runs ahead");
     let (makespan, communication) = run(true);
     assert_close(makespan, 12.002_01, ROUNDING, "it waits");
-    // It receives nothing, and the wait for its own message is no part of its time.
+    // Process 1 receives nothing, and the wait for its own message is not part of its communication time.
     assert_eq!(communication, [0.0; 3]);
 }
 
 #[test]
 fn the_wait_for_own_sends_comes_after_the_receives() {
-    // Both send 1e6 B to the other, process 2 after 3 s: their messages share the links of the hosts from there on, for 2.002 s. A third
-    // process receives from process 1 after 9 s, and process 1 waits for that, too: 1.002 s more.
+    // Both send 1e6 B to each other, process 2 after 3 s. From then on their messages share the links of the hosts for 2.002 s. A third
+    // process receives from process 1 after 9 s, and process 1 waits for this message, too: 1.002 s more.
     let platform = switch(3, WIRE);
     let plans = Plans::new(vec![plan(
         &[1e9, 3e9, 9e9],
@@ -153,7 +153,7 @@ fn the_wait_for_own_sends_comes_after_the_receives() {
     assert_close(communication.0[0], 5.002 - 1.0, ROUNDING, "until received");
 }
 
-/// The ends of two supersteps on three processes behind a barrier that process 1 opens with messages of 1e4 B: 12 ms each, if alone.
+/// The ends of two supersteps on three processes, with a barrier that process 1 opens with messages of 1e4 B: 12 ms each, if alone.
 fn released_by_first(second: &[f64]) -> Vec<f64> {
     let platform = switch(3, WIRE);
     let plans = Plans::new(vec![plan(&[2e9, 1e9, 4e9], &[]), plan(second, &[])]);
@@ -173,13 +173,13 @@ fn released_by_first(second: &[f64]) -> Vec<f64> {
 
 #[test]
 fn the_first_process_releases_each_process_when_both_are_at_the_barrier() {
-    // Process 1 arrives at 2 s and releases process 2 at 2.012 s, process 3 after 4 s at 4.012 s, and itself then. Process 2 computes until
-    // 7.012 s, and is the last one of the second barrier: 12 ms more.
+    // Process 1 arrives at 2 s and releases process 2 at 2.012 s and process 3, which computes 4 s, at 4.012 s; then it leaves. Process 2
+    // computes until 7.012 s, and is the last one at the second barrier: 12 ms more.
     let ends = released_by_first(&[1e9, 5e9, 1e9]);
     assert_close(ends[0], 4.012, ROUNDING, "first superstep");
     assert_close(ends[1], 7.024, ROUNDING, "second superstep");
-    // Process 2 is at the second barrier at 2.512 s, while process 1 still waits at the first one. Process 1 is there at 5.012 s, as
-    // process 3 is: both releases share its link for 20 ms.
+    // Process 2 is at the second barrier at 2.512 s, while process 1 still waits at the first one. Processes 1 and 3 are there at 5.012 s:
+    // both releases share the link of process 1 for 20 ms.
     let ends = released_by_first(&[1e9, 0.5e9, 1e9]);
     assert_close(ends[1], 5.034, ROUNDING, "ahead by one superstep");
 }
@@ -214,7 +214,7 @@ fn a_process_that_needs_nobody_is_at_most_some_supersteps_ahead() {
 
 #[test]
 fn a_deadlock_names_no_barrier() {
-    // Two send first and receive later; the third is done with the only superstep.
+    // Two processes send first and receive later; the third has finished its only superstep.
     let platform = switch(3, WIRE);
     let plans = Plans::new(vec![plan(&[1e9; 3], &[(0, 1, 8.0), (1, 0, 8.0)])]);
     let case = Case {
@@ -235,8 +235,9 @@ fn a_deadlock_names_no_barrier() {
 
 #[test]
 fn all_meet_for_a_call_after_the_furthest_superstep() {
-    // Process 1 needs 0.9 s for a superstep, process 2 needs 2 s. Superstep 1 closes at 2 s, when process 1 has begun its third one at
-    // 1.8 s: all meet after that, at 6 s. Process 2 then moves to a host of its own speed for 1.002 s, and needs 2 s more.
+    // Process 1 needs 0.9 s for a superstep, process 2 needs 2 s. Superstep 1 closes at 2 s, after process 1 has begun its third one at
+    // 1.8 s. All processes therefore meet after superstep 3, at 6 s. Process 2 then moves to a host of equal speed in 1.002 s, and needs 2
+    // s more.
     let platform = switch(3, WIRE);
     let plans = Plans {
         memory: vec![1e6; 2],
@@ -274,7 +275,7 @@ fn all_meet_for_a_call_after_the_furthest_superstep() {
 
 #[test]
 fn all_meet_where_the_workload_moves_a_process() {
-    // After superstep 1, which ends at 2 s, process 1 moves for 1.002 s; process 2 goes on when all have met and the move is done.
+    // After superstep 1, which ends at 2 s, process 1 moves for 1.002 s. Process 2 continues when all have met and the move is done.
     let platform = switch(3, WIRE);
     let plans = Plans {
         moves: vec![vec![PrescribedMove {
@@ -294,8 +295,9 @@ fn all_meet_where_the_workload_moves_a_process() {
 
 #[test]
 fn a_superstep_is_closed_before_those_go_on_that_end_at_the_same_time() {
-    // Process 3 computes 1 s, then its message takes 1 s: superstep 1 closes at 2 s, when process 2 has it. Process 1 ends its second superstep
-    // at 2 s, too, whether it began that at 0.5 s or at 1.5 s, and so does process 3. That is the furthest one begun, so all meet after it, at 3 s.
+    // Process 3 computes 1 s, then its message takes 1 s: superstep 1 closes at 2 s, when process 2 has received it. Process 1 ends its
+    // second superstep at 2 s, too, whether it began at 0.5 s or at 1.5 s, and so does process 3. No process has begun a later superstep,
+    // so all meet after this one, at 3 s.
     let platform = switch(3, Wire(1e6, 0.0));
     for first in [0.5e9, 1.5e9] {
         let plans = Plans::new(vec![

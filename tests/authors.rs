@@ -1,4 +1,4 @@
-//! The authors' own program: the committed page is what the command writes, and a folder of cases is judged.
+//! The authors' simulation program: the committed page equals the output of the command, and a folder of cases is judged.
 
 use std::fs;
 use std::path::Path;
@@ -60,7 +60,7 @@ fn case(candidate: u32) -> String {
 
 #[test]
 fn a_difference_fails_the_command_and_is_described() {
-    // Power 1/3 against 3/1, so that ISet is 1/9 and 1. At home the second process has 1/9 - 0.5 s of Mem.
+    // Power is 1/3 against 3/1, so that ISet is 1/9 and 1. On its own Set, the second process has 1/9 - 0.5 s of Mem.
     let folder = tempfile::tempdir().unwrap();
     let run = |candidate: u32| {
         fs::write(folder.path().join("small.json"), case(candidate)).unwrap();
@@ -87,7 +87,7 @@ fn a_difference_fails_the_command_and_is_described() {
 
 #[test]
 fn a_call_in_turn_ends_once_its_managers_are_done() {
-    // Two of five clusters have processes: the other managers still exchange lists when the last process is answered.
+    // Two of five clusters have processes. The other managers still exchange lists when the last process gets its answer.
     let usual = [
         "run",
         "--platform",

@@ -1,4 +1,4 @@
-//! Whose settings a run has: a paper's on the machines that they were fitted to, elsewhere neutral ones, and what is said about it.
+//! The settings below a run: those of a paper on the platforms of their fit, neutral ones elsewhere, and the notes about them.
 
 use std::fs;
 use std::path::Path;
@@ -30,7 +30,7 @@ fn hashes(summary: &Value) -> Vec<&str> {
         .collect()
 }
 
-/// Every setting of the paper's run, with another platform: what `--app lu` meant everywhere once.
+/// All settings of the paper's run with another platform, which is what a former `--app lu` meant on every platform.
 fn settings_of_the_paper(platform: &str, folder: &Path) -> String {
     let shown = succeeded(migsim(
         &[&["run", "--app", "lu", "--show"], &*lu_on("ufrgs")].concat(),
@@ -46,7 +46,7 @@ fn settings_of_the_paper(platform: &str, folder: &Path) -> String {
 fn on_another_platform_messages_carry_their_bytes_and_a_note_says_so() {
     let line = ["--platform", LAB, "--n", "1000", "--procs", "50"];
     let (summary, errors) = json_of(&["run", "--app", "lu"], &line);
-    // Stage k sends 999 - k elements of 8 B to 4 + 9 processes, the sum of which is 499 500 elements, and single ones besides.
+    // Stage k sends 999 - k elements of 8 B to 4 + 9 processes, 499 500 elements in total for each, and single elements besides.
     assert!(summary["application"]["bytes"].as_f64().unwrap() > 499_500.0 * 13.0 * 8.0);
     assert_eq!(summary["basis"], "neutral settings, fitted to no platform");
     let of_settings = errors
@@ -256,7 +256,7 @@ fn tune_and_explain_say_the_same() {
 
 #[test]
 fn a_setting_that_is_set_back_to_its_default_has_no_origin() {
-    // The experiment tells why `runtime.load` is `present`; the default is not written.
+    // The experiment gives the reason why `runtime.load` is `present`; the default is not written.
     let shown = |more: &[&str]| -> Value {
         let line = [&["run", "sw-dynamic", "--show"], more].concat();
         serde_json::from_slice(&succeeded(migsim(&line)).stdout).expect("JSON")
@@ -282,7 +282,7 @@ fn the_table_names_the_readings_of_migbsp_off_the_platforms_of_the_papers() {
         told.contains("readings of migbsp: t2 with the transfer of the memory; "),
         "{told}"
     );
-    // A policy without readings has no such line, nor has a run that asks none, nor one of a paper.
+    // There is no such line for a policy without readings, for a run that calls no policy, and for a run of a paper.
     let paper = ["--app", "sw", "--n", "10", "--procs", "10"];
     for silent in [
         [&own[..], &["--policy", "never"]].concat(),

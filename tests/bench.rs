@@ -1,4 +1,5 @@
-//! Benchmarks: the same bytes again, after a kill and in parts; a case by hand; rivals that are programs; the stored best.
+//! Benchmarks: the same bytes after a repetition, after a kill and in parts; a case worked by hand; rivals that are programs; the stored
+//! best.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
@@ -14,7 +15,7 @@ use crate::support::{migsim, migsim_in, succeeded};
 /// Two cases of a draw that no page uses.
 const SMALL: [&str; 7] = ["bench", "--draw", "71", "--cases", "2", "--seeds", "1..2"];
 
-/// The results in a folder, file by file; the order of the rows of runs is that in which they ended.
+/// The results in a folder, by file; the rows of runs are in the order in which the runs ended.
 fn results(folder: &Path) -> Vec<(String, String)> {
     let files = [
         "bench.json",
@@ -42,7 +43,7 @@ fn a_benchmark_is_the_same_again_after_a_kill_and_in_parts() {
     let at = |name: &str| folders.path().join(name);
     let whole = bench_in(&at("whole"), &["--threads", "1"]);
     assert!(whole == bench_in(&at("again"), &[]), "two runs");
-    // A killed command leaves some rows and at most one that is cut off.
+    // A killed command leaves some rows, of which at most one is incomplete.
     fs::create_dir(at("killed")).unwrap();
     let rows = fs::read(at("whole").join("runs.jsonl")).unwrap();
     fs::write(at("killed").join("runs.jsonl"), &rows[..rows.len() / 2]).unwrap();
@@ -50,7 +51,7 @@ fn a_benchmark_is_the_same_again_after_a_kill_and_in_parts() {
         whole == bench_in(&at("killed"), &[]),
         "killed and continued"
     );
-    // Parts elsewhere, merged.
+    // The parts are run in other folders and merged.
     for part in ["1/2", "2/2"] {
         let out = at(&part[..1]);
         let own = ["--shard", part, "--quiet", "--out", out.to_str().unwrap()];
@@ -87,7 +88,7 @@ fn a_rival_enters_with_one_command_and_gets_a_row() {
     );
     let rows = json["policies"].as_array().unwrap();
     let defaults = &Suite::find("lb-1").unwrap().file().policies;
-    // The two rivals and the best static start stand beside the default set.
+    // The two rivals and the best static start are added to the default set.
     assert_eq!(rows.len(), defaults.len() + 3);
     for row in rows {
         let name = row["policy"].as_str().unwrap();
@@ -126,7 +127,7 @@ fn a_case_that_is_shown_is_the_case_of_its_name() {
 #[test]
 fn the_stored_best_is_what_its_policy_takes() {
     let rows: Vec<_> = stored_rows("lb-1", 1).collect();
-    // One row in each fifth of the cases, those of the shortest runs.
+    // Each of five groups of cases gives one row, that of its shortest run.
     for fifth in 0..5 {
         let of_fifth = rows.iter().filter(|row| row.0 % 5 == fifth && row.1 == 1);
         let Some((case, seed, policy, makespan)) =

@@ -1,4 +1,4 @@
-//! The book in `docs/`: its generated chapter is current, its links lead somewhere, its blocks of JSON can be read, its commands exist.
+//! The book in `docs/`: its generated chapters are current, its links have targets, its JSON blocks can be read, and its commands exist.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::support::{migsim, migsim_in, succeeded};
 
-/// All Markdown pages that people read, from the root.
+/// Lists all Markdown pages for readers, from the root.
 fn pages() -> Vec<PathBuf> {
     let mut pages = vec![PathBuf::from("README.md")];
     let mut folders = vec![PathBuf::from("docs"), PathBuf::from("results")];
@@ -30,7 +30,7 @@ fn pages() -> Vec<PathBuf> {
     pages
 }
 
-/// The page without its blocks of code.
+/// Returns the page without its blocks of code.
 fn prose(text: &str) -> String {
     let mut is_code = false;
     let mut prose = String::new();
@@ -45,7 +45,7 @@ fn prose(text: &str) -> String {
     prose
 }
 
-/// The blocks of code of a page in a language.
+/// Returns the blocks of code of a page in a language.
 fn blocks<'t>(text: &'t str, language: &str) -> Vec<&'t str> {
     let start = format!("```{language}\n");
     let mut rest = text;
@@ -58,7 +58,7 @@ fn blocks<'t>(text: &'t str, language: &str) -> Vec<&'t str> {
     found
 }
 
-/// The anchor that a heading gets.
+/// Returns the anchor of a heading.
 fn anchor(heading: &str) -> String {
     let letters = heading.trim_start_matches('#').trim().chars();
     let letters = letters.filter_map(|letter| match letter {
@@ -70,7 +70,7 @@ fn anchor(heading: &str) -> String {
     letters.collect()
 }
 
-/// The targets of the links of a page that lead into this project.
+/// Lists the targets of the links of a page into this project.
 fn links(prose: &str) -> Vec<&str> {
     let starts = prose.match_indices("](").map(|(at, _)| &prose[at + 2..]);
     starts
@@ -132,7 +132,7 @@ fn json_in_the_book_can_be_read() {
     assert!(count > 1, "{count}");
 }
 
-/// Each command has its help, and each of its flags stands there.
+/// Each command has a help, which lists each of its flags.
 #[test]
 fn commands_in_the_book_have_the_flags_that_they_are_shown_with() {
     let mut flags = 0;
@@ -173,7 +173,7 @@ fn commands_in_the_book_have_the_flags_that_they_are_shown_with() {
     assert!(flags > 60, "{flags}");
 }
 
-/// The help of a command on all of its flags.
+/// Returns the help of a command for all of its flags.
 fn help(command: &[&str]) -> String {
     let asked = |flag| migsim(&[command, &[flag]].concat());
     let output = asked("--help-all");
@@ -185,7 +185,7 @@ fn help(command: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Writes a generated chapter with `UPDATE_RESULTS=1`, or compares it.
+/// Writes a generated chapter if `UPDATE_RESULTS=1`, and compares it otherwise.
 fn is_current(path: &str, text: &str) {
     if std::env::var_os("UPDATE_RESULTS").is_some() {
         fs::write(path, text).unwrap();
@@ -268,7 +268,7 @@ fn the_chapter_on_settings_is_that_of_the_schema() {
 /// A platform that no paper used.
 const LAB: &str = "tests/transcripts/files/own.json";
 
-/// The rows of the chapter on settings: key and value on a platform of one's own.
+/// Returns the rows of the chapter on settings: key and value on a platform that no paper used.
 fn values_of_the_book() -> Vec<(String, String)> {
     let text = fs::read_to_string("docs/reference/settings.md").unwrap();
     let mut rows = Vec::new();
@@ -280,7 +280,7 @@ fn values_of_the_book() -> Vec<(String, String)> {
     rows
 }
 
-/// The keys whose value is given in this test, or is written by migsim itself.
+/// The keys whose value this test gives, or that migsim writes itself.
 const GIVEN: [&str; 4] = [
     "platform",
     "extends",
@@ -305,8 +305,8 @@ fn values_in_the_book_are_those_in_effect_on_a_platform_of_ones_own() {
     for (key, told) in &book {
         let mut parts = key.split('.');
         let settings = match (parts.next().unwrap(), parts.next()) {
-            ("workload", _) => continue, // an application of its own each
-            // The view is left out where reports have no errors, so that another of its keys is set.
+            ("workload", _) => continue, // each has its own application
+            // The view is left out if reports have no errors, so another of its keys is set.
             ("view", Some(key)) => {
                 let other = ["view.window=2", "view.delay=1"][usize::from(key == "window")];
                 let arguments = [&start[1..], &["--set", other]].concat();
@@ -332,7 +332,7 @@ fn values_in_the_book_are_those_in_effect_on_a_platform_of_ones_own() {
         checked += 1;
     }
     assert!(checked > 100, "{checked}");
-    // Nothing that is in effect is left out.
+    // All options in effect are listed.
     let options = own["policy"]["migbsp"].as_object().unwrap();
     for option in options.keys() {
         let key = format!("policy.migbsp.{option}");
@@ -340,7 +340,7 @@ fn values_in_the_book_are_those_in_effect_on_a_platform_of_ones_own() {
     }
 }
 
-/// The options that decide most between the readings of MigBSP, as the book shows them.
+/// The options of MigBSP that matter most among its readings, as the book lists them.
 const READINGS: [(&str, &str); 7] = [
     ("own_cluster", "the own cluster and the highest PM"),
     ("x", "the share of the highest PM"),
@@ -383,7 +383,7 @@ fn the_readings_in_pictures_are_those_in_effect() {
     );
 }
 
-/// What a schema or its reference says under a key.
+/// Returns the entry of a schema under a key, or the definition it refers to.
 fn resolved<'s>(schema: &'s Value, value: &'s Value) -> &'s Value {
     let reference = value["$ref"].as_str();
     reference.map_or(value, |path| schema.pointer(&path[1..]).unwrap())
@@ -392,36 +392,36 @@ fn resolved<'s>(schema: &'s Value, value: &'s Value) -> &'s Value {
 /// The value on a platform that no paper used, in the schema of an option.
 const OWN: &str = "x-own-platform";
 
-/// The sentence of a description that tells the same.
+/// The sentence of a description that gives the same value.
 const TOLD: &str = " On a platform that no paper used the default is";
 
-/// Whether some option has another value on a platform that no paper used than its default.
+/// Whether some option has a value on a platform that no paper used that differs from its default.
 fn is_read_in_two_ways(schema: &Value, object: &Value) -> bool {
     let properties = resolved(schema, object)["properties"].as_object();
     let mut properties = properties.into_iter().flatten();
     properties.any(|(_, property)| property.get(OWN).is_some())
 }
 
-/// The complete settings of a command, as `--show` prints them.
+/// Returns the complete settings of a command, as `--show` prints them.
 fn shown(arguments: &[&str]) -> Value {
     let output = migsim(&[&["run"], arguments, &["--show", "--quiet"]].concat());
     let output = succeeded(output);
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// The papers with runs, each with the settings of its experiment.
+/// Lists the papers with runs, each with the settings of its experiment.
 fn papers() -> Vec<(&'static str, Value)> {
     let names = ["lu", "lbm", "sw", "sw-dynamic"];
     names.map(|name| (name, shown(&[name]))).into()
 }
 
-/// The value under a dotted key; null if there is none.
+/// Returns the value at a dotted key; null if there is none.
 fn under<'v>(settings: &'v Value, key: &str) -> &'v Value {
     let path = format!("/{}", key.replace('.', "/"));
     settings.pointer(&path).unwrap_or(&Value::Null)
 }
 
-/// A value as code; `-` if there is none.
+/// Formats a value as code; `-` if there is none.
 fn code(value: &Value) -> String {
     match value {
         Value::Null => "-".to_owned(),
@@ -430,7 +430,7 @@ fn code(value: &Value) -> String {
     }
 }
 
-/// The values of a key in the experiments of the papers: one, or each with its papers.
+/// Formats the values of a key in the experiments of the papers: one value, or each value with its papers.
 fn in_papers(papers: &[(&str, Value)], key: &str) -> String {
     let mut values: Vec<(String, Vec<&str>)> = Vec::new();
     for (name, settings) in papers {
@@ -450,7 +450,8 @@ fn in_papers(papers: &[(&str, Value)], key: &str) -> String {
     }
 }
 
-/// The rows of an object's options; with `papers` the values on a platform of one's own and in their experiments take the place of the default.
+/// Makes the rows of an object's options. With `papers`, the values on a platform that no paper used and those in the papers' experiments
+/// replace the default.
 fn rows(
     schema: &Value,
     (prefix, papers): (&str, &[(&str, Value)]),
@@ -486,7 +487,7 @@ fn rows(
     }
 }
 
-/// What a value may be, in words.
+/// Describes the possible values in words.
 fn kind(target: &Value) -> String {
     let choices = target["oneOf"].as_array().into_iter().flatten();
     let choices: Vec<String> = choices
@@ -551,7 +552,7 @@ fn the_chapter_on_commands_is_their_help() {
     is_current("docs/reference/commands.md", &text);
 }
 
-/// What a rule says about its stage, for people.
+/// Describes the stage of a rule.
 fn stage(rule: &Rule) -> &'static str {
     match rule.stage {
         Stage::Platform => "`platform show`, and each command that reads settings",
@@ -580,7 +581,7 @@ fn the_chapter_on_notes_is_the_table_of_rules() {
     is_current("docs/reference/notes.md", &text);
 }
 
-/// The elements and attributes that the reader of SimGrid's files knows, as its source lists them.
+/// Lists the elements and attributes that the reader of SimGrid's files accepts, from its source.
 fn names_of_simgrid() -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     for entry in fs::read_dir("crates/platform/src/simgrid").unwrap() {
@@ -596,7 +597,7 @@ fn names_of_simgrid() -> BTreeSet<String> {
             "const ELEMENTS: [",
         ] {
             for list in source.split(start).skip(1) {
-                // Of a constant, behind its type.
+                // In a constant, the list follows the type.
                 let list = match (start.starts_with("const"), list.split_once("= [")) {
                     (true, Some((_, list))) => list,
                     _ => list,
@@ -626,7 +627,7 @@ fn the_platform_of_the_first_chapter_is_the_file_that_its_commands_read() {
     assert_eq!(blocks(&page, "json"), [file.trim_end()]);
 }
 
-/// A reader who types the commands of the book one after the other must not be refused, because a folder has another run.
+/// Checks that a reader who types the commands of the book in their order is never refused because a folder holds another run.
 #[test]
 fn each_run_of_the_book_has_a_folder_of_its_own() {
     let mut folders: BTreeMap<String, String> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! How calls are waited for, what they cost by ping-pong, and moves that nobody disturbs, worked out by hand.
+//! Options of calls, worked out by hand: the waiting for calls, their costs by ping-pong, and moves at nominal speed.
 
 use std::sync::{Arc, Mutex};
 
@@ -43,18 +43,19 @@ fn overlapped(price: f64) -> CallCost {
 
 #[test]
 fn an_overlapped_call_costs_what_the_next_superstep_does_not_hide() {
-    // 4 s of supersteps; a call of 1.5 s that begins after the first one leaves 0.5 s at the end of the second.
+    // The supersteps take 4 s. Of a call of 1.5 s that begins after the first one, 0.5 s are left at the end of the second.
     let outcome = run(Scenario::Ii, overlapped(1.5), &[0]);
     assert_close(outcome.makespan.get(), 4.5, ROUNDING, "one call");
     assert_close(outcome.calls[0].cost.get(), 0.5, ROUNDING, "its cost");
     assert_close(outcome.scheduling.get(), 0.5, ROUNDING, "all calls");
-    // 0.75 s are hidden as a whole.
+    // A call of 0.75 s is hidden completely.
     let outcome = run(Scenario::Ii, overlapped(0.75), &[0, 2]);
     assert_eq!(
         (outcome.makespan.get(), outcome.scheduling.get()),
         (4.0, 0.0)
     );
-    // Calls after each superstep: 0.5 s after supersteps 2, 3 and 4, and the last call as a whole where it is made.
+    // Calls after each superstep leave 0.5 s after supersteps 2, 3 and 4. The call after the last superstep, if made, is waited for
+    // completely.
     for (after_last, last, calls) in [(true, 1.5, 4), (false, 0.0, 3)] {
         let call = CallCost {
             after_last,
@@ -69,7 +70,8 @@ fn an_overlapped_call_costs_what_the_next_superstep_does_not_hide() {
 
 #[test]
 fn an_overlapped_call_by_messages_runs_beside_the_superstep() {
-    // Two messages of some ms, hidden in the next superstep of 1 s; computation of the managers would slow it, so there is none.
+    // Two messages of some ms are hidden in the next superstep of 1 s. Computation of the managers would slow that superstep, so there is
+    // none.
     let call = CallCost {
         decision: instructions(0.0),
         waiting: CallWaiting::Overlapped,
@@ -116,7 +118,7 @@ fn a_call_after_the_last_superstep_is_paid_and_moves_nothing() {
 
 #[test]
 fn a_nominal_move_takes_latency_and_transfer_and_disturbs_nobody() {
-    // 1 + 1 ms, 1e5 B at 1e6 B/s: 0.102 s, although process 1 sends 1e6 B over the same link meanwhile (1.002 s).
+    // The move takes 1 + 1 ms and 1e5 B at 1e6 B/s: 0.102 s, although process 1 sends 1e6 B over the same link at that time (1.002 s).
     let platform = switch(3, WIRE);
     let mut plans = Plans::repeat(plan(&[0.0; 3], &[(1, 0, 1e6)]), 2);
     plans.memory = vec![0.0, 1e5, 1e5];
@@ -139,7 +141,7 @@ fn a_nominal_move_takes_latency_and_transfer_and_disturbs_nobody() {
     assert_close(outcome.makespan.get(), 2.004, ROUNDING, "makespan");
 }
 
-/// Calls after each superstep and keeps the load that it sees of the first host.
+/// A policy that calls after each superstep and records the load of the first host in its view.
 #[derive(Clone, Debug)]
 struct Loads(Arc<Mutex<Vec<f64>>>);
 
@@ -157,13 +159,13 @@ impl Policy for Loads {
 
 #[test]
 fn a_policy_sees_the_load_since_the_last_call_or_that_of_the_moment() {
-    // 1e9 instr a superstep on a host that loses half of its speed after 1.5 s: the supersteps end at 1 s, at 2.5 s (0.5 s at full speed,
-    // then 1 s at half) and at 4.5 s.
+    // The host computes 1e9 instr in each superstep and loses half of its speed after 1.5 s. The supersteps end at 1 s, at 2.5 s (0.5 s at
+    // full speed, then 1 s at half) and at 4.5 s.
     let mut platform = switch(2, WIRE);
     platform.hosts[0].speed_profile = Profile::new(vec![(1.5, 0.5)], None).ok();
     let plans = Plans::repeat(plan(&[1e9, 0.0], &[]), 4);
     for (load, expected) in [
-        // A mean of (0.5 · 1 + 1 · 0.5) / 1.5 s = 2/3 was left in the second superstep.
+        // In the second superstep, a mean share of (0.5 · 1 + 1 · 0.5) / 1.5 s = 2/3 was left.
         (LoadMeasure::SinceCall, [0.0, 1.0 / 3.0, 0.5]),
         (LoadMeasure::Present, [0.0, 0.5, 0.5]),
     ] {
@@ -183,8 +185,8 @@ fn a_policy_sees_the_load_since_the_last_call_or_that_of_the_moment() {
 
 #[test]
 fn a_ping_pong_call_costs_the_busiest_manager() {
-    // a: h0, h1 with two processes; b: h2 with one. Ways of 1 + 10 + 1 ms and 10 ms for 1e4 B at 1e6 B/s. The manager of b plays with
-    // two, that of a with one: 2 · 2 · (12 + 10) ms.
+    // Cluster a has h0, and h1 with two processes; cluster b has h2 with one. Routes have 1 + 10 + 1 ms and 10 ms for 1e4 B at 1e6 B/s.
+    // The manager of b exchanges messages with two processes, that of a with one: 2 · 2 · (12 + 10) ms.
     let platform = machine(&[&[1e9, 1e9], &[1e9]], Wire(1e6, 1e-3), Wire(1e6, 1e-2));
     let plans = Plans::repeat(plan(&[1e9; 3], &[]), 2);
     let call = CallCost {

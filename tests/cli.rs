@@ -1,4 +1,4 @@
-//! The command as a user meets it: transcripts of good and bad calls, run folders, the same bytes again.
+//! The command as a user meets it: transcripts of valid and invalid calls, run folders, and equal bytes in a repetition.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
@@ -12,7 +12,7 @@ use sha2::{Digest, Sha256};
 
 use crate::support::{keys, migsim, migsim_in, succeeded};
 
-/// A run folder by file, without the one value that differs from run to run.
+/// Returns the files of a run folder, without the one value that differs between runs.
 fn folder(path: &Path) -> BTreeMap<String, String> {
     let files = fs::read_dir(path)
         .unwrap()
@@ -32,7 +32,7 @@ fn folder(path: &Path) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Equal folders, file by file.
+/// Asserts that two folders have equal files.
 fn assert_same(first: &BTreeMap<String, String>, second: &BTreeMap<String, String>) {
     assert_eq!(
         first.keys().collect::<Vec<_>>(),
@@ -98,7 +98,7 @@ fn the_same_run_gives_the_same_bytes_with_any_number_of_threads() {
         &first,
         &run_into(&scratch.path().join("b"), &["--threads", "3"]),
     );
-    // Again into a folder that has results.
+    // The run is repeated into a folder with results.
     assert_same(&first, &run_into(&scratch.path().join("a"), &[]));
 }
 
@@ -152,7 +152,7 @@ fn files_of_an_experiment_are_found_beside_it() {
     assert_eq!(summary["scenarios"].as_array().unwrap().len(), 3);
 }
 
-/// The JSON files of a folder of the repository that are no schemas, as their names from the root.
+/// Lists the JSON files of a folder of the repository, except schemas, from the root.
 fn files_in(folder: &str) -> Vec<String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
     let mut names: Vec<String> = fs::read_dir(root)
@@ -169,7 +169,7 @@ fn files_in(folder: &str) -> Vec<String> {
 #[test]
 fn every_experiment_and_every_platform_is_read_by_its_path() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    // From the root by path, and in their own folder, where the experiment `lbm.json` has a platform of that name.
+    // They are read from the root by path, and in their own folder, where the experiment `lbm.json` has a platform of that name.
     for folder in ["workloads", "platforms"] {
         for name in files_in(folder) {
             for (at, path) in [
@@ -180,7 +180,7 @@ fn every_experiment_and_every_platform_is_read_by_its_path() {
                     vec!["platform", "show", &path, "--rows", "1"]
                 } else if path.ends_with("one-reading.json") || path.ends_with("common-rules.json")
                 {
-                    // It is for any application.
+                    // This file is for any application.
                     vec!["run", &path, "--quiet", "--app", "sw", "--n", "5"]
                 } else {
                     vec!["run", &path, "--quiet"]
@@ -228,7 +228,7 @@ fn a_table_of_places_is_found_beside_its_experiment_hashed_and_run_again() {
     run(folder.join("run.json").to_str().unwrap(), &again);
     let hashes = |manifest: &Value| manifest["summary"]["scenarios"][2]["event_hash"].clone();
     assert_eq!(hashes(&first), hashes(&manifest(&again)));
-    // A rule is never a file, whatever stands beside the experiment.
+    // A rule is never taken for a file, whatever files are beside the experiment.
     fs::write(scratch.path().join("by-core"), "no rule").unwrap();
     let rule = fs::read_to_string(format!("{files}/placed.json")).unwrap();
     let rule = rule
@@ -280,7 +280,7 @@ fn a_reader_that_goes_away_is_no_failure() {
     );
 }
 
-/// The schema `printed` without the plug-ins that `published` does not have: what is new is published when somebody renews the file.
+/// Removes from the schema `printed` the plug-ins that `published` lacks; these are published when the file is renewed.
 fn of_published(printed: &str, published: &str) -> Value {
     let [mut printed, published] =
         [printed, published].map(|text| serde_json::from_str::<Value>(text).unwrap_or_default());
@@ -458,7 +458,7 @@ fn exported_traces_and_platforms_give_the_same_dates() {
     };
     let again = makespan(&["--platform", &xml, "--app", "trace", "--trace", &trace]);
     let original = makespan(&lu);
-    // SimGrid adds up latencies in another order.
+    // SimGrid adds latencies in another order.
     assert!((again / original - 1.0).abs() < 1e-14, "{again} {original}");
 }
 
@@ -474,7 +474,7 @@ fn more_threads_than_any_machine_has_are_refused() {
 
 #[test]
 fn scenario_i_is_not_run_to_be_explained() {
-    // Far too large to be run.
+    // This case is far too large to run.
     let size = ["--app", "lu", "--n", "100000", "--procs", "50"];
     let question = ["explain", "--superstep", "4", "--scenario", "i"];
     let output = migsim(&[&question[..], &size].concat());
@@ -485,7 +485,7 @@ fn scenario_i_is_not_run_to_be_explained() {
     );
 }
 
-/// The command without anything that forbids or forces colours.
+/// Returns the command without settings that forbid or force colours.
 fn plain(arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_migsim"));
     for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
@@ -503,13 +503,13 @@ fn colours_are_for_terminals_that_want_them() {
         assert!(output.status.success(), "{output:?}");
         output.stdout.contains(&0x1b)
     };
-    // What is redirected has none, unless it is asked for.
+    // Redirected output has no colours unless they are requested.
     assert!(!has_colour(&mut plain(&show)));
     assert!(has_colour(plain(&show).env("CLICOLOR_FORCE", "1")));
     assert!(!has_colour(
         plain(&show).env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1")
     ));
-    // Programs never get any.
+    // Forms for programs never have colours.
     for form in ["markdown", "csv", "json"] {
         let mut command = plain(&show);
         command.args(["--format", form]).env("CLICOLOR_FORCE", "1");
@@ -529,7 +529,7 @@ fn json_is_the_same_as_the_format() {
     assert_eq!(run(&["--json"]), run(&["--format", "json"]));
 }
 
-/// Whether a drawing is XML, and what it says.
+/// Checks that a drawing is XML, and returns its texts.
 fn texts(path: &Path) -> Vec<String> {
     let svg = fs::read_to_string(path).unwrap();
     let document = roxmltree::Document::parse(&svg).unwrap();
@@ -613,7 +613,7 @@ fn large_platforms_are_shown_in_few_lines() {
     assert!(fs::metadata(&drawing).unwrap().len() < 200_000);
 }
 
-/// A platform of many sites of clusters, some of them alike, and a zone in a zone in a zone.
+/// A platform of many sites of clusters, some of them equal, and a zone in a zone in a zone.
 fn sites() -> String {
     let mut text = vec!["<platform version='4'><zone id='world' routing='Full'>".to_owned()];
     for site in 0..40 {
@@ -649,7 +649,7 @@ fn sites() -> String {
     text.concat() + &"</zone>".repeat(31) + "</platform>"
 }
 
-/// The place of each text of a drawing, at least as wide as it will be drawn: name, left, top, right, bottom.
+/// Returns the position of each text of a drawing, with an upper estimate of its width: name, left, top, right, bottom.
 fn places(path: &Path) -> Vec<(String, [f64; 4])> {
     let svg = fs::read_to_string(path).unwrap();
     let document = roxmltree::Document::parse(&svg).unwrap();

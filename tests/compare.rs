@@ -1,4 +1,4 @@
-//! Comparisons: run folders as policies, kind refusals, bounds below optima below policies.
+//! Comparisons: run folders as policies, refusals with hints, and bounds below optima below policies.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::support::{ROUNDING, migsim, migsim_in, read, said, succeeded};
 
-/// A run folder of Smith-Waterman.
+/// Makes a run folder of Smith-Waterman.
 fn run(folder: &Path, name: &str, flags: &str) {
     let all = format!("run --app sw --scenario i,iii --quiet --out {name} {flags}");
     let words: Vec<&str> = all.split_whitespace().collect();
@@ -43,7 +43,7 @@ fn folders_give_the_numbers_of_a_comparison_that_runs_them() {
 
 #[test]
 fn a_bound_is_that_of_the_files_that_were_run() {
-    // Work that is ten times as much afterwards would put the bound above the makespans.
+    // If the work grew ten times after the run, the bound would exceed the makespans.
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path();
     let work = |amount: &str| {
@@ -141,13 +141,13 @@ fn files_count_by_their_contents_and_not_by_their_names() {
     run(folder, "inside/", "--policy refine --out b");
     let output = succeeded(migsim_in(folder, &["compare", "inside/a", "b"]));
     assert!(!said(&output).contains("differ"), "{}", said(&output));
-    // One more seed of each under the other name is the same policy.
+    // Another seed of each policy, under another folder name, belongs to the same policy.
     run(folder, "inside/", "--policy never --seed 2 --out c");
     run(&inside, "", "--policy refine --seed 2 --out d");
     let all = "compare inside/a b c inside/d --json";
     let found = compared(folder, all);
     assert_eq!(found["seeds"], 2);
-    // The same name with other contents is another application, or another load.
+    // A file of the same name with other contents is another application, or another load.
     std::fs::write(inside.join("load.csv"), "0,0.25\n").unwrap();
     run(folder, "inside/", "--policy refine --out e");
     let output = succeeded(migsim_in(folder, &["compare", "b", "e"]));

@@ -1,4 +1,4 @@
-//! The inputs that fuzzing has kept, given to its targets again: those that reach something that no other one does, and those that
+//! The inputs that fuzzing has kept, given again to their targets: inputs that reach code which no other input reaches, and inputs that
 //! once failed.
 
 use std::path::Path;

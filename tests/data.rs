@@ -20,7 +20,7 @@ fn entity(rank: usize, task: usize) -> Value {
     json!({ "id": 4 * (rank * TASKS + task) + 3, "home": rank, "type": "object", "migratable": !task.is_multiple_of(3) })
 }
 
-/// The load of a task \[s\]: it wanders over the ranks, as in the script of the guide.
+/// The load of a task \[s\]; its maximum moves over the ranks, as in the script of the guide.
 fn load(rank: usize, task: usize, phase: usize) -> f64 {
     let place = (rank + RANKS - phase / 2 % RANKS) % RANKS;
     let factor = if place < 7 { 8.0 } else { 1.0 };
@@ -69,7 +69,7 @@ fn makespans(arguments: &[&str]) -> Vec<String> {
     scenarios.map(|one| one["event_hash"].to_string()).collect()
 }
 
-/// The processes that a run moved, counted from 1.
+/// Lists the processes that a run moved, counted from 1.
 fn moved(folder: &Path) -> Vec<usize> {
     let table = fs::read_to_string(folder.join("migrations.csv")).unwrap();
     let mut lines = table.lines();
@@ -90,7 +90,7 @@ fn moved(folder: &Path) -> Vec<usize> {
     lines.map(process).collect()
 }
 
-/// Whether the process of this number, counted from 1, may migrate.
+/// Whether the process with this number, counted from 1, may migrate.
 fn may_move(process: usize) -> bool {
     !((process - 1) % TASKS).is_multiple_of(3)
 }
@@ -187,7 +187,7 @@ fn what_is_exported_for_vt_runs_as_the_same() {
         &moved,
     ];
     done(&[&export[..], &policy].concat());
-    // Each task stands in one file per phase, and those that may not migrate in their own.
+    // Each task is in one file per phase; a task that may not migrate is in the file of its own rank.
     let ranks = fs::read_dir(folder.path().join("lb")).unwrap().count() - RANKS;
     let mut places = vec![vec![Vec::new(); RANKS * TASKS]; PHASES];
     for rank in 0..ranks {
@@ -211,7 +211,7 @@ fn what_is_exported_for_vt_runs_as_the_same() {
     };
     assert_eq!(own(&places[3]), 0, "the first call comes after superstep 4");
     assert!(own(&places[4]) > 0);
-    // Files of more ranks would be read with those of fewer: they are refused.
+    // Files of more ranks would be read together with those of fewer ranks, so they are refused.
     let few = [
         "trace",
         "export",
@@ -317,7 +317,7 @@ fn the_script_of_the_guide_writes_the_data_of_these_tests_where_there_is_python(
     let mut python = Command::new("python3");
     let python = python.args(["-c", script]).current_dir(folder.path());
     let Ok(output) = python.output() else {
-        return; // no Python here
+        return; // Python is not installed
     };
     assert!(output.status.success(), "{output:?}");
     let written =

@@ -1,4 +1,4 @@
-//! What the program is built from: the packages of this machine against the lists of `deny.toml`, which `cargo deny` reads, too.
+//! The dependencies of the program: compares the packages of this machine with the lists of `deny.toml`, which `cargo deny` also reads.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
@@ -11,7 +11,7 @@ use crate::support::succeeded;
 const POLICY: &str = include_str!("../deny.toml");
 const REGISTRY: &str = "registry+https://github.com/rust-lang/crates.io-index";
 
-/// The texts of a list in `deny.toml`.
+/// Reads a list of texts in `deny.toml`.
 fn list(key: &str) -> Vec<&'static str> {
     let start = format!("{key} = [");
     let line = POLICY
@@ -21,7 +21,7 @@ fn list(key: &str) -> Vec<&'static str> {
     line.split('"').skip(1).step_by(2).collect()
 }
 
-/// What cargo says, without the network.
+/// Returns the output of cargo without the network.
 fn cargo(arguments: &[&str]) -> String {
     let output = Command::new(env!("CARGO"))
         .args(arguments)
@@ -30,7 +30,7 @@ fn cargo(arguments: &[&str]) -> String {
     String::from_utf8(succeeded(output).stdout).unwrap()
 }
 
-/// The packages of this machine.
+/// Lists the packages of this machine.
 fn packages() -> Vec<Value> {
     let version = cargo(&["--version", "--verbose"]);
     let host = version
@@ -49,7 +49,7 @@ fn packages() -> Vec<Value> {
     metadata["packages"].as_array().unwrap().clone()
 }
 
-/// Whether an SPDX expression can be met by the licences `allowed`; `OR` binds less than `AND`, and old packages write `/` for it.
+/// Whether the licences `allowed` satisfy an SPDX expression. `OR` binds less than `AND`; old packages write `/` for it.
 fn is_met(expression: &str, allowed: &[&str]) -> bool {
     let spaced = expression
         .replace('/', " OR ")

@@ -1,5 +1,5 @@
-//! The same input gives the same events: golden hashes, one run for each application and policy; on any number of threads, with and without what
-//! supersteps have in common, in any folder, language and time zone, and whatever the order of keys in the input files.
+//! The same input gives the same events. Golden hashes have one run for each application and policy. The hashes do not depend on the number
+//! of threads, on the cache of supersteps, on folder, language and time zone, nor on the order of keys in the input files.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
@@ -17,17 +17,17 @@ use crate::support::{experiment, migsim, of_flags, read, succeeded};
 
 /// The golden hashes, one line per run and scenario.
 const GOLDEN: &str = include_str!("data/golden.csv");
-/// Where they are told of.
+/// The changelog, which reports changes of the hashes.
 const CHANGELOG: &str = include_str!("../CHANGELOG.md");
 
-/// How both are renewed.
+/// The instruction for renewing both.
 const RENEW: &str = "event hashes have changed. If that is meant: run this test with UPDATE_GOLDEN=1, which writes tests/data/golden.csv, and \
     write a line into CHANGELOG.md, at the top of *Results* of the newest version: which results moved and why, and at its end";
 
 /// A run: its name, and its settings.
 type Run = (&'static str, Experiment);
 
-/// An application on the machine of the papers, with settings.
+/// Makes a run of an application on the platform of the papers, with settings.
 fn small(app: &str, settings: &[(&str, Value)]) -> Experiment {
     let all: Vec<(&str, Value)> = [("platform", json!("ufrgs")), ("workload.app", json!(app))]
         .into_iter()
@@ -36,7 +36,7 @@ fn small(app: &str, settings: &[(&str, Value)]) -> Experiment {
     of_flags(&all)
 }
 
-/// The runs that are chosen: applications, policies, and background load with random numbers.
+/// Lists the chosen runs: applications, policies, and background load with random numbers.
 fn runs() -> Vec<Run> {
     applications().into_iter().chain(policies()).collect()
 }
@@ -153,7 +153,7 @@ fn policies() -> Vec<Run> {
     ]
 }
 
-/// The hashes of the scenarios of an experiment; `is_alone`: nothing of one is remembered for the next.
+/// Computes the hashes of the scenarios of an experiment; with `is_alone`, scenarios share no cache.
 fn hashes(experiment: &Experiment, is_alone: bool) -> Vec<(&'static str, String)> {
     let remembered = experiment.memory().filter(|_| !is_alone);
     let run = |scenario: &migsim::bsp::Scenario| {
@@ -168,7 +168,7 @@ fn hashes(experiment: &Experiment, is_alone: bool) -> Vec<(&'static str, String)
     experiment.config.scenarios.iter().map(run).collect()
 }
 
-/// A small run of each policy and each application that no other run has; the application by its defaults.
+/// Lists a small run of each policy and each application that no other run has; applications use their defaults.
 fn others(runs: &[Run]) -> Vec<Run> {
     let registry = Registry::standard();
     let is_run = |key: &str, name: &str| {
@@ -185,7 +185,7 @@ fn others(runs: &[Run]) -> Vec<Run> {
         (name, of_flags(&all))
     };
     let policies = registry.policies().names();
-    // `exec` needs a program, whose decisions are its own.
+    // The policy `exec` needs a program, and has that program's decisions.
     let policies = policies.filter(|name| *name != "exec" && !is_run("/policy/name", name));
     let lu = [
         ("workload.app", json!("lu")),
@@ -209,7 +209,7 @@ fn event_hashes_are_the_golden_ones_with_and_without_what_supersteps_have_in_com
     for (name, experiment) in runs {
         let found = hashes(&experiment, true);
         assert_eq!(found, hashes(&experiment, false), "{name}");
-        // What is new has no golden hash until it is asked for one.
+        // A new run has no golden hash until the file is renewed.
         let is_known = GOLDEN.contains(&format!("\n{name},"));
         for (scenario, hash) in found.into_iter().filter(|_| is_known || renews) {
             writeln!(golden, "{name},{scenario},{hash}").unwrap();
@@ -233,7 +233,7 @@ fn event_hashes_are_the_golden_ones_with_and_without_what_supersteps_have_in_com
     );
 }
 
-/// What the line of the changelog ends with.
+/// Returns the end of the line in the changelog.
 fn mark(golden: &str) -> String {
     let digest = Sha256::digest(golden.as_bytes());
     let digits = digest
@@ -245,7 +245,7 @@ fn mark(golden: &str) -> String {
 
 #[test]
 fn the_changelog_tells_of_the_golden_hashes_that_hold() {
-    // The newest line that tells of any is the first one.
+    // The first line that mentions hashes is the newest one.
     let newest = CHANGELOG
         .split_once("(golden hashes ")
         .map(|(_, rest)| rest.split(')').next().unwrap());
@@ -253,7 +253,7 @@ fn the_changelog_tells_of_the_golden_hashes_that_hold() {
     assert_eq!(newest, Some(mark(GOLDEN)), "{RENEW} `{}`", mark(GOLDEN));
 }
 
-/// Settings of a run from files, in a folder of their own: an experiment, a platform, a load.
+/// Writes the settings of a run into files in a folder: an experiment, a platform, a load.
 fn inputs(folder: &Path, order: fn(&Value) -> Value) -> PathBuf {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let json = |name: &str| {
@@ -265,7 +265,7 @@ fn inputs(folder: &Path, order: fn(&Value) -> Value) -> PathBuf {
     experiment["workload"]["n"] = json!(200);
     experiment["workload"]["procs"] = json!(25);
     experiment["load"] = json!([{ "kind": "walk", "on": "hosts", "most": 0.6 }, { "kind": "on-off", "on": "links" }]);
-    // With clusters, links, latencies and profiles.
+    // This platform has clusters, links, latencies and profiles.
     let mut platform = json("platforms/ufrgs.json");
     platform["profiles"] = json(r"platforms/sw-dynamic-t10.json")["profiles"].clone();
     let write = |name: &str, value: &Value| {
@@ -276,7 +276,7 @@ fn inputs(folder: &Path, order: fn(&Value) -> Value) -> PathBuf {
     folder.join("experiment.json")
 }
 
-/// The same value with the keys of all objects in another order: last first.
+/// Returns the same value with the keys of all objects in reverse order.
 fn reversed(value: &Value) -> Value {
     match value {
         Value::Object(keys) => Value::Object(
@@ -290,7 +290,7 @@ fn reversed(value: &Value) -> Value {
     }
 }
 
-/// What a run folder holds, without what may differ: the time that the machine took and the hashes of input files.
+/// Returns the contents of a run folder without the values that may differ: the time of the machine and the hashes of input files.
 fn outputs(folder: &Path) -> Vec<(String, String)> {
     let mut files: Vec<(String, String)> = fs::read_dir(folder)
         .unwrap()
@@ -312,7 +312,7 @@ fn outputs(folder: &Path) -> Vec<(String, String)> {
     files
 }
 
-/// Runs an experiment file into the folder `out` beside it.
+/// Runs an experiment file, with its results in the folder `out` beside it.
 fn run(file: &Path, prepare: impl FnOnce(&mut Command)) -> Vec<(String, String)> {
     let out = file.with_file_name("out");
     let mut command = Command::new(env!("CARGO_BIN_EXE_migsim"));

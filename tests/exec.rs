@@ -1,4 +1,5 @@
-//! The policy `exec`: a program in another language is a policy, whatever it does nothing is lost, and no file starts one unasked.
+//! The policy `exec`: a program in another language is a policy, its failure loses no results, and no file starts a program without
+//! permission.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
@@ -9,7 +10,7 @@ use serde_json::Value;
 
 use crate::support::migsim;
 
-/// What a command printed to its output and its errors, and its exit code.
+/// Returns the output of a command, its errors, and its exit code.
 fn printed(arguments: &[&str]) -> (String, String, i32) {
     let output = migsim(arguments);
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();

@@ -1,4 +1,4 @@
-//! Run folders read again, and explained.
+//! Run folders: read again, and explained.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
@@ -57,7 +57,7 @@ fn the_story_of_the_lu_paper_is_told() {
     );
     assert!(told.contains("5 processes are candidates"), "{told}");
     assert!(told.contains("5 migrations happened"), "{told}");
-    // t1 and t2 have the communication beside the computation.
+    // The record has the parts of communication and computation of t1 and t2.
     let story = Story::new(
         &run,
         Question {
@@ -93,7 +93,7 @@ fn the_story_of_the_lu_paper_is_told() {
         told.contains("PM of p25, which is in Corisco, by cluster:"),
         "{told}"
     );
-    // p7 is 10.325 - 8.884 ms short of the threshold.
+    // Process p7 is 10.325 - 8.884 ms below the threshold.
     let asked = Question {
         process: Some(7),
         why_not: true,
@@ -229,7 +229,7 @@ fn a_run_folder_that_is_cut_anywhere_is_refused() {
         for length in (0..whole.len()).step_by(7).chain([whole.len() - 1]) {
             fs::write(&path, &whole[..length]).unwrap();
             match Run::read(&Registry::standard(), scratch.path()) {
-                // Only the newline at the end of the manifest can be missed without a loss.
+                // Only the newline at the end of the manifest may be missing without a loss.
                 Ok(run) => assert!(file == "run.json" && run == written, "{file} {length}"),
                 Err(error) => {
                     let text = error.to_string();
@@ -298,7 +298,7 @@ fn a_folder_of_another_version_is_refused() {
 fn what_another_policy_says_of_alpha_is_told() {
     let mut run = run(&[]);
     for call in run.scenarios.iter_mut().flat_map(|one| &mut one.calls) {
-        // A policy with a number called `alpha`, but without the rest of what MigBSP says.
+        // The policy has a number called `alpha`, but no other term of MigBSP.
         call.explanation
             .retain(|key, _| ["alpha", "d"].contains(&key.as_str()));
     }
@@ -309,8 +309,8 @@ fn what_another_policy_says_of_alpha_is_told() {
     );
 }
 
-/// Two processes that compute for 1 s on Corisco, and for 0.6 s on Aquario; calls after supersteps 2 and 6 of 8, free of charge. A move takes
-/// 1.5 s, one after the other.
+/// Two processes that compute for 1 s on Corisco, and for 0.6 s on Aquario. Calls come after supersteps 2 and 6 of 8 and cost nothing. A
+/// move takes 1.5 s, and moves are made one after the other.
 fn pair(moves: &[u32]) -> Experiment {
     let forced = |process: &u32| json!({ "superstep": 2, "process": process, "to": format!("Aquario-{process}") });
     let mut decisions: Vec<_> = moves.iter().map(forced).collect();
@@ -347,7 +347,8 @@ fn what_moves_gain_is_told_beside_the_same_run_without_them_and_when_they_are_pa
     let (_, run) = results(&experiment);
     let case = Case::of(&run, at(2)).unwrap().unwrap();
     let effect = case.judge(&experiment, &Progress::default()).unwrap();
-    // Supersteps 3 to 6: 4 s on Corisco, 2.4 s on Aquario; both moves take 3 s, which 0.4 s a superstep pay back after 7.5.
+    // Supersteps 3 to 6 take 4 s on Corisco and 2.4 s on Aquario. Both moves take 3 s; a gain of 0.4 s per superstep pays them back after
+    // 7.5.
     assert_eq!((effect.from, effect.until), (3, 6));
     close(effect.without.total.get(), 4.0);
     close(effect.with.total.get(), 2.4);
@@ -371,7 +372,7 @@ fn what_moves_gain_is_told_beside_the_same_run_without_them_and_when_they_are_pa
     assert_eq!(facts["effect"]["supersteps_left"], 6);
     close(facts["call"]["realised_gain_s"].as_f64().unwrap(), 1.6);
     assert!(facts["call"]["predicted_gain_s"].is_null());
-    // Back to Corisco: everybody waits for p1 again.
+    // The processes return to Corisco, and all wait for p1 again.
     let case = Case::of(&run, at(6)).unwrap().unwrap();
     let effect = case.judge(&experiment, &Progress::default()).unwrap();
     assert_eq!(
@@ -379,7 +380,7 @@ fn what_moves_gain_is_told_beside_the_same_run_without_them_and_when_they_are_pa
         (7, 8, None)
     );
     close(effect.gain_s(), -0.8);
-    // One of the two alone gains nothing: the other one is waited for.
+    // The move of one process alone gains nothing, because the other one is waited for.
     let experiment = pair(&[1]);
     let (_, run) = results(&experiment);
     let case = Case::of(&run, at(2)).unwrap().unwrap();
@@ -435,13 +436,13 @@ fn t1_and_t2_are_told_as_a_makespan_of_the_supersteps_that_follow() {
         let rows = &run.get(Scenario::Iii).unwrap().supersteps[from - 1..until];
         rows.iter().map(|row| row.end_s - row.start_s).sum::<f64>()
     };
-    // 14 supersteps like those since the last call.
+    // The prediction is for 14 supersteps like those since the last call.
     assert!((predicted.without.get() - 14.0 / 7.0 * spent(5, 11)).abs() < 1e-12);
     assert!(predicted.with.get() < predicted.without.get());
     assert!((effect.with.total.get() - spent(12, 25)).abs() < 1e-12);
 }
 
-/// The trials of all calls of a run.
+/// Lists the trials of all calls of a run.
 fn trials(results: &Results, run: &Run) -> Vec<(Trial, bool)> {
     let calls = &run.get(Scenario::Iii).unwrap().calls;
     let moves = calls.iter().flat_map(|call| {
@@ -457,7 +458,7 @@ fn trials(results: &Results, run: &Run) -> Vec<(Trial, bool)> {
     let last = results.runs[0].outcome.supersteps.len() as u64;
     let judged = calls.iter().enumerate();
     let judged = judged.filter(|(_, call)| call.superstep < last);
-    // The first ones of each kind are enough.
+    // It is enough to check the first calls of each kind.
     let (moving, quiet): (Vec<_>, Vec<_>) =
         judged.partition(|(_, call)| !call.migrations.is_empty());
     let judged = moving.into_iter().take(4).chain(quiet.into_iter().take(2));
@@ -497,7 +498,7 @@ fn a_call_without_moves_has_no_effect_and_every_effect_is_the_difference_of_two_
         for (trial, is_quiet) in trials(&results, &run) {
             let judge = || experiment.effect(&trial, &Progress::default()).unwrap();
             let effect = judge();
-            // The same run, to the last bit, and the same answer again.
+            // It is the same run, to the last bit, and a repetition gives the same answer.
             assert_eq!(effect.event_hash, outcome.event_hash);
             if is_first {
                 assert_eq!(effect, judge());
@@ -524,7 +525,7 @@ fn a_call_without_moves_has_no_effect_and_every_effect_is_the_difference_of_two_
                     .get()
             };
             let call = &outcome.calls[trial.judged];
-            // What the supersteps take and what the moves hold up is all that passes.
+            // The time that passes is the time of the supersteps plus the delay by the moves.
             let passed = end(effect.until) - (call.start.get() + call.cost.get());
             assert!((effect.with.total.get() + effect.price.get() - passed).abs() < 1e-9);
             assert!(
@@ -533,7 +534,7 @@ fn a_call_without_moves_has_no_effect_and_every_effect_is_the_difference_of_two_
                     < 1e-9
             );
             if is_first && settings.is_empty() {
-                // Nobody has moved before: the supersteps take what they take without any policy.
+                // No process has moved before, so the supersteps take the same time as without a policy.
                 let base = &results.get(Scenario::I).unwrap().outcome.supersteps;
                 let range = usize::try_from(effect.from).unwrap() - 1
                     ..usize::try_from(effect.until).unwrap();

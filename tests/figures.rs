@@ -1,4 +1,4 @@
-//! Figures for articles: every one in every format, letters of 6 pt at least, no text outside, the font embedded, kind refusals.
+//! Figures for articles: each one in each format, letters of at least 6 pt, no text outside, the font embedded, refusals with hints.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
@@ -24,7 +24,7 @@ fn done(folder: &Path, arguments: &str) {
     assert!(output.status.success(), "{arguments}: {errors}");
 }
 
-/// Runs the command, which must succeed; its output.
+/// Runs the command, which must succeed, and returns its output.
 fn printed(folder: &Path, arguments: &str) -> String {
     let words: Vec<&str> = arguments.split_whitespace().collect();
     let output = migsim(folder, &words);
@@ -32,7 +32,7 @@ fn printed(folder: &Path, arguments: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Runs the command, which must end with code 2; what it says.
+/// Runs the command, which must end with code 2, and returns its message.
 fn refused(folder: &Path, arguments: &str) -> String {
     let words: Vec<&str> = arguments.split_whitespace().collect();
     let output = migsim(folder, &words);
@@ -44,7 +44,7 @@ fn says(text: &str, part: &str) {
     assert!(text.contains(part), "`{part}` is not in: {text}");
 }
 
-/// A run, two sweeps and the folder that they are in.
+/// Makes a run and two sweeps in a folder.
 fn folders() -> tempfile::TempDir {
     let scratch = tempfile::tempdir().unwrap();
     let run = "run --app lu --n 40 --procs 8 --grid 2x4 --quiet --processes";
@@ -67,7 +67,7 @@ fn folders() -> tempfile::TempDir {
 
 const RUN: [&str; 4] = ["gantt", "makespan", "placement", "supersteps"];
 
-/// Draws all figures of a folder; their files.
+/// Draws all figures of a folder and returns their files.
 fn draw(scratch: &Path, folder: &str, format: &str, more: &str) -> Vec<PathBuf> {
     let out = format!("{folder}-{format}");
     let _ = fs::remove_dir_all(scratch.join(&out));
@@ -90,7 +90,7 @@ fn names(files: &[PathBuf]) -> Vec<&str> {
         .collect()
 }
 
-/// Every text of a figure is legible and inside.
+/// Checks that every text of a figure is legible and inside the canvas.
 fn check_texts(file: &Path, least: f64) {
     let text = fs::read_to_string(file).unwrap();
     let svg = Document::parse(&text).unwrap();
@@ -162,7 +162,7 @@ fn committed_figures_are_legible_and_whole() {
                 .map(|entry| entry.unwrap().path())
                 .collect::<Vec<_>>()
         });
-    // The chart of the speed is drawn by its bench.
+    // The chart of the speed is drawn by its own benchmark.
     let is_ours = |file: &PathBuf| {
         file.extension().is_some_and(|end| end == "svg") && !file.ends_with("scale.svg")
     };
@@ -208,7 +208,7 @@ fn pdf_has_the_width_asked_for_and_the_font_in_it() {
     );
     let pdf = fs::read(scratch.path().join("gantt.pdf")).unwrap();
     let text = String::from_utf8_lossy(&pdf);
-    // 85 mm are 240.945 pt.
+    // A width of 85 mm is 240.945 pt.
     assert!(text.contains("/MediaBox [0 0 240.945 "), "{text}");
     for part in [
         "/FontFile2 ",
@@ -229,7 +229,7 @@ fn png_has_the_pixels_of_its_width_and_resolution() {
         "report short --figure makespan --out a.png --width 85mm",
     );
     let png = fs::read(scratch.path().join("a.png")).unwrap();
-    // 85 / 25.4 · 300 = 1003.9; 300 per inch are 11811 per metre.
+    // A width of 85 mm at 300 pixels per inch is 85 / 25.4 · 300 = 1003.9 pixels; 300 per inch are 11811 per metre.
     assert_eq!(png[16..20], 1004_u32.to_be_bytes());
     let resolution = png.windows(4).position(|part| part == b"pHYs").unwrap() + 4;
     assert_eq!(png[resolution..resolution + 4], 11_811_u32.to_be_bytes());

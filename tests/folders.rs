@@ -1,4 +1,4 @@
-//! A folder holds one run: nothing of an older one stays, nothing that somebody else wrote goes, and other settings are refused.
+//! A folder holds one run: no file of an older run stays, no file of another origin is removed, and other settings are refused.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
@@ -22,13 +22,13 @@ fn succeeded(output: &Output) {
     assert!(output.status.success(), "{errors}");
 }
 
-/// The error of a refused command.
+/// Returns the error of a refused command.
 fn refused(output: &Output) -> String {
     assert_eq!(output.status.code(), Some(2));
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// The names in a folder.
+/// Lists the names in a folder.
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).unwrap();
     let mut names: Vec<String> = entries
@@ -38,7 +38,7 @@ fn names(folder: &Path) -> Vec<String> {
     names
 }
 
-/// What every run writes.
+/// The files that every run writes.
 const ALWAYS: [&str; 5] = [
     "calls.jsonl",
     "migrations.csv",
@@ -76,12 +76,12 @@ fn nothing_of_an_older_run_stays_beside_a_newer_one() {
     // The same settings with fewer files.
     succeeded(&run(&folder, "20", &[]));
     assert_eq!(names(&folder), left);
-    // All files again, and then other settings.
+    // Write all files again, and then use other settings.
     let force = ["--force"];
     succeeded(&run(&folder, "20", &[&everything[..], &page].concat()));
     succeeded(&run(&folder, "24", &force));
     assert_eq!(names(&folder), left);
-    // Fewer scenarios leave no trace of the others.
+    // With fewer scenarios, no file of another scenario is left.
     let forced = [&everything[..], &force].concat();
     succeeded(&run(&folder, "24", &forced));
     succeeded(&run(
@@ -102,7 +102,7 @@ fn a_folder_that_lost_its_manifest_is_cleared_as_well() {
     let folder = scratch.path().join("run");
     let everything = ["--processes", "--report", "--write-trace", "perfetto,paje"];
     succeeded(&run(&folder, "20", &everything));
-    // As a run that is killed while it puts its files in place may leave it.
+    // A run that is killed while it publishes its files may leave this state.
     fs::remove_file(folder.join("run.json")).unwrap();
     succeeded(&run(&folder, "24", &[]));
     assert_eq!(names(&folder), ALWAYS);
@@ -121,7 +121,7 @@ fn a_run_of_other_settings_is_not_replaced_unless_that_is_forced() {
             && errors.contains("`--force`"),
         "{errors}"
     );
-    // Nor does a page of other numbers come to stand beside it.
+    // A page of other numbers must not be left either.
     let page = folder.join("page.html");
     let page_beside = [
         "--procs",
@@ -135,7 +135,7 @@ fn a_run_of_other_settings_is_not_replaced_unless_that_is_forced() {
     assert!(refused(&output).contains("a run of other settings"));
     assert_eq!(fs::read(folder.join("run.json")).unwrap(), before);
     assert!(folder.join("report.html").exists() && !page.exists());
-    // What changes no result is no other setting.
+    // Flags that change no result are no other settings.
     succeeded(&run(&folder, "20", &["--threads", "1", "--processes"]));
     succeeded(&run(&folder, "20", &["--platform", "platforms/ufrgs.json"]));
     succeeded(&run(&folder, "24", &["--force"]));
@@ -178,7 +178,7 @@ fn files_that_no_run_has_written_are_never_replaced() {
     }
 }
 
-/// The keys of a JSON value, those of values below them included.
+/// Collects the keys of a JSON value and of the values inside it.
 fn keys(value: &serde_json::Value, found: &mut Vec<String>) {
     match value {
         serde_json::Value::Object(object) => {
@@ -197,7 +197,7 @@ fn the_reference_names_every_file_column_and_key_of_sweeps_searches_and_comparis
     let scratch = tempfile::tempdir().unwrap();
     let page = fs::read_to_string("docs/reference/files.md").unwrap();
     let (_, page) = page.split_once("\n## A sweep\n").unwrap();
-    // A parameter has the name of its flag; settings are objects of them.
+    // A parameter has the name of its flag; a setting is an object with these names.
     let is_known =
         |name: &str| ["alpha", "x"].contains(&name) || page.contains(&format!("`{name}`"));
     let usual = "--app lu --n 20 --procs 4 --grid 2x2 --load walk --quiet --seeds 1,2 --out";
@@ -226,9 +226,9 @@ fn the_reference_names_every_file_column_and_key_of_sweeps_searches_and_comparis
                 }
                 "json" => {
                     let mut value: serde_json::Value = serde_json::from_str(&text).unwrap();
-                    // A sweep file has a schema of its own.
+                    // A sweep file has its own schema.
                     value.as_object_mut().unwrap().remove("sweep");
-                    // Names of quantities have their definitions beside them.
+                    // The definitions list the names of the quantities.
                     if let Some(quantities) = value.get("definitions").cloned() {
                         value["definitions"] =
                             quantities.as_object().unwrap().values().cloned().collect();
@@ -238,7 +238,7 @@ fn the_reference_names_every_file_column_and_key_of_sweeps_searches_and_comparis
                 _ => {}
             }
             for name in found {
-                // Scenario ii has the columns of i.
+                // Scenario ii has the same columns as i.
                 assert!(
                     is_known(&name.replace("_ii_", "_i_").replace("_iii_", "_i_"))
                         || is_known(&name),

@@ -1,9 +1,9 @@
-//! Broken inputs of every kind, each refused well: the catalogue stands in `tests/hostile/*.trycmd`, one file per kind.
+//! Broken inputs of every kind, each refused with a place and a hint: `tests/hostile/*.trycmd` lists them, one file per kind.
 //!
-//! All commands run in a scratch folder that holds the inputs beside the catalogue and those made here (`made/`): what is too large,
-//! not a text, or the folder of a run or a sweep with one thing wrong. Each has bounded memory and time, so that whatever an input makes
-//! grow without end fails here. The transcripts tell exactly what is said; that all of them have what every refusal owes its reader is
-//! asserted of the whole catalogue.
+//! All commands run in a scratch folder with the inputs beside the catalogue and those made here (`made/`): inputs that are too large or
+//! not text, and folders of runs or sweeps with one error each. Each command has limits of memory and time, so that an input that makes it
+//! grow without bound fails the test. The transcripts contain the exact messages. A test asserts for the whole catalogue that each refusal
+//! has all its parts.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
@@ -31,10 +31,11 @@ const KINDS: [&str; 13] = [
     "zones",
 ];
 
-/// The address space of a command [KiB], its CPU time [s], and its threads where it does not say how many: what they reserve is no limit.
+/// Limits of a command: its address space [KiB], its CPU time [s], and its threads if it sets none. Memory that threads reserve counts as
+/// well.
 const BOUNDS: &str = "ulimit -v 3047000 -t 10; export RAYON_NUM_THREADS=2";
 
-/// How long a command may take: a pipe is waited for.
+/// Maximum duration of a command, which may wait for a pipe.
 const PATIENCE: Duration = Duration::from_mins(1);
 
 fn catalogue() -> PathBuf {
@@ -54,7 +55,7 @@ fn every_broken_input_is_refused_with_its_place_and_a_hint() {
     let here = format!("cd '{}'; {BOUNDS}", scratch.path().display());
     for (name, start) in [
         ("migsim", format!("{here}; set -- '{program}' \"$@\"")),
-        // A file cannot grow beyond 4 KiB; without a handler the signal would say so.
+        // A file cannot grow beyond 4 KiB; the ignored signal makes the write fail with an error instead.
         (
             "on-a-full-disk",
             format!("{here}; ulimit -f 4; trap '' XFSZ; shift; set -- '{program}' \"$@\""),
@@ -88,7 +89,7 @@ fn every_refusal_has_its_code_place_and_hint() {
             count += 1;
             let transcript = transcript.split("\n```").next().unwrap();
             let (command, rest) = transcript.split_once('\n').unwrap();
-            // Notes about settings come before an error of the run.
+            // Notes about settings are printed before an error of the run.
             let mut said = rest.lines().filter(|line| !line.starts_with("note: "));
             assert_eq!(said.next(), Some("? 2"), "{command}: {rest}");
             let is_error = said.next().is_some_and(|line| line.starts_with("error: "));
@@ -116,7 +117,7 @@ fn every_refusal_has_its_code_place_and_hint() {
     assert!(count >= 300, "{count} commands");
 }
 
-/// The figure of the refusal of a command that may have next to nothing [B].
+/// Returns the estimate in the refusal of a command with almost no memory [B].
 fn estimated(arguments: &str) -> f64 {
     let all = arguments.split(' ').chain(["--memory-limit", "1 kB"]);
     let output = support::migsim(&all.collect::<Vec<_>>());
@@ -150,7 +151,7 @@ fn every_command_that_may_need_much_is_estimated_before_it_starts() {
     ] {
         assert!(estimated(command) > 0.0, "{command}");
     }
-    // The limit is no part of what is simulated.
+    // The memory limit is not part of the simulated settings.
     migsim(
         scratch.path(),
         "run --app sw --n 10 --quiet --memory-limit 1GB --out limited",
@@ -173,7 +174,8 @@ fn a_run_gets_along_with_a_quarter_more_than_is_estimated() {
         "run --threads 1 --app synthetic --platform ufrgs --procs 100000 --set workload.supersteps=5",
         "run --threads 1 --app lu --n 2000 --procs 100",
     ] {
-        // The address space holds the program (larger without optimisation), and what the thread that watches for Ctrl-C reserves, too.
+        // The address space also holds the program (larger without optimisation), and the memory that the thread reserves which watches
+        // for Ctrl-C.
         let room = (1.25 * estimated(command) + 220e6) / 1024.0;
         let script = format!("ulimit -v {room:.0}; exec \"$@\" >/dev/null");
         let mut shell = Command::new("bash");
@@ -192,7 +194,7 @@ fn a_run_gets_along_with_a_quarter_more_than_is_estimated() {
 fn a_command_in_little_address_space_runs_or_says_what_it_would_need() {
     let scratch = tempfile::tempdir().unwrap();
     let (mut refused, mut done) = (0, 0);
-    // From hardly more than the program takes itself to enough for everybody.
+    // The limits go from little more than the program itself takes to enough for all commands.
     for megabytes in (60..400).step_by(20) {
         for command in [
             "run --app lu --n 100 --procs 25",
@@ -219,7 +221,7 @@ fn a_command_in_little_address_space_runs_or_says_what_it_would_need() {
     assert!(done > 20 && refused > 20, "{done} done, {refused} refused");
 }
 
-/// Copies a folder of files.
+/// Copies the files of a folder.
 fn copy(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).into_iter().flatten() {
@@ -228,7 +230,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Makes what cannot stand beside the catalogue.
+/// Makes the inputs that cannot be stored beside the catalogue.
 fn make(scratch: &Path) {
     let made = scratch.join("made");
     fs::create_dir_all(made.join("folder")).unwrap();
@@ -277,7 +279,7 @@ fn migsim(scratch: &Path, arguments: &str) {
     assert!(output.status.success(), "{arguments}: {output:?}");
 }
 
-/// Folders of a run, each with one thing wrong.
+/// Makes folders of a run, each with one error.
 fn make_runs(scratch: &Path) {
     migsim(
         scratch,
@@ -375,7 +377,7 @@ fn make_runs(scratch: &Path) {
     fs::create_dir(scratch.join("made/folder-in-place/calls.jsonl")).unwrap();
 }
 
-/// Folders of a sweep, each with one thing wrong.
+/// Makes folders of a sweep, each with one error.
 fn make_sweeps(scratch: &Path) {
     let made = |name: &str| scratch.join("made").join(name);
     migsim(

@@ -1,4 +1,4 @@
-//! Faults of the program, or of what is plugged into it, stop a run: with the superstep, the process and a dump.
+//! Faults of the program, or of a plug-in, stop a run with the superstep, the process and a dump.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -11,7 +11,7 @@ use migsim::workload::{Plan, Workload};
 
 use crate::support::{Case, Plans, Script, Wire, bytes, plan, seconds, switch};
 
-/// A workload whose processors turn out to be slower once it has computed.
+/// A workload whose `cycles_per_instruction` grows after it has computed.
 #[derive(Debug)]
 struct Liar(Plans, AtomicBool);
 
@@ -42,7 +42,7 @@ impl Workload for Liar {
     }
 }
 
-/// A policy that calls after each superstep and loses its mind at the second call.
+/// A policy that calls after each superstep and fails at the second call.
 #[derive(Debug)]
 struct Mad(u32);
 
@@ -90,7 +90,7 @@ fn a_process_that_computes_faster_than_its_host_stops_the_run() {
 
 #[test]
 fn what_is_computed_in_less_than_dates_can_tell_is_not_too_fast() {
-    // The move of process 0 takes 1e6 s, in which process 1 goes on; then process 0 computes for 1e-12 s.
+    // The move of process 0 takes 1e6 s, during which process 1 continues. Then process 0 computes for 1e-12 s.
     let platform = switch(2, Wire(1e6, 0.0));
     let workload = Plans::repeat(plan(&[1e-3, 1e9], &[]), 2);
     let costs = Costs {

@@ -1,5 +1,6 @@
-//! Commands that are killed, lose their reader or their disk at random moments: nothing is lost, no file is half, and the next call gives
-//! the same bytes. The work is done by `tests/kills/run`, here with one disturbance of each kind, and with ten where all draws are done.
+//! Commands that are killed, or that lose their reader or their disk, at random times: no result is lost, no file is incomplete, and the
+//! next call gives the same bytes. The script `tests/kills/run` does the work: with one disturbance of each kind here, and with ten if all
+//! draws are done.
 
 use std::process::Command;
 
@@ -15,6 +16,6 @@ fn commands_that_are_disturbed_lose_nothing() {
     let text = String::from_utf8_lossy(&output.stdout);
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{text}{errors}");
-    // Five commands, seven kinds; the disk may be skipped.
+    // There are five commands and seven kinds; the disk may be skipped.
     assert_eq!(text.lines().count(), 5 * 7 + 1, "{text}");
 }

@@ -20,21 +20,21 @@ use crate::support::{
     plan, seconds, switch,
 };
 
-// The engine against its twin.
+// The engine compared with its slow twin.
 
-/// How near the engine has to be to the twin, relative.
+/// Relative tolerance between the engine and the twin.
 const TWIN: f64 = 1e-9;
 
-/// Steps at eighths of a second and what holds from then on, in `unit`s; repeated after `pause` more eighths.
+/// Draws a profile with steps at eighths of a second, in `unit`s; it repeats after `pause` more eighths.
 fn profile(unit: f64) -> impl Strategy<Value = Option<Profile>> {
     let steps = prop::collection::vec((1_u32..12, 0_u32..6), 1..4);
     prop::option::weighted(0.3, (steps, prop::option::of(1_u32..10))).prop_map(move |drawn| {
         let (steps, pause) = drawn?;
-        let mut date = -1.0; // the first step can be at date 0
+        let mut date = -1.0; // the first step may be at 0
         let mut list = Vec::new();
         for (index, (wait, value)) in steps.into_iter().enumerate() {
             date += f64::from(wait);
-            // Zero for a while only: something must get on at last.
+            // A value may be zero only for a while, so that activities end.
             let least = if index > 0 && pause.is_some() {
                 0.0
             } else {
@@ -47,7 +47,7 @@ fn profile(unit: f64) -> impl Strategy<Value = Option<Profile>> {
     })
 }
 
-/// Up to three clusters; every number of hosts and links is drawn.
+/// Draws up to three clusters, and every number of hosts and links.
 fn any_machine(profiles: bool) -> impl Strategy<Value = Platform> {
     let host = (1_u32..5, 1_u32..4, profile(0.2));
     let link = (1_u32..20, 0_u32..8, profile(5e3), profile(1e-3));
@@ -93,7 +93,7 @@ fn any_network() -> impl Strategy<Value = NetworkModel> {
     )
         .prop_map(
             |(tcp_gamma, weight_s, crosstraffic, sharing, corrected)| NetworkModel {
-                // The slow twin keeps the plain rule; SimGrid's own dates judge the other one.
+                // The slow twin has only the plain rule; the other rule is judged by SimGrid's own times.
                 reweigh_slip: false,
                 fatpipe: None,
                 sharing,
@@ -108,7 +108,7 @@ fn any_network() -> impl Strategy<Value = NetworkModel> {
         )
 }
 
-/// The same with the costs of messages that a library has. With slow start a round trip is long enough for it.
+/// Adds the costs of messages that a library has. With slow start, a round trip is long enough for it to matter.
 fn library(network: NetworkModel, slow_start: bool) -> NetworkModel {
     let above = |from: f64| SizeFactor {
         from: bytes(from),
@@ -125,7 +125,7 @@ fn library(network: NetworkModel, slow_start: bool) -> NetworkModel {
     }
 }
 
-/// The same cases in every run; a failing one is printed, shrunk, and becomes a test of its own.
+/// Configures the same cases in every run. A failing case is printed, shrunk, and becomes a test of its own.
 fn cases(count: u32) -> ProptestConfig {
     ProptestConfig {
         rng_seed: RngSeed::Fixed(1),
@@ -134,7 +134,7 @@ fn cases(count: u32) -> ProptestConfig {
     }
 }
 
-/// Executions and flows that start at sixteenths of a second, many at once.
+/// Draws executions and flows that start at sixteenths of a second, many of them at the same time.
 fn any_activities() -> impl Strategy<Value = Vec<(u32, bool, usize, usize, u32)>> {
     let one = (
         0_u32..40,
@@ -152,8 +152,8 @@ fn activities(
 ) -> Vec<(f64, Activity)> {
     let host = |drawn: usize| HostId::from_index(drawn % platform.hosts.len());
     let activity = |&(start, is_flow, a, b, amount): &(u32, bool, usize, usize, u32)| {
-        // Not a multiple of what is done between two changes: an end at the very date at which a capacity falls to zero would
-        // hang on rounding.
+        // The amount is not a multiple of the work between two changes. Otherwise an activity could end exactly when a capacity falls to
+        // zero, and the result would depend on rounding.
         let amount = f64::from(amount) * 100.0 / std::f64::consts::E;
         let what = if is_flow {
             Activity::Flow {
@@ -172,7 +172,7 @@ fn activities(
     drawn.iter().map(activity).collect()
 }
 
-/// The end of each activity by the engine.
+/// Computes the end of each activity with the engine.
 fn fast_ends(platform: &Platform, model: NetworkModel, activities: &[(f64, Activity)]) -> Vec<f64> {
     let mut simulation = Simulation::new(platform, model);
     for (index, (start, _)) in activities.iter().enumerate() {
@@ -205,7 +205,7 @@ fn assert_twins(platform: &Platform, model: NetworkModel, activities: &[(f64, Ac
 
 #[test]
 fn a_flow_that_starts_while_its_link_is_down_gets_on_when_it_is_up() {
-    // Down from 0 to 2 s, then 1e3 B at 500 B/s; the link of the other host would allow 1e3 B/s.
+    // The link is down from 0 to 2 s, then 1e3 B take place at 500 B/s; the link of the other host would allow 1e3 B/s.
     let mut platform = switch(2, Wire(1e3, 0.0));
     let steps = vec![(0.0, 0.0), (2.0, 500.0)];
     platform.links[0].bandwidth_profile = Profile::new(steps, None).ok();
@@ -235,13 +235,13 @@ fn no_work_ends_at_once_even_on_a_host_that_stands_still() {
 proptest! {
     #![proptest_config(cases(5000))]
 
-    /// The engine ends everything when the slow simulator does.
+    /// The engine ends each activity at the same time as the slow simulator.
     #[test]
     fn the_engine_agrees_with_its_slow_twin(platform in any_machine(false), model in any_network(), drawn in any_activities()) {
         assert_twins(&platform, model, &activities(&drawn, &platform));
     }
 
-    /// Also where speeds, bandwidths and latencies change, down to nothing for a while.
+    /// The same holds if speeds, bandwidths and latencies change, and are zero for a while.
     #[test]
     fn the_engine_agrees_with_its_slow_twin_while_capacities_change(platform in any_machine(true), model in any_network(), drawn in any_activities()) {
         assert_twins(&platform, model, &activities(&drawn, &platform));
@@ -250,7 +250,7 @@ proptest! {
 
 // Runs of a whole application.
 
-/// Supersteps of five processes: work in 1e6 instructions, messages in kB.
+/// Draws supersteps of five processes: work in 1e6 instructions, messages in kB.
 fn any_plans() -> impl Strategy<Value = Vec<Plan>> {
     let work = prop::collection::vec(0_u32..20, 5);
     let messages = prop::collection::vec((0_u32..5, 0_u32..5, 0_u32..30), 0..12);
@@ -323,7 +323,7 @@ fn any_runtime() -> impl Strategy<Value = RuntimeConfig> {
         )
 }
 
-/// Two clusters; five processes start on hosts 0, 1, 1, 3 and 4.
+/// Makes two clusters; five processes start on hosts 0, 1, 1, 3 and 4.
 fn two_clusters() -> Platform {
     machine(
         &[&[1.3e9, 0.7e9, 1.1e9], &[2e9, 1.9e9]],
@@ -334,7 +334,7 @@ fn two_clusters() -> Platform {
 
 const PLACEMENT: [u32; 5] = [0, 1, 1, 3, 4];
 
-/// How long one superstep takes by the BSP cost model on a network without sharing:
+/// Computes the time of a superstep by the BSP cost model on a network without sharing:
 /// `max_i max(w_i/s + sends of i, arrivals at i)`, then the barrier; a message takes `d + size/b` with d the latency of two links.
 fn bsp_cost(
     plan: &Plan,
@@ -347,7 +347,7 @@ fn bsp_cost(
     let mut sent = computed.clone();
     for message in &plan.messages {
         let (from, to) = (message.from.index(), message.to.index());
-        // A message to oneself moves at the loopback bandwidth and waits for nothing.
+        // A message from a process to itself moves at the loopback bandwidth and waits for no other.
         let size = message.size.get();
         let time = if from == to {
             size / 1e10
@@ -366,7 +366,7 @@ fn bsp_cost(
     }
     let last = |ready: &[f64]| ready.iter().copied().fold(0.0, f64::max);
     if central {
-        // All notify process 1, which answers: l = 2 d, less what process 1 itself does meanwhile.
+        // All processes notify process 1, which answers: l = 2 d, less the time that process 1 itself computes meanwhile.
         ready[0].max(last(&ready[1..]) + d) + d
     } else {
         last(&ready)
@@ -400,7 +400,7 @@ fn half(duration: Seconds) -> Seconds {
     seconds(duration.get() / 2.0)
 }
 
-/// All dates and durations of a run.
+/// Lists all times and durations of a run.
 fn dates(outcome: &Outcome) -> Vec<f64> {
     let mut dates = vec![
         outcome.makespan.get(),
@@ -425,7 +425,7 @@ fn dates(outcome: &Outcome) -> Vec<f64> {
     dates
 }
 
-/// The hosts of `platform` in another order inside each cluster; `order[new] = old`.
+/// Puts the hosts of `platform` into another order inside each cluster; `order[new] = old`.
 fn reordered(platform: &Platform, order: &[usize]) -> Platform {
     let mut other = platform.clone();
     for (new, &old) in order.iter().enumerate() {
@@ -439,7 +439,7 @@ fn reordered(platform: &Platform, order: &[usize]) -> Platform {
     other
 }
 
-/// Supersteps of many messages, all alike or all different; some supersteps come several times in a row.
+/// Draws supersteps of many messages, all equal or all different; some supersteps repeat several times.
 fn many_plans() -> impl Strategy<Value = Vec<Plan>> {
     let work = prop::collection::vec(0_u32..20, 5);
     let messages = prop::collection::vec((0_u32..5, 0_u32..5, 0_u32..3000), 0..90);
@@ -455,7 +455,7 @@ fn many_plans() -> impl Strategy<Value = Vec<Plan>> {
     prop::collection::vec(one, 1..4).prop_map(|list| list.concat())
 }
 
-/// Keeps what was measured in each superstep.
+/// A recorder of the measures of each superstep.
 #[derive(Debug, Default)]
 struct Keep(Vec<Measures>);
 
@@ -465,10 +465,10 @@ impl Recorder for Keep {
     }
 }
 
-/// All durations that were measured.
+/// Lists all measured durations.
 fn durations(measures: &Measures) -> Vec<f64> {
     let lists = [&measures.compute, &measures.send, &measures.communication];
-    // By process and cluster: the table itself has them in the order in which messages came.
+    // Sorted by process and cluster; the table itself has the order in which messages arrived.
     let of = |process| {
         let mut with: Vec<_> = measures.traffic.of(process).collect();
         with.sort_unstable_by_key(|with| with.0);
@@ -508,7 +508,7 @@ proptest! {
         prop_assert!((found - expected).abs() <= ROUNDING * expected, "{} {}", found, expected);
     }
 
-    /// A machine twice as fast in everything takes half the time, to the last bit: nothing absolute is hidden anywhere.
+    /// If all capacities double and all delays halve, all times halve to the last bit: no absolute constant is involved.
     #[test]
     fn doubling_all_capacities_and_halving_all_delays_halves_all_times(list in any_plans(), runtime in any_runtime(), lv08: bool, serial: bool, profiled: bool) {
         let mut platform = two_clusters();
@@ -543,7 +543,7 @@ proptest! {
         }
     }
 
-    /// The order of the hosts inside a cluster has no meaning: a process on the same machine takes the same time.
+    /// The order of the hosts inside a cluster has no effect on times.
     #[test]
     fn renumbering_hosts_inside_a_cluster_moves_no_time(list in any_plans(), runtime in any_runtime(), first in Just(vec![0_usize, 1, 2]).prop_shuffle(), swap: bool) {
         let platform = two_clusters();
@@ -562,7 +562,7 @@ proptest! {
         }
     }
 
-    /// Equal runs have equal hashes, and one byte more in one message makes another one.
+    /// Equal runs have equal hashes, and one more byte in one message changes the hash.
     #[test]
     fn the_hash_hears_of_every_byte(list in any_plans(), mut runtime in any_runtime(), which: prop::sample::Index, ahead: Option<bool>) {
         let platform = two_clusters();
@@ -585,7 +585,7 @@ proptest! {
         prop_assert_ne!(before, hash(&longer));
     }
 
-    /// A superstep that is computed at once, or remembered, is what the simulation event by event makes of it.
+    /// A superstep that is computed with a shortcut, or taken from the cache, gives the result of the simulation event by event.
     #[test]
     fn shortcuts_change_no_result(
         mut platform in any::<bool>().prop_flat_map(any_machine),
@@ -601,7 +601,7 @@ proptest! {
         let network = if of_library { library(network, slow_start) } else { network };
         let network = NetworkModel { queues, ..network };
         if of_library && slow_start {
-            // Some of these do not fit into the first window, and some begin with a handshake.
+            // Some of these messages do not fit into the first window, and some begin with a handshake.
             for message in list.iter_mut().flat_map(|plan| &mut plan.messages) {
                 message.size = bytes(message.size.get() * 20.0);
             }
@@ -635,7 +635,7 @@ proptest! {
             (outcome, kept.0)
         };
         let (all, measured) = run(Shortcuts::All, Scenario::Iii, None);
-        // The runs of one memory: the first fills it, if there is room.
+        // The runs share one cache; the first run fills it, if there is room.
         let remembered = Memo::new(MemoBudget::new(room));
         let alone = run(Shortcuts::All, Scenario::I, None);
         for scenario in [Scenario::I, Scenario::Iii, Scenario::I, Scenario::Iii] {
@@ -660,7 +660,7 @@ proptest! {
         }
     }
 
-    /// The terms of a ledger add up to the difference of the makespans, to the last bit, whoever waits for what.
+    /// The terms of a ledger add up to the difference of the makespans, to the last bit, for all kinds of waiting.
     #[test]
     fn the_terms_of_a_ledger_add_up(
         platform in any::<bool>().prop_flat_map(any_machine),
@@ -718,7 +718,7 @@ proptest! {
                 terms.reverse();
                 prop_assert_eq!(sum(&mut terms.into_iter()), difference);
             }
-            // Each term is what its name says.
+            // Each term is the time that its name describes.
             let spent = |term| ledger.terms().find(|(known, _)| *known == term).map_or(f64::NAN, |(_, seconds)| seconds);
             let near = |a: f64, b: f64| (a - b).abs() <= 1e-12 * ours.max(1.0);
             let calls = spent(Term::CallMessages) + spent(Term::CallWork) + spent(Term::CallWaiting);

@@ -1,4 +1,4 @@
-//! The ledger, worked out by hand.
+//! The ledger on cases worked out by hand.
 
 use migsim::bsp::{CallCost, CallModel, Costs, MoveCost, MoveOrder, Scenario, Transfer, Waiting};
 use migsim::experiment::{Ledger, Term};
@@ -55,7 +55,7 @@ fn costs(wait: Waiting, order: MoveOrder) -> Costs {
 
 #[test]
 fn two_moves_to_faster_hosts_are_told_term_by_term() {
-    // 1 s of computation and 1 s for 1e6 B in each of three supersteps; from the second on half a second of computation.
+    // Each of three supersteps has 1 s of computation and 1 s for 1e6 B. From the second one on, the computation takes 0.5 s.
     let plans = Plans::repeat(plan(&[1e9; 2], &[(0, 1, 1e6)]), 3);
     let script = Script(vec![(0, vec![(0, 2), (1, 3)])]);
     let ledger = ledger(&plans, costs(Waiting::All, MoveOrder::Serial), &script);
@@ -72,12 +72,13 @@ fn two_moves_to_faster_hosts_are_told_term_by_term() {
 
 #[test]
 fn a_migration_that_others_hide_costs_nothing() {
-    // Process 1 computes 1 s on its slow host; process 0 moves for 0.25 s and then computes 0.5 s.
+    // Process 1 computes 1 s on its slow host. Process 0 moves for 0.25 s and then computes 0.5 s.
     let plans = Plans::repeat(plan(&[1e9; 2], &[]), 2);
     let script = Script(vec![(0, vec![(0, 2)])]);
     let hidden = ledger(&plans, costs(Waiting::Movers, MoveOrder::Serial), &script);
     assert_terms(&hidden, &[(Term::CallWaiting, 0.5)]);
-    // Both move, one after the other: at 0.25 and 0.5 s; they have computed by 1.0 s, 0.5 s after the first could have.
+    // Both processes move, one after the other: at 0.25 and 0.5 s. They have computed by 1.0 s, 0.5 s after the time at which the first
+    // could have.
     let script = Script(vec![(0, vec![(0, 2), (1, 3)])]);
     let late = ledger(&plans, costs(Waiting::Movers, MoveOrder::Serial), &script);
     assert_terms(
@@ -92,7 +93,7 @@ fn a_migration_that_others_hide_costs_nothing() {
 
 #[test]
 fn a_call_by_messages_is_told_by_messages_and_work() {
-    // Reports and answers of 30 and 20 B at 1e6 B/s from h0 and h1 to the manager h0: h0 sends to itself, h1 over two links. The
+    // Reports of 30 B and answers of 20 B at 1e6 B/s go between h0, h1 and the manager h0: h0 sends to itself, h1 over two links. The
     // manager computes 2 · 1e6 instructions at 1 GHz.
     let plans = Plans::repeat(plan(&[1e9; 2], &[]), 2);
     let call = CallCost {

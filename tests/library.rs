@@ -1,4 +1,4 @@
-//! Libraries: the costs of messages by hand, and whose settings win.
+//! Libraries: the costs of messages worked by hand, and the order in which settings win.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
@@ -23,7 +23,7 @@ use crate::support::{
 /// Links of 1e6 B/s and 1 ms: a message of 1e6 B over two of them takes 1.002 s.
 const WIRE: Wire = Wire(1e6, 1e-3);
 
-/// The time of a list of supersteps, by shortcuts and by events.
+/// The time of a list of supersteps, with shortcuts and event by event.
 fn times(plans: &Plans, network: NetworkModel, runtime: RuntimeConfig) -> [f64; 2] {
     let platform = switch(plans.cycle[0].work.len(), WIRE);
     [Shortcuts::All, Shortcuts::None].map(|shortcuts| {
@@ -62,11 +62,11 @@ fn a_large_message_shakes_hands_with_a_receiver_that_is_there() {
         ..NetworkModel::default()
     };
     let one = |size: f64| Plans::new(vec![plan(&[0.0, 3e9], &[(0, 1, size)])]);
-    // It starts at 3 s: a round trip of 4 ms + 10 ms, then 2 ms + 10 ms and 1 s.
+    // The message starts at 3 s: a round trip of 4 ms + 10 ms, then 2 ms + 10 ms and 1 s.
     assert_time(&one(1e6), network, above(65_536.0), 4.026);
-    // At the limit it is there long before 3 s.
+    // A message at the limit has arrived long before 3 s.
     assert_time(&one(65_536.0), network, above(65_536.0), 3.0);
-    // The sender waits for its large message, though nobody sends it anything.
+    // The sender waits for its large message, although no process sends to it.
     let back = Plans::new(vec![
         plan(&[0.0, 0.0, 0.0], &[(0, 1, 1e6)]),
         plan(&[0.0, 0.0, 0.0], &[]),
@@ -76,7 +76,7 @@ fn a_large_message_shakes_hands_with_a_receiver_that_is_there() {
 
 #[test]
 fn equal_shares_do_not_look_at_latency() {
-    // Three hosts: two flows of 1e6 B into one link, of unlike latency by the overhead alone: half of it each.
+    // On three hosts, two flows of 1e6 B share a link. Their latencies differ only by the overhead, and each gets half of the link.
     let two = Plans::new(vec![plan(&[0.0, 0.0, 0.0], &[(0, 2, 1e6), (1, 2, 1e6)])]);
     let network = NetworkModel {
         weights: Weights::Equal,
@@ -91,7 +91,7 @@ fn packets_in_queues_are_served_as_they_come() {
         overhead: seconds(0.5),
         packet: Some(bytes(910.0)),
         queues: true,
-        // Headers are counted instead.
+        // Headers count as bytes instead.
         bandwidth_factor: 0.5,
         ..NetworkModel::default()
     };
@@ -99,19 +99,19 @@ fn packets_in_queues_are_served_as_they_come() {
         let plans = Plans::new(vec![plan(&[0.0; 4], messages)]);
         times(&plans, network, RuntimeConfig::default())
     };
-    // Ten packets of 1000 B, 1 ms each on either link: the last one follows the others over the second link.
+    // Ten packets of 1000 B take 1 ms each on either link; the last one follows the others over the second link.
     let one = 0.5 + 0.002 + 0.011;
     let two = one + 0.01;
     for (messages, expected) in [
         (vec![(0, 2, 9100.0)], one),
-        // A byte more is one packet more, of 91 B.
+        // One byte more makes one packet more, of 91 B.
         (
             vec![(0, 2, 9101.0)],
             0.5 + 0.002 + 0.01 + 2.0 * 91e-6 + 0.001 - 91e-6,
         ),
         (vec![(0, 2, 9100.0), (1, 2, 9100.0)], two),
         (vec![(0, 2, 9100.0), (1, 3, 9100.0)], one),
-        // Nothing is a packet of headers.
+        // An empty message is one packet of headers.
         (vec![(0, 2, 0.0)], 0.5 + 0.002 + 2.0 * 90e-6),
     ] {
         for time in run(&messages) {
@@ -168,14 +168,15 @@ fn overhead_and_packets_are_paid_for_each_message_of_a_barrier() {
         },
         ..RuntimeConfig::default()
     };
-    // Two processes exchange a notice: 2 ms, 0.5 s, 100 B at 1e6 B/s in the router; then the links have 10 B each way: 20 us.
+    // Two processes exchange a control message: 2 ms, 0.5 s, 100 B at 1e6 B/s in the router. Then the links have 10 B in each direction:
+    // 20 us.
     let none = Plans::new(vec![plan(&[0.0, 0.0], &[])]);
     assert_time(&none, network, runtime, 0.002 + 0.5 + 1e-4 + 2e-5);
 }
 
 #[test]
 fn notices_that_are_packets_share_no_link() {
-    // Three processes notify the ones 1 and 2 places on: 2 ms and 0.1 s each.
+    // Each of three processes notifies the ones 1 and 2 positions on: 2 ms and 0.1 s each.
     let runtime = |notices| RuntimeConfig {
         barrier: BarrierConfig {
             kind: BarrierKind::Dissemination,
@@ -188,11 +189,11 @@ fn notices_that_are_packets_share_no_link() {
     let none = Plans::new(vec![plan(&[0.0, 0.0, 0.0], &[])]);
     let network = NetworkModel::default();
     assert_time(&none, network, runtime(Notices::Packets), 2.0 * 0.102);
-    // Process 3 arrives last, at 1 s, and leaves last: it needs a notice of process 1, which needs its own one first.
+    // Process 3 arrives last, at 1 s, and leaves last: it needs a control message of process 1, which first needs one of process 3.
     let one_works = Plans::new(vec![plan(&[0.0, 0.0, 1e9], &[]); 2]);
     let twice = 1.0 + 0.204 + 1.0 + 0.204;
     assert_time(&one_works, network, runtime(Notices::Packets), twice);
-    // As flows, the notice that a process sends and the one that it gets have half of its link each.
+    // As flows, the control message that a process sends and the one that it receives have half of its link each.
     assert_time(&none, network, runtime(Notices::Flows), 2.0 * 0.202);
 }
 
@@ -228,7 +229,7 @@ fn a_call_beside_a_superstep_that_is_a_barrier_alone_starts_with_it() {
         };
         case.run_with(Script(vec![(0, vec![])])).unwrap()
     });
-    // 1 s and two rounds of 2 ms; then the call, longer than the barrier beside it.
+    // The time is 1 s and two rounds of 2 ms; then the call, which is longer than the barrier beside it.
     for outcome in runs {
         assert_close(outcome.makespan.get(), 1.004 + 0.5, ROUNDING, "time");
     }
@@ -236,8 +237,8 @@ fn a_call_beside_a_superstep_that_is_a_barrier_alone_starts_with_it() {
 
 #[test]
 fn slow_start_comes_again_after_a_pause() {
-    // A round trip of 4 ms would take 4000 B: no wait. With an overhead of 96 ms it takes 1e5 B: windows of 14480, 28960 and 57920 B wait
-    // for the rest of 0.1 s each.
+    // A round trip of 4 ms equals 4000 B, so no window waits. With an overhead of 96 ms it equals 1e5 B: windows of 14480, 28960 and 57920
+    // B wait for the rest of 0.1 s each.
     let network = NetworkModel {
         overhead: seconds(0.096),
         slow_start: true,
@@ -263,7 +264,7 @@ const TRACE: &str =
 const PLATFORM: &str = r#"{"schema": "migsim-platform-1", "name": "pair",
   "clusters": [{"name": "p", "hosts": 2, "speed": "1 GHz", "link": {"bandwidth": "100 Mbps", "latency": "1 ms", "duplex": true}}]}"#;
 
-/// The settings of a run of the trace with these flags, and its notes.
+/// Returns the settings of a run of the trace with these flags, and its notes.
 fn shown(flags: &[&str]) -> Value {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str, text: &str| {
@@ -298,7 +299,7 @@ fn shown(flags: &[&str]) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// Supersteps of few messages: work up to 0.4 s, so that some connections are idle and others are not; sizes around the first window.
+/// Draws supersteps of few messages: work up to 0.4 s, so that some connections are idle and others are not; sizes around the first window.
 fn few_messages() -> impl Strategy<Value = Vec<Plan>> {
     let work = prop::collection::vec(0_u32..5, 4);
     let messages = prop::collection::vec((0_u32..4, 0_u32..4, 1_u32..40), 0..5);
@@ -379,7 +380,7 @@ fn a_library_wins_over_a_trace_and_flags_win_over_a_library() {
     assert_eq!(over["runtime"]["barrier"]["bytes"], "80 B");
     assert_eq!(over["network"].get("packet"), None);
     assert_eq!(over["origins"].get("network.packet"), None);
-    // The trace has `late`; a size takes its place.
+    // The trace sets `late`; a size replaces it.
     let above = shown(&["--set", "runtime.receives.late_above=1KiB"]);
     assert_eq!(
         above["runtime"]["receives"],
@@ -391,7 +392,7 @@ fn a_library_wins_over_a_trace_and_flags_win_over_a_library() {
     assert_eq!(mine["runtime"]["barrier"]["kind"], "central");
 }
 
-/// The settings of an experiment that was shown, with flags on top, as they are shown.
+/// Returns the printed settings of an experiment that was printed before, with flags above them.
 fn shown_again(shown: &Value, flags: &[&str]) -> Value {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name);
@@ -426,12 +427,12 @@ fn a_library_stands_beside_the_network_that_is_chosen() {
     assert_eq!(network["packet"], "9000 B");
     let origin = |key: &str| with["origins"][key].as_str().map(str::to_owned);
     assert!(origin("network.overhead").is_some_and(|text| text.starts_with("fitted")));
-    // Another library takes the place of the one of an experiment that was shown.
+    // Another library replaces the one of an experiment that was printed.
     let mpich = shown_again(&with, &["--library", "mpich"]);
     assert_eq!(mpich["network"]["model"], "cm02");
     assert_eq!(mpich["network"].get("overhead"), None);
     assert_eq!(mpich["origins"].get("network.overhead"), None);
-    // What was switched off stays so.
+    // A constant that was switched off stays off.
     let without = shown(&["--library", "open-mpi", "--net", "overhead=0s"]);
     assert_eq!(without["network"].get("overhead"), None);
     assert_eq!(shown_again(&without, &[])["network"], without["network"]);
@@ -468,7 +469,7 @@ fn a_calibrated_library_is_written_and_run() {
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (mine, platform) = (path("fitted.json"), path("pair.json"));
     fs::write(path("pair.json"), PLATFORM).unwrap();
-    // One way as osu_latency prints it: 2 ms and 30 us, packets of 1538 B through a switch, 12.5 MB/s times 0.9.
+    // The one-way time as osu_latency prints it: 2 ms and 30 us, packets of 1538 B through a switch, 12.5 MB/s times 0.9.
     let time = |bytes: f64| 2030.0 + (bytes.min(1448.0) + 90.0) / 12.5 + bytes / 11.25;
     let rows = [8.0, 1e3, 1e4, 6e4].map(|bytes| format!("{bytes} {}\n", time(bytes)));
     let table = format!(
@@ -529,7 +530,7 @@ fn a_calibrated_library_is_written_and_run() {
         "{said}"
     );
     let kept = fs::read_to_string(path("config/migsim/library.json")).unwrap();
-    // What carried the messages of the table is not known.
+    // The transport of the messages in the table is unknown.
     let kept: Value = serde_json::from_str(&kept).unwrap();
     assert_eq!(kept["machine"], json!({ "library": "open-mpi" }));
     let output = migsim(&[&start[..], &[&in_ms, "--out", &in_ms]].concat());

@@ -1,4 +1,4 @@
-//! Background load: laws and twins of whole runs, what is told about it, and that it is the same for all.
+//! Background load: laws and twins of whole runs, notes about it, and equal loads for all scenarios.
 
 use std::sync::Arc;
 
@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 
 use crate::support::{ROUNDING, assert_close, experiment};
 
-/// A built-in experiment of order `n` under a load.
+/// Makes a built-in experiment of order `n` under a load.
 fn under(name: &str, n: u64, load: Value, more: &[(&str, Value)]) -> Experiment {
     let first = [("workload.n", json!(n)), ("load", load)];
     experiment(name, &[&first, more].concat())
 }
 
-/// The same outcomes, to the bit.
+/// Asserts that outcomes are equal, to the bit.
 fn assert_same(first: &Experiment, second: &Experiment) {
     let outcomes = |experiment: &Experiment| {
         let results = experiment.run(&Progress::default()).expect("it runs");
@@ -31,7 +31,7 @@ fn assert_same(first: &Experiment, second: &Experiment) {
     }
 }
 
-/// The platform with its loads written out as profiles, up to a date \[s\].
+/// Returns the platform with its loads written out as profiles, up to a time \[s\].
 fn written_out(platform: &Platform, until: f64) -> Platform {
     let mut written = platform.clone();
     for (host, loaded) in written.hosts.iter_mut().zip(&platform.hosts) {
@@ -145,7 +145,7 @@ fn supersteps_between_two_changes_and_through_them_are_done_at_once_with_the_sam
         results.expect("it runs").runs
     };
     let two = json!([{ "kind": "walk", "period": "10 ms" }, { "kind": "on-off", "busy": "1 s" }]);
-    // Of one load alone, many changes are known beforehand.
+    // If one load acts alone, many changes are precomputed.
     let one = json!({ "kind": "walk", "period": "0.5 s" });
     let other = json!({ "kind": "ar", "period": "70 ms" });
     let cases = [("lu", 200), ("sw", 10)].map(|app| [(app, &two), (app, &one), (app, &other)]);
@@ -191,7 +191,7 @@ fn the_origin_of_a_parameter_is_that_of_the_load_it_belongs_to() {
     assert_eq!(origin(vec![]), given);
     let given = ["stated: given by command", "fitted: to see it", "-"];
     assert_eq!(origin(vec![flag("load.step", json!(0.3))]), given);
-    // The same kind again, but another load.
+    // The kind is the same, but the load is another one.
     let usual = ["inferred: default of the", "inferred: default of the", "-"];
     assert_eq!(origin(vec![flag("load", json!({ "kind": "walk" }))]), usual);
     let given = ["-", "inferred: default of the", "inferred: default of the"];

@@ -1,11 +1,11 @@
-//! The application `lu` against closed forms.
+//! The application `lu` compared with closed forms.
 
 use migsim::units::{Bytes, Instructions};
 use migsim::workload::lu::{Blocks, Lu, LuConfig};
 use migsim::workload::{Plan, Workload};
 use proptest::prelude::*;
 
-/// One instruction per division, two per update and 8 B per element.
+/// A configuration with one instruction per division, two per update and 8 B per element.
 pub(crate) fn counted(n: u64, grid: [u64; 2], blocks: Blocks) -> LuConfig {
     LuConfig {
         grid: Some(grid),
@@ -38,7 +38,7 @@ fn a_filled_plan_is_filled_again_without_allocating() {
     assert_eq!(allocation_counter::measure(run).count_total, 0);
 }
 
-/// The work of every second superstep from `first` on.
+/// Sums the work of every second superstep from `first` on.
 fn total(lu: &Lu, first: usize) -> f64 {
     let supersteps = (first..lu.supersteps()).step_by(2);
     supersteps
@@ -53,7 +53,7 @@ fn total(lu: &Lu, first: usize) -> f64 {
 }
 
 proptest! {
-    /// Σ_k (n−1−k) = n(n−1)/2 divisions and Σ_k (n−1−k)² = (n−1)n(2n−1)/6 updates, whatever the grid and the blocks.
+    /// There are Σ_k (n−1−k) = n(n−1)/2 divisions and Σ_k (n−1−k)² = (n−1)n(2n−1)/6 updates, for any grid and any blocks.
     #[test]
     fn total_work_is_that_of_the_sequential_algorithm(m in 1_u64..5, columns in 1_u64..5, times in 1_u64..3, rest in 0_u64..5) {
         let n = times * m * columns;
@@ -66,7 +66,7 @@ proptest! {
         }
     }
 
-    /// Where the grid divides the rest of the matrix, the mean counts are the exact ones.
+    /// If the grid divides the rest of the matrix, the mean counts are exact.
     #[test]
     fn mean_and_exact_blocks_agree_where_the_rest_is_divisible(m in 1_u64..5, columns in 1_u64..5, times in 1_u64..4, back in 1_u64..4) {
         let n = times * m * columns;
@@ -90,7 +90,7 @@ proptest! {
         }
     }
 
-    /// No configuration makes it panic, in `new` or in the first and last supersteps.
+    /// No configuration causes a panic, in `new` or in the first and last supersteps.
     #[test]
     fn no_configuration_panics(n: u64, small_n in 0_u64..50, procs in 0_u64..60, use_small: bool, exact: bool, grid: Option<[u8; 2]>) {
         let config = LuConfig {

@@ -1,7 +1,7 @@
-//! The LU paper (da Rosa Righi et al., *Applying Process Migration on a BSP-Based LU Decomposition Application*), reproduced by
-//! the built-in experiment: the times of its Table 2 and Figure 6, and the decisions that its text tells.
+//! The LU paper (da Rosa Righi et al., *Applying Process Migration on a BSP-Based LU Decomposition Application*), reproduced by the
+//! built-in experiment: the times of its Table 2 and Figure 6, and the decisions in its text.
 //!
-//! The tolerances were fixed before this program existed, with the first reproduction of the paper; they are not to be widened.
+//! The tolerances were fixed before this program existed, with the first reproduction of the paper. Do not widen them.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -19,9 +19,9 @@ const WITHIN: [(Scenario, f64); 3] = [
     (Scenario::Iii, 0.07),
 ];
 const MEDIAN_WITHIN: f64 = 0.01;
-/// The two cells beyond them, (n, processes, scenario, error). The largest run is extrapolated from n <= 1000. With p195-p200 gone its
-/// slowest host has two processes at 0.75 instead of 0.6 GHz each, which takes 70 s off the computation; the published total falls by
-/// 10.5 s only.
+/// The two cells beyond the tolerances (n, processes, scenario, error). The largest run is extrapolated from n <= 1000. Without p195-p200
+/// its slowest host has two processes at 0.75 instead of 0.6 GHz each, which removes 70 s of computation; the published total falls by 10.5
+/// s only.
 const EXCEPTIONS: [(u64, u64, Scenario, f64); 2] = [
     (5000, 200, Scenario::I, 0.036),
     (5000, 200, Scenario::Iii, -0.087),
@@ -47,7 +47,7 @@ const PUBLISHED: [(u64, u64, [Option<f64>; 3]); 14] = [
     (5000, 200, [Some(460.85), None, Some(450.33)]),
 ];
 
-/// The experiments, each run once and only when a test asks for it.
+/// The experiments; each runs once, when the first test requests it.
 struct Cell {
     n: u64,
     procs: u64,
@@ -101,7 +101,7 @@ fn makespan(n: u64, procs: u64, scenario: Scenario) -> f64 {
     run.outcome.makespan.get()
 }
 
-/// The errors of a scenario: n, processes, simulated over published less 1.
+/// Lists the errors of a scenario: n, processes, simulated over published less 1.
 fn errors(scenario: Scenario) -> Vec<(u64, u64, f64)> {
     let error = |&(n, procs, published): &(u64, u64, [Option<f64>; 3])| {
         let published = published[scenario as usize]?;
@@ -147,22 +147,22 @@ fn the_median_error_of_the_application_alone_is_at_most_one_percent() {
 
 #[test]
 fn the_published_gains_at_order_5000_come_out_rounded() {
-    // "19 %" with 25 processes; (852.31 - 723.64)/852.31 = 15.1 % with 50, where we have 15.5 %.
+    // The paper says "19 %" with 25 processes. With 50 it has (852.31 - 723.64)/852.31 = 15.1 %, and the simulation 15.5 %.
     let gain =
         |procs| 1.0 - makespan(5000, procs, Scenario::Iii) / makespan(5000, procs, Scenario::I);
     assert_eq!((gain(25) * 100.0).round(), 19.0);
     assert!((gain(50) - 0.151).abs() < 0.01, "{}", gain(50));
 }
 
-/// A rescheduling call as the paper would tell it, all counted from 1.
+/// A rescheduling call in the terms of the paper, with all counts from 1.
 #[derive(Debug, PartialEq)]
 struct Told {
-    /// After which superstep.
+    /// The superstep before the call.
     call: usize,
-    /// How many candidates, and their clusters.
+    /// Number of candidates, and their clusters.
     candidates: usize,
     from: BTreeSet<String>,
-    /// The numbers of the processes that are to move, rising, and the clusters where they go.
+    /// The processes that move, in rising order, and their destination clusters.
     moved: Vec<u32>,
     to: BTreeSet<String>,
 }
@@ -200,7 +200,7 @@ fn calls(n: u64, procs: u64, scenario: Scenario) -> Vec<Told> {
     calls.iter().map(|call| told(call, experiment)).collect()
 }
 
-/// A call with candidates of one cluster, of which `moved` go to Aquario.
+/// Makes a call with candidates of one cluster, of which `moved` go to Aquario.
 fn moves(call: usize, candidates: usize, from: &str, moved: impl IntoIterator<Item = u32>) -> Told {
     let moved: Vec<u32> = moved.into_iter().collect();
     let to = if moved.is_empty() {
@@ -217,7 +217,7 @@ fn moves(call: usize, candidates: usize, from: &str, moved: impl IntoIterator<It
     }
 }
 
-/// A call without candidates.
+/// Makes a call without candidates.
 fn none(call: usize) -> Told {
     Told {
         call,
@@ -228,7 +228,7 @@ fn none(call: usize) -> Told {
     }
 }
 
-/// The calls after which something moves.
+/// Lists the calls with moves.
 fn moving(n: u64, procs: u64) -> Vec<Told> {
     let mut all = calls(n, procs, Scenario::Iii);
     all.retain(|told| !told.moved.is_empty());
@@ -258,7 +258,7 @@ fn at_order_1000_with_25_processes_corisco_moves_at_the_second_call() {
 fn at_order_1000_with_50_processes_frontal_moves_at_the_second_call_and_nothing_later() {
     let all = calls(1000, 50, Scenario::Iii);
     assert_eq!(all[..2], [none(4), moves(9, 6, "Frontal", 37..=42)]);
-    // "Calls 15, 21 and 27": candidates, but none that pays.
+    // At "calls 15, 21 and 27" there are candidates, but no move pays.
     for (told, call) in all[2..].iter().zip([15, 21, 27, 33, 41, 53, 77]) {
         assert_eq!(*told, moves(call, 16, "Corisco", []));
     }
@@ -273,7 +273,7 @@ fn nothing_migrates_at_order_1000_with_100_and_200_processes() {
 
 #[test]
 fn at_order_2000_with_25_processes_corisco_moves_at_the_first_call() {
-    // The paper tells of the first; the later move of Labtec is not reported there (nor excluded: the time fits with it).
+    // The paper reports the first move. It neither reports nor excludes the later move of Labtec, with which the time agrees.
     let expected = [
         moves(4, 5, "Corisco", 21..=25),
         moves(11, 20, "Labtec", 6..=20),
@@ -300,8 +300,8 @@ fn nothing_migrates_at_order_2000_with_200_processes() {
 
 #[test]
 fn at_order_5000_the_same_processes_move_with_25_and_50_processes() {
-    // With 25 the later move of Labtec is unreported, as at order 2000. With 50, supersteps of type 2 are stable at this grain, so
-    // the second call comes at 11.
+    // With 25 processes the later move of Labtec is unreported, as at order 2000. With 50, supersteps of type 2 are stable at this grain,
+    // so that the second call comes at 11.
     let expected = [
         moves(4, 5, "Corisco", 21..=25),
         moves(11, 20, "Labtec", 6..=20),
@@ -320,7 +320,7 @@ fn at_order_5000_with_200_processes_exactly_the_doubled_corisco_processes_move()
     let all = calls(5000, 200, Scenario::Iii);
     assert_eq!(all[0], moves(4, 12, "Corisco", 195..=200));
     assert_eq!(moving(5000, 200).len(), 1);
-    // "Later Labtec has the highest PM, but is not profitable."
+    // The paper says: "Later Labtec has the highest PM, but is not profitable."
     let later: Vec<&Told> = all[1..].iter().filter(|told| told.candidates > 0).collect();
     assert!(later.len() >= 10);
     for told in later {
@@ -352,16 +352,16 @@ fn no_published_time_reaches_the_simulator() {
     for folder in ["src", "crates", "platforms", "workloads"] {
         list(&root.join(folder), &mut files);
     }
-    // The comparison with the papers is the one place that knows their numbers; it stands above everything that simulates.
+    // Only the crate that compares with the papers contains their numbers; it lies above everything that simulates.
     files.retain(|file| !file.starts_with(root.join("crates/papers")));
-    files.retain(|file| file.extension().is_none_or(|kind| kind != "ttf")); // a font is no text
+    files.retain(|file| file.extension().is_none_or(|kind| kind != "ttf")); // a font is not text
     assert!(files.len() > 50, "{} files", files.len());
     let times = PUBLISHED.iter().flat_map(|(.., times)| times).flatten();
     let times: Vec<String> = times.map(|time| format!("{time:.2}")).collect();
     for file in files {
         let text = std::fs::read_to_string(&file).expect("a text");
         for time in &times {
-            // As a number of its own: `0.46.70` or `216.700` would be another one.
+            // The number must be complete: `0.46.70` or `216.700` would be another one.
             let stands = text.match_indices(time.as_str()).any(|(at, _)| {
                 let before = text[..at].chars().next_back();
                 let after = text[at + time.len()..].chars().next();

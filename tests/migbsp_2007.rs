@@ -1,5 +1,5 @@
-//! The first generation of `MigBSP`: the claims of its paper, the bounds of its metrics on any machine and workload, and its options on
-//! cases worked by hand. (The numbers by which the paper explains itself are unit tests beside the code.)
+//! The first generation of `MigBSP`: the claims of its paper, the bounds of its metrics on any platform and workload, and its options on
+//! cases worked by hand. (The numbers of the paper's own examples are checked in unit tests beside the code.)
 
 use migsim::bsp::Scenario;
 use migsim::paper::wsppd2007::model::claims;
@@ -40,7 +40,7 @@ fn pair(backbone: f64) -> Platform {
     machine(&[&[1e9; 3], &[2e9; 3]], Wire(1e6, 0.0), Wire(backbone, 0.0))
 }
 
-/// Process 0 on h0 computes 1 s and receives from processes on h3 and h4, which compute little: it wants to the second cluster.
+/// Process 0 on h0 computes 1 s and receives from processes on h3 and h4, which compute little. It therefore prefers the second cluster.
 fn drawn() -> Plans {
     let superstep = plan(&[1e9, 1e6, 1e6], &[(1, 0, 1e3), (2, 0, 1e3)]);
     let mut plans = Plans::repeat(superstep, 5);
@@ -48,7 +48,7 @@ fn drawn() -> Plans {
     plans
 }
 
-/// The first call of a run of `drawn` in which nothing moves.
+/// Returns the decision of the first call in a run of `drawn` without moves.
 fn first_call(platform: &Platform, config: MigBsp2007Config) -> Decision {
     let workload = drawn();
     let case = Case {
@@ -59,7 +59,7 @@ fn first_call(platform: &Platform, config: MigBsp2007Config) -> Decision {
     outcome.calls[0].decision.clone()
 }
 
-/// The host to which process 0 goes, if it does.
+/// Returns the destination host of process 0, if it moves.
 fn destination(decision: &Decision) -> Option<u32> {
     let mut migrations = decision.migrations.iter();
     migrations
@@ -67,7 +67,7 @@ fn destination(decision: &Decision) -> Option<u32> {
         .map(|wanted| wanted.to.0)
 }
 
-/// A term of process 0 and a cluster.
+/// Returns a term of process 0 and a cluster.
 fn term(decision: &Decision, cluster: &str, key: &str) -> f64 {
     let explained = decision.explained();
     let all = explained["potentials"].as_array();
@@ -80,7 +80,7 @@ fn term(decision: &Decision, cluster: &str, key: &str) -> f64 {
 
 #[test]
 fn the_potential_is_the_sum_of_the_metrics() {
-    // IP = 1 and IC(b) = 1, both regular; 1e3 B over 1e6 B/s to b and to the next host of a: IT = 1 for both, IM = 1.
+    // IP = 1 and IC(b) = 1, since both are regular. 1e3 B over 1e6 B/s to b and to the next host of a give IT = 1 for both, and IM = 1.
     let decision = first_call(&pair(1e6), default());
     for (cluster, communication) in [("a", 0.0), ("b", 1.0)] {
         assert_eq!(term(&decision, cluster, "processing"), 1.0);
@@ -101,7 +101,7 @@ fn only_a_potential_above_the_threshold_migrates() {
         };
         destination(&first_call(&pair(1e6), config))
     };
-    // PM = 1. h5 is idle, h3 and h4 are not.
+    // PM is 1. Host h5 is idle, h3 and h4 are not.
     assert_eq!(with(0.99), Some(5));
     assert_eq!(with(1.0), None);
 }
@@ -120,7 +120,7 @@ fn the_load_may_be_that_of_others_alone_and_is_a_mean_over_a_window() {
     let mut platform = pair(1e6);
     assert_eq!(with(&platform, Load::Measured, 900.0), Some(5));
     assert_eq!(with(&platform, Load::External, 900.0), Some(3));
-    // A call comes after about 4 s. Others took h3 and h5 half in the first three of them.
+    // A call comes after about 4 s. In the first three of them, h3 and h5 are half loaded.
     for host in [3, 5] {
         let profile = Profile::new(vec![(0.0, 0.5), (3.0, 1.0)], None);
         platform.hosts[host].speed_profile = profile.ok();
@@ -131,7 +131,7 @@ fn the_load_may_be_that_of_others_alone_and_is_a_mean_over_a_window() {
 
 #[test]
 fn the_ping_pong_may_carry_something_else_than_the_image() {
-    // 10 ms between the clusters: 1e3 B take 1 ms more than that, 1e6 B 1 s more; inside a, 1 ms and 1 s.
+    // With 10 ms between the clusters, 1e3 B take 1 ms more than that, and 1e6 B 1 s more; inside a they take 1 ms and 1 s.
     let platform = machine(&[&[1e9; 3], &[2e9; 3]], Wire(1e6, 0.0), Wire(1e6, 0.01));
     let with = |ping| {
         let config = MigBsp2007Config { ping, ..default() };
@@ -143,7 +143,7 @@ fn the_ping_pong_may_carry_something_else_than_the_image() {
 
 #[test]
 fn the_own_cluster_competes_unless_told_otherwise() {
-    // Nobody communicates, and the other cluster is far: PM(a) = 1 - 1/10, PM(b) = 0.
+    // No process communicates, and the other cluster has a slow link: PM(a) = 1 - 1/10, PM(b) = 0.
     let platform = pair(1e5);
     let mut workload = Plans::repeat(plan(&[1e9, 1e6, 1e6], &[]), 5);
     workload.memory = vec![1e3; 3];
@@ -197,7 +197,7 @@ fn a_drawn_partner_comes_from_the_seed() {
 
 #[test]
 fn several_processes_go_to_several_hosts_while_there_are_some() {
-    // Four alike processes on two hosts of a, drawn to b, where h3 computes for 1 s, too.
+    // Four equal processes on two hosts of a prefer b, where h3 computes for 1 s, too.
     let platform = pair(1e6);
     let messages: Vec<_> = (0..4).map(|to| (4, to, 1e3)).collect();
     let mut workload = Plans::repeat(plan(&[1e9, 1e9, 1e9, 1e9, 2e9], &messages), 5);
@@ -216,7 +216,8 @@ fn several_processes_go_to_several_hosts_while_there_are_some() {
     let moves: Vec<_> = moves
         .map(|wanted| (wanted.process.0, wanted.to.0))
         .collect();
-    // Equal PM: the lowest rank first. h3 is half busy: the third process goes there, the fourth to the less loaded of h4 and h5.
+    // PM is equal, so that the lowest rank comes first. h3 is half busy: the third process goes there, the fourth to the less loaded of h4
+    // and h5.
     assert_eq!(moves, [(0, 4), (1, 5), (2, 3), (3, 4)]);
 }
 
@@ -240,7 +241,7 @@ fn later_calls_are_recorded_without_all_terms() {
             && call.decision.explained().contains_key("processes")
     };
     let explained: Vec<bool> = outcome.calls.iter().map(has_terms).collect();
-    assert_eq!(explained, [true, true, false, false]); // none after the last superstep
+    assert_eq!(explained, [true, true, false, false]); // no call after the last superstep
 }
 
 #[test]
@@ -265,7 +266,7 @@ fn options_out_of_range_are_all_named() {
     }
 }
 
-/// Who sends how much to whom: `(from, to, bytes)`.
+/// The messages: `(from, to, bytes)`.
 type Sent = (u32, u32, f64);
 
 /// A small run: speeds of two or three clusters, processes with their hosts, work, images and messages, and options.
@@ -316,7 +317,7 @@ fn any_run() -> impl Strategy<Value = Any> {
     })
 }
 
-/// All values of a key in a list of the decision record.
+/// Lists all values of a key in a list of the decision record.
 fn values(list: &Value, key: &str) -> Vec<f64> {
     let all = list.as_array().into_iter().flatten();
     all.map(|terms| terms[key].as_f64().expect("a number"))

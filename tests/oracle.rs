@@ -1,4 +1,4 @@
-//! The 38 simulations done with SimGrid, run through the command: every date within 1e-9 of SimGrid's.
+//! The 38 simulations done with SimGrid, run with the command: every time is within 1e-9 of SimGrid's.
 
 #![expect(
     clippy::unwrap_used,
@@ -12,7 +12,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-/// The largest relative difference of a date that counts as equal, fixed beforehand.
+/// Maximum relative difference of times that count as equal, fixed in advance.
 pub(crate) const TOLERANCE: f64 = 1e-9;
 
 fn cases() -> Vec<String> {
@@ -28,7 +28,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/oracle")
 }
 
-/// The flags of the network that a case was simulated with.
+/// Returns the flags for the network with which a case was simulated.
 pub(crate) fn network(model: &Value) -> Vec<String> {
     let preset = if model["network"] == "LV08" {
         "lv08"
@@ -54,7 +54,7 @@ pub(crate) fn network(model: &Value) -> Vec<String> {
     flags
 }
 
-/// Runs the case in a folder; the ends of its supersteps and the makespan.
+/// Runs the case in a folder; returns the ends of its supersteps and the makespan.
 pub(crate) fn run(case_folder: &Path, network: &[String]) -> Result<(Vec<f64>, f64), String> {
     let out = tempfile::tempdir().unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_migsim"))
@@ -82,7 +82,7 @@ pub(crate) fn run(case_folder: &Path, network: &[String]) -> Result<(Vec<f64>, f
     Ok((ends, makespan.unwrap()))
 }
 
-/// The relative difference of two dates.
+/// Computes the relative difference of two times.
 pub(crate) fn difference(ours: f64, theirs: f64) -> f64 {
     if theirs == 0.0 {
         ours.abs()
@@ -171,7 +171,7 @@ fn changes_of_weight_have_the_side_effects_that_they_have_in_simgrid() {
                 case.display()
             );
         }
-        // Without them some date differs: the case tells.
+        // Without these flags some time differs, so that the case tests them.
         let (plain, _) = run(
             &case,
             &[

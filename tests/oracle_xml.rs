@@ -1,4 +1,4 @@
-//! The 57 simulations done with SimGrid on platform files of its own: every route link by link, every date within 1e-9.
+//! The 57 simulations done with SimGrid on its own platform files: every route is compared link by link, and every time within 1e-9.
 
 #![expect(
     clippy::unwrap_used,
@@ -15,7 +15,7 @@ use serde_json::Value;
 
 use super::oracle::{TOLERANCE, difference, network, run};
 
-/// Cases whose routes or dates are not yet SimGrid's; the list may only shrink.
+/// Cases whose routes or times differ from SimGrid's; the list may only shrink.
 const MISSING: [&str; 0] = [];
 
 fn folder() -> PathBuf {
@@ -27,10 +27,10 @@ fn cases() -> Vec<String> {
     index.lines().map(str::to_owned).collect()
 }
 
-/// What a link is but for its name: SimGrid makes up some names.
+/// The properties of a link without its name, since SimGrid makes up some names.
 type Kind = (f64, f64, bool);
 
-/// Whether two links differ by no more than the units in which they are written.
+/// Whether two links differ at most by the rounding of their written units.
 fn are_equal(a: Kind, b: Kind) -> bool {
     difference(a.0, b.0) < 1e-12 && difference(a.1, b.1) < 1e-12 && a.2 == b.2
 }
@@ -44,7 +44,7 @@ fn lines<'t>(text: &'t str, word: &str) -> impl Iterator<Item = Vec<&'t str>> {
         .map(|words| words[1..].to_vec())
 }
 
-/// Whether every host, and the route between each pair of hosts, is SimGrid's.
+/// Checks that every host, and the route between each pair of hosts, is that of SimGrid.
 fn check_routes(platform: &Platform, text: &str) -> Result<usize, String> {
     let number = |text: &str| text.parse::<f64>().unwrap();
     for words in lines(text, "host") {
@@ -62,7 +62,7 @@ fn check_routes(platform: &Platform, text: &str) -> Result<usize, String> {
             (words[0], (bandwidth, latency, words[3] == "SHARED"))
         })
         .collect();
-    // Names that SimGrid makes up are others here, but the same one everywhere.
+    // Names that SimGrid makes up differ here, but each has one counterpart everywhere.
     let mut theirs_by_ours: BTreeMap<String, String> = BTreeMap::new();
     let mut count = 0;
     for words in lines(text, "route") {
@@ -74,7 +74,7 @@ fn check_routes(platform: &Platform, text: &str) -> Result<usize, String> {
             }
             continue;
         }
-        // On the way to a gateway that is the origin itself.
+        // The route to a gateway that is the origin itself.
         let (loopbacks, theirs): (Vec<&str>, Vec<&str>) = words[3..]
             .iter()
             .copied()
@@ -121,7 +121,7 @@ fn check_routes(platform: &Platform, text: &str) -> Result<usize, String> {
     Ok(count)
 }
 
-/// The largest difference of a date.
+/// Returns the largest difference of a time.
 fn check_dates(case: &Path) -> Result<f64, String> {
     let text = fs::read_to_string(case.join("expected.json")).unwrap();
     let expected: Value = serde_json::from_str(&text).unwrap();
@@ -226,7 +226,7 @@ fn the_export_of_every_case_has_the_routes_of_simgrid_and_is_no_longer_than_the_
     }
 }
 
-/// Three flows under LV08, of which one crosses a link twice; another one crosses a pipe. SimGrid 3.32 ends them at this time \[s\].
+/// Three flows under LV08, of which one crosses a link twice; another one crosses a fat pipe. SimGrid 3.32 ends them at this time \[s\].
 #[test]
 fn a_link_that_is_crossed_twice_counts_twice_in_the_weight_of_a_flow() {
     const THEIRS: f64 = 0.505_308_577_457_044_6;
@@ -244,7 +244,7 @@ fn a_link_that_is_crossed_twice_counts_twice_in_the_weight_of_a_flow() {
         <route src="c" dst="a"><link_ctn id="lc"/><link_ctn id="p"/><link_ctn id="la"/></route></zone></platform>"#;
     let trace = "migsim-trace 2\nprocesses 3\nhost 0 a\nhost 1 b\nhost 2 c\nruntime barrier.kind ideal\nstep 0\n\
         m 0 1 1125000\nm 2 1 3025000\nm 0 0 725000\nend\n";
-    // The pipe is wide: it makes no difference but for the way in which rates are found.
+    // The fat pipe is wide: it changes only the way in which rates are computed.
     for text in [platform.to_owned(), platform.replace("FATPIPE", "SHARED")] {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("platform.xml"), text).unwrap();
@@ -258,8 +258,9 @@ fn a_link_that_is_crossed_twice_counts_twice_in_the_weight_of_a_flow() {
     }
 }
 
-/// Platforms where routes have gaps: hosts that no written route joins to a gateway or that have no links, coordinates alone, gateways of
-/// bypass routes that send themselves. `dates.txt` has the end of the trace under each model, simulated with `SimGrid` 3.32 \[s\].
+/// The platforms have routes with gaps: hosts that no explicit route joins to a gateway, hosts without links, coordinates only, and
+/// gateways of bypass routes that send messages themselves. `dates.txt` has the end of the trace under each model, simulated with `SimGrid`
+/// 3.32 \[s\].
 #[test]
 fn routes_with_gaps_and_their_dates_are_simgrids() {
     let models = [
@@ -282,7 +283,7 @@ fn routes_with_gaps_and_their_dates_are_simgrids() {
         let loaded = open(case.join("platform.xml").to_str().unwrap()).unwrap();
         let count =
             check_routes(&loaded.platform, &routes).unwrap_or_else(|e| panic!("{what}: {e}"));
-        // What SimGrid refuses to send is refused here.
+        // A message that SimGrid refuses is refused here, too.
         let named = |name: &str| loaded.platform.host_named(name).unwrap();
         let hosts: Vec<&str> = loaded
             .platform
@@ -323,7 +324,8 @@ fn routes_with_gaps_and_their_dates_are_simgrids() {
     assert_eq!(cases, 9);
 }
 
-/// A folder of platforms `NAME.xml`, each with the routes that SimGrid finds in it as `NAME.routes`, in the form of `routes.txt` of the cases.
+/// The variable for a folder of platforms `NAME.xml`, each with the routes that SimGrid finds in it as `NAME.routes`, in the form of
+/// `routes.txt` of the cases.
 const FOLDER: &str = "MIGSIM_ROUTES";
 
 #[test]
@@ -355,7 +357,7 @@ fn the_routes_of_a_folder_are_simgrids() {
     assert_eq!(wrong, 0);
 }
 
-/// Platforms of the oracle as trees of zones in JSON: `tests/data/zones/CASE.json`.
+/// The platforms of the oracle, as trees of zones in JSON: `tests/data/zones/CASE.json`.
 #[test]
 fn trees_of_zones_in_json_have_the_routes_of_simgrid_and_so_have_their_exports() {
     let twins = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/zones");

@@ -1,4 +1,4 @@
-//! The sources: their size, and the citation of their version.
+//! The published sources: their size, and the citation of their version.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
@@ -9,10 +9,10 @@ use super::source::all_files;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The largest size of the sources, each file compressed \[B\]. The stored calls of the authors' program alone take 167 kB.
+/// Maximum size of the sources, each file compressed \[B\]. The stored calls of the authors' program take 167 kB of it.
 const LIMIT: usize = 2_600_000;
 
-/// All files below `folder`.
+/// Collects all files below `folder`.
 fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -48,7 +48,7 @@ fn the_citation_is_of_this_version() {
         "README.md, how to cite: write version {VERSION}"
     );
     let changelog = fs::read_to_string("CHANGELOG.md").unwrap();
-    // The next version may stand above it, with `(unreleased)`.
+    // The next version may come before it, with `(unreleased)`.
     let is_version = |line: &&str| line.starts_with("## ") && !line.ends_with("(unreleased)");
     let newest = changelog.lines().find(is_version);
     let newest = newest.unwrap().split_whitespace().nth(1);
@@ -62,7 +62,7 @@ fn the_container_is_built_with_the_oldest_supported_compiler() {
     assert!(container.contains(&image), "Containerfile: no {image}");
 }
 
-/// The files that the program includes, as paths from the root. Tests are left out: they are not built there.
+/// Lists the files that the program includes, as paths from the root. Tests are left out, since the published package does not build them.
 fn included() -> Vec<PathBuf> {
     let root = fs::canonicalize(".").unwrap();
     let mut found = Vec::new();

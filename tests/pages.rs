@@ -1,4 +1,4 @@
-//! The pages of sweeps, searches and explanations: one file each in one frame, with contents, tables that sort, ties, and no JSON to read.
+//! The pages of sweeps, searches and explanations: one file each in one frame, with contents, tables that sort, ties, and without raw JSON.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
@@ -18,7 +18,7 @@ fn done(arguments: &[&str], out: &Path) {
     succeeded(output);
 }
 
-/// A page that stands alone: no address of anything outside, and contents that lead to its headings.
+/// Reads a page and checks that it is self-contained: it has no address outside, and its contents lead to its headings.
 fn checked(file: &Path) -> String {
     let page = fs::read_to_string(file).unwrap();
     assert!(page.starts_with("<!DOCTYPE html>") && page.ends_with("</html>\n"));
@@ -62,7 +62,7 @@ fn the_page_of_a_sweep_ranks_settings_and_shows_ties() {
         4 + 2 + body.matches("<tr><th scope=\"row\">").count()
     );
     assert!(body.contains("data-name=\"settings\"") && body.contains("data-name=\"sensitivity\""));
-    // The d of LU 200/4 changes nothing.
+    // The parameter d has no effect for LU 200/4.
     assert!(body.contains("<td data-value=\"1\">1=</td>"), "{body}");
     assert!(body.contains("<i style=\"width:100.0%\"></i>"));
     assert!(

@@ -1,4 +1,4 @@
-//! The platforms of the oracle: the XML that `SimGrid` simulated is the machine that `platform.json` beside it describes.
+//! The platforms of the oracle: the XML that `SimGrid` simulated describes the same platform as `platform.json` beside it.
 
 #![expect(
     clippy::unwrap_used,
@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use migsim::platform::{Platform, Profile, open};
 use serde_json::Value;
 
-/// The folders of all cases.
+/// Lists the folders of all cases.
 fn cases() -> Vec<PathBuf> {
     let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/oracle"));
     let mut cases: Vec<PathBuf> = std::fs::read_dir(folder)
@@ -32,7 +32,7 @@ fn names(value: &Value) -> Vec<String> {
         .collect()
 }
 
-/// The links between two groups, reversed where they are given the other way round.
+/// Lists the links between two groups, reversed if they are given in the other direction.
 fn between(json: &Value, a: &str, b: &str) -> Vec<String> {
     for path in json["paths"].as_array().unwrap() {
         let groups = names(&path["groups"]);
@@ -48,7 +48,7 @@ fn between(json: &Value, a: &str, b: &str) -> Vec<String> {
     Vec::new()
 }
 
-/// A profile is that of the JSON file: same steps for three rounds.
+/// Asserts that a profile is that of the JSON file: it has the same steps for three rounds.
 fn assert_profile(json: &Value, name: &Value, profile: Option<&Profile>, what: &str) {
     let Some(name) = name.as_str() else {
         assert!(profile.is_none(), "{what}");

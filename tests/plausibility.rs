@@ -1,4 +1,4 @@
-//! Notes about values that can hardly be meant: none on what the papers use, in words and JSON, with `platform show` as with `run`.
+//! Notes about implausible values: no case of the papers has one; they are printed as text and JSON, by `platform show` as by `run`.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::support::{migsim, migsim_in, read, said, succeeded};
 
-/// The names of the rules that notes are of, found by their advice.
+/// Lists the names of the rules of some notes, recognised by their advice.
 fn rules(notes: &[String]) -> Vec<&'static str> {
     let is_of = |note: &str, advice: &str| note.ends_with(&format!(": {advice}"));
     let found = notes.iter().filter_map(|note| {
@@ -21,7 +21,7 @@ fn rules(notes: &[String]) -> Vec<&'static str> {
     found.collect()
 }
 
-/// The notes of a run with these settings above those of a built-in experiment, before and after it.
+/// Lists the notes of a run before and after it, with these settings above those of a built-in experiment.
 fn notes_of(experiment: &str, settings: &[(&str, Value)]) -> Vec<String> {
     let mut layers = Layers::default();
     layers.push_file(built_in(experiment).unwrap().unwrap());
@@ -43,7 +43,7 @@ fn no_experiment_of_a_paper_has_a_note() {
     for name in built_in_names() {
         assert_eq!(rules(&notes_of(name, &[])), [""; 0], "{name}");
     }
-    // The smallest and the largest cases that the papers publish.
+    // The smallest and the largest published cases.
     let cases: [(&str, &[(&str, Value)]); 6] = [
         (
             "lu",
@@ -136,7 +136,7 @@ fn a_slipped_unit_is_named_by_platform_show_and_by_run_in_words_and_in_json() {
     assert_eq!(manifest["summary"]["notes"], summary["notes"]);
 }
 
-/// The rules of which a run has notes: four processes of a table in the given unit, each of 10 MB.
+/// Lists the rules of which a run has notes: four processes of a table in the given unit, each of 10 MB.
 fn found(table: &str, more: &[&str]) -> Vec<&'static str> {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path();
@@ -174,7 +174,7 @@ fn found(table: &str, more: &[&str]) -> Vec<&'static str> {
     rules(&notes)
 }
 
-/// A table of eight supersteps in which each of the processes has this work.
+/// Makes a table of eight supersteps in which each of the processes has this work.
 fn table(processes: &[u32], work: &str) -> String {
     let mut text = String::from("superstep,process,work,memory\n");
     for superstep in 1..=8 {
@@ -190,7 +190,7 @@ fn what_outsiders_did_unnoticed_is_noticed() {
     let all = [1, 2, 3, 4];
     let fine = table(&all, "1 Ginstr");
     assert_eq!(found(&fine, &[]), [""; 0]);
-    // Eight supersteps of 1 s end at 8 s and a bit.
+    // Eight supersteps of 1 s end shortly after 8 s.
     assert_eq!(found(&fine, &["--load", "file,file=late.csv"]), [""; 0]);
     let short = table(&all, "0.9 Ginstr");
     assert_eq!(
@@ -208,7 +208,7 @@ fn what_outsiders_did_unnoticed_is_noticed() {
         found(&table(&[1, 2, 41], "1 Ginstr"), &[]),
         ["idle-processes"]
     );
-    // instr for Ginstr, and Ginstr for instr.
+    // The units are wrong: instr for Ginstr, and Ginstr for instr.
     assert_eq!(
         found(&table(&all, "5 instr"), &["--policy", "never"]),
         ["short-supersteps"]
@@ -225,7 +225,7 @@ fn what_outsiders_did_unnoticed_is_noticed() {
 
 #[test]
 fn moves_of_a_recording_that_is_shorter_than_one_of_them_are_noticed() {
-    // 10 MB over 100 Mbps take 0.8 s; eight supersteps of 99 ms take less, and of 102 ms more.
+    // 10 MB over 100 Mbps take 0.8 s; eight supersteps of 99 ms take less, and eight of 102 ms take more.
     let of = |work: &str, more: &[&str]| found(&table(&[1, 2, 3, 4], work), more);
     assert_eq!(of("99 Minstr", &[]), ["move-longer-than-run"]);
     assert_eq!(of("102 Minstr", &[]), [""; 0]);
@@ -266,7 +266,7 @@ fn percent_are_refused_with_the_share_that_is_meant() {
         "{}",
         said(&output)
     );
-    // What is no percentage has no such hint.
+    // A value that is not a percentage has no such hint.
     assert!(!refused(&["--x", "2"]).contains('%'));
 }
 
@@ -334,7 +334,7 @@ fn the_page_of_a_run_has_its_notes_and_readings() {
         &[&run[..], &["--out", "r", "--report", "--quiet"]].concat(),
     );
     succeeded(output);
-    // The page of the run, and one made of its folder.
+    // Check the page of the run, and one made from its folder.
     for _ in 0..2 {
         let page = read(&folder.join("r"), "report.html");
         for told in [

@@ -1,4 +1,4 @@
-//! The pages of policies and triggers in the book: made of the rules in the source, the price that each asks for, and the study of rivals.
+//! The pages of policies and triggers in the book: made from the rules in the source, the price of a call, and the study of rivals.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
@@ -11,7 +11,7 @@ use migsim::random::{Purpose, Stream};
 use migsim::units::Seconds;
 use serde_json::json;
 
-/// The rules of a plug-in: the documentation of its module, without links into the source.
+/// Returns the rules of a plug-in: the documentation of its module, without links into the source.
 fn rules(file: &str) -> String {
     let source = fs::read_to_string(file).expect("the sources are there");
     let mut text = String::new();
@@ -19,7 +19,7 @@ fn rules(file: &str) -> String {
         text += line.strip_prefix(' ').unwrap_or(line);
         text.push('\n');
     }
-    // [`Name`](path), [`Name`] and [words](Path) are links of the source.
+    // The forms [`Name`](path), [`Name`] and [words](Path) are links of the source.
     let mut plain = String::new();
     let mut rest = text.as_str();
     while let Some((before, after)) = rest.split_once('[') {
@@ -43,7 +43,7 @@ fn rules(file: &str) -> String {
     plain + rest
 }
 
-/// What a call of a strategy costs, from its own answer about a small case.
+/// Returns the price of a call of a strategy, from its answer for a small case.
 fn price(name: &str) -> String {
     let registry = Registry::standard();
     let Ok(entry) = registry.strategies().find(name) else {
@@ -85,7 +85,7 @@ fn price(name: &str) -> String {
     format!("{how} Its operations are counted, 10 instructions each.{rows}")
 }
 
-/// The rows of the study whose policies `is_one` chooses.
+/// Lists the rows of the study whose policies `is_one` selects.
 fn study(is_one: &dyn Fn(&str) -> bool) -> String {
     let table = fs::read_to_string("results/rivals.csv").unwrap();
     let mut reader = csv::Reader::from_reader(table.as_bytes());
@@ -201,7 +201,7 @@ fn every_trigger_has_its_page() {
     }
 }
 
-/// The text between a mark and `<!-- end -->` of a page is replaced by `table`.
+/// Replaces the text between a mark and `<!-- end -->` of a page by `table`.
 fn with_table(page: &str, mark: &str, table: &str) -> String {
     let mark = format!("<!-- generated: {mark} -->\n");
     let (before, rest) = page.split_once(&mark).unwrap();

@@ -1,4 +1,4 @@
-//! Predictions beside measurements: the committed page is what the command writes, and the errors are as small as it says.
+//! Predictions and measurements: the committed page equals the output of the command, and the errors are as small as the page says.
 
 use std::fs;
 use std::path::Path;
@@ -62,7 +62,7 @@ fn the_committed_page_is_what_the_command_writes_and_its_errors_are_small() {
     let off: Vec<f64> = off.map(Result::unwrap).collect();
     assert_eq!(off.len(), 12);
     assert!(off.iter().all(|off| off.abs() <= 3.0), "{off:?}");
-    // Recorded programs in queues, where the emulated network is the one that is simulated.
+    // For recorded programs the packets wait in queues, as in the emulated network.
     let (_, recorded) = page.split_once("## Recorded programs").unwrap();
     let rows = recorded.lines().filter(|line| line.ends_with(" |"));
     let cells = rows.map(|row| row.split('|').map(str::trim).collect::<Vec<_>>());

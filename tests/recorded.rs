@@ -1,4 +1,4 @@
-//! Recorded traces: which library they take, and what is said about it.
+//! Recorded traces: the library that they use, and the notes about it.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
@@ -13,7 +13,7 @@ const PATH: &str = env!("CARGO_BIN_EXE_migsim");
 
 const RECORDED: &str = "recorded library open-mpi\nrecorded version 4.1.4\nrecorded transport tcp\nrecorded waiting spin\n";
 
-/// An experiment with a trace that has these lines in its header, in a folder with these libraries beside it.
+/// Loads an experiment with a trace that has these lines in its header, in a folder with these libraries beside it.
 fn loaded(lines: &str, beside: &[(&str, &str)], chosen: Option<&str>) -> Experiment {
     let folder = tempfile::tempdir().unwrap();
     let trace = folder.path().join("app.trace");
@@ -143,12 +143,12 @@ fn the_default_library_is_taken_by_recordings_of_its_mpi_library() {
     assert!(other.contains("the library `mpich` is in use"), "{other}");
 }
 
-/// The arguments that choose a trace on `ufrgs`.
+/// Returns the arguments that choose a trace on `ufrgs`.
 fn on_ufrgs(trace: &str) -> [&str; 6] {
     ["--platform", "ufrgs", "--app", "trace", "--trace", trace]
 }
 
-/// A ring of so many processes: two supersteps of work and messages, of sizes that fall with their number.
+/// Makes the trace of a ring of `processes` processes: two supersteps of work and messages, whose sizes fall with the number of processes.
 fn ring(processes: usize) -> String {
     let mut text = format!("migsim-trace 2\nprocesses {processes}\nrecorded library open-mpi\n");
     for step in 0..2 {

@@ -1,4 +1,4 @@
-//! Data of vt and tables: what is read is an application, and data that is written is read as the same.
+//! Data of vt and tables: data that can be read is an application, and data that is written reads back as the same.
 
 use migsim::units::ProcessId;
 use migsim::workload::table::Table;
@@ -8,7 +8,7 @@ use serde_json::json;
 
 use super::check_told;
 
-/// The files of a set, cut at this line.
+/// The separator of the files of a set.
 const CUT: &[u8] = b"\n== \n";
 
 fn parts(data: &[u8]) -> Vec<&[u8]> {
@@ -29,10 +29,10 @@ fn plan(workload: &dyn Workload, superstep: usize) -> Plan {
     plan
 }
 
-/// No more supersteps than this are looked at.
+/// Maximum number of supersteps that are checked.
 const LOOKED_AT: usize = 50;
 
-/// The input is the files of the ranks.
+/// Checks an input that consists of the files of the ranks.
 pub(super) fn vt(data: &[u8]) {
     let file = |(rank, bytes): (usize, &[u8])| RankFile {
         rank,
@@ -73,7 +73,7 @@ pub(super) fn vt(data: &[u8]) {
     }
 }
 
-/// The input is the table of the work and, behind a cut, that of the messages.
+/// Checks an input that consists of the table of the work and, after a separator, the table of the messages.
 pub(super) fn table(data: &[u8]) {
     let parts = parts(data);
     let config = json!({ "work": "w.csv", "messages": "m.csv" });

@@ -1,18 +1,18 @@
-//! Bytes as choices: numbers, and any value that a JSON Schema allows.
+//! Makes choices from bytes: numbers, and any value that a JSON Schema allows.
 
 use serde_json::{Map, Value, json};
 
-/// Bytes from which choices are drawn; when they have run out, each choice is the first one.
+/// Bytes from which choices are drawn. When no bytes are left, each choice is the first one.
 #[derive(Debug)]
 pub(super) struct Choices<'a> {
     pub(super) bytes: &'a [u8],
-    /// Whether magnitudes are not as machines have them.
+    /// Whether magnitudes are extreme instead of realistic.
     pub(super) is_extreme: bool,
 }
 
-/// What usual magnitudes are multiplied by.
+/// Factors of usual magnitudes.
 const USUAL: &[f64] = &[1.0, 0.01, 10.0, 100.0];
-/// Up to the edge of what numbers hold, mixed with usual ones.
+/// Extreme factors up to the limit of floats, mixed with usual ones.
 const EXTREME: &[f64] = &[
     1.0, 100.0, 1.0, 0.01, 1.0, 1e6, 1.0, 1e-6, 1e12, 1e-12, 1e40, 1e-40, 1e150, 1e-150, 1e300,
     1e-300,
@@ -27,12 +27,12 @@ impl Choices<'_> {
         *first
     }
 
-    /// From 0 to `count` - 1, of at most 256.
+    /// Draws a number from 0 to `count` - 1, for a `count` of at most 256.
     pub(super) fn below(&mut self, count: usize) -> usize {
         usize::from(self.byte()) % count
     }
 
-    /// Once in `count` times.
+    /// Returns true once in `count` times.
     pub(super) fn rarely(&mut self, count: usize) -> bool {
         self.below(count) == count - 1
     }
@@ -41,12 +41,12 @@ impl Choices<'_> {
         of[self.below(of.len())]
     }
 
-    /// From 0 to 1.
+    /// Draws a number from 0 to 1.
     fn unit(&mut self) -> f64 {
         f64::from(self.byte()) / 255.0
     }
 
-    /// A magnitude with three digits: with usual scales from 0 to 25 500 times `unit`.
+    /// Draws a magnitude with three digits: with usual scales from 0 to 25 500 times `unit`.
     pub(super) fn amount(&mut self, unit: f64) -> f64 {
         let scales = if self.is_extreme { EXTREME } else { USUAL };
         let scale = scales[self.below(scales.len())];
@@ -54,18 +54,18 @@ impl Choices<'_> {
     }
 }
 
-/// Values that a schema allows.
+/// Draws values that a schema allows.
 #[derive(Debug)]
 pub(super) struct Drawer<'a, 'b> {
     pub(super) choices: Choices<'b>,
     /// The definitions that the schema refers to.
     pub(super) definitions: &'a Value,
-    /// What texts name: clusters, hosts, links.
+    /// The names to which texts may refer: clusters, hosts, links.
     pub(super) names: Vec<String>,
 }
 
 impl Drawer<'_, '_> {
-    /// An object with some of the properties of `schema`, those of `given` aside.
+    /// Draws an object with some of the properties of `schema`, and with those of `given`.
     pub(super) fn object(&mut self, schema: &Value, given: Value) -> Value {
         let mut object = match given {
             Value::Object(given) => given,
@@ -81,7 +81,7 @@ impl Drawer<'_, '_> {
             return self.object(target, Value::Object(object));
         }
         for (key, property) in schema["properties"].as_object().into_iter().flatten() {
-            // Files are named by nobody but who has written them.
+            // Only an input with its files may name files.
             let is_given = object.contains_key(key) || ["file", "format"].contains(&key.as_str());
             if !is_given && self.choices.below(3) > 0 {
                 let value = self.value(property);
@@ -91,7 +91,7 @@ impl Drawer<'_, '_> {
         Value::Object(object)
     }
 
-    /// What a reference leads to.
+    /// Returns the definition that a reference points to.
     fn target<'s>(&self, schema: &'s Value) -> Option<&'s Value>
     where
         Self: 's,
@@ -145,7 +145,7 @@ impl Drawer<'_, '_> {
         }
     }
 
-    /// A quantity, if the schema is that of one, else a name.
+    /// Draws a quantity, if the schema is that of a quantity, and a name otherwise.
     fn text(&mut self, schema: &Value) -> Value {
         let pattern = schema["pattern"].as_str().unwrap_or_default();
         let (scale, unit) = match () {

@@ -1,4 +1,4 @@
-//! Folders of runs and sweeps as `report` and `explain` read them: complete, or refused.
+//! Folders of runs and sweeps, as `report` and `explain` read them: they are complete, or they are refused.
 
 use migsim::Registry;
 use migsim::bsp::Scenario;
@@ -24,11 +24,11 @@ const FILES: [&str; 9] = [
     "runs.jsonl",
 ];
 
-/// No sweep has more runs than this.
+/// Maximum number of runs of a sweep.
 const MOST_RUNS: usize = 100;
 
-/// The input is the files of a folder, each after a line `== NAME`; what follows `== rows` are rows for the runs of `plan.json`, line by line
-/// and then again, which get their checksums here.
+/// Checks an input that consists of the files of a folder, each after a line `== NAME`. The lines after `== rows` are rows for the runs of
+/// `plan.json`; they are used again if there are too few, and get their checksums here.
 pub(super) fn folder(data: &[u8]) {
     let Some(folder) = unpacked(data) else {
         return;

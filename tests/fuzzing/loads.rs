@@ -1,4 +1,4 @@
-//! Measured loads, in CSV or as profiles of SimGrid: loads from 0 to 0.99, at dates that rise.
+//! Measured loads, in CSV or as profiles of SimGrid: loads are between 0 and 0.99, and times rise.
 
 use migsim::Registry;
 use migsim::load::MOST_LOAD;
@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::{check_told, name, scratch};
 
-/// The first byte chooses how the file is read; the rest is the file.
+/// Checks a file of a load. The first byte of the input selects the format, and the rest is the file.
 pub(super) fn load(data: &[u8]) {
     let Some((&choice, text)) = data.split_first() else {
         return;
@@ -41,7 +41,7 @@ pub(super) fn load(data: &[u8]) {
             assert_eq!(again, resolved);
             let mut last = -1.0;
             for (date, load) in load.steps(Stream::new(1, Purpose::Work)).take(100) {
-                // Dates that are nearer than numbers can tell are equal.
+                // Times that are too close to distinguish as floats count as equal.
                 assert!(date >= last, "{date} after {last}");
                 assert!((0.0..=MOST_LOAD).contains(&load), "{load}");
                 last = date;
@@ -50,8 +50,8 @@ pub(super) fn load(data: &[u8]) {
     }
 }
 
-/// The text in the lines in which the reader counts: those of a profile may end as old Macintoshes ended them. What is no text is refused
-/// before.
+/// Splits a text into the lines that the reader counts. Lines of a profile may end as on old Macintosh computers. Bytes that are not text
+/// were refused before.
 fn as_counted(choice: u8, text: &[u8]) -> String {
     match std::str::from_utf8(text) {
         Ok(text) if choice & 1 > 0 && !text.contains('\0') => {

@@ -1,6 +1,7 @@
-//! What is fuzzed: a function per kind of input. It takes any bytes, must not panic, and asserts what is promised of such an input.
+//! The fuzz targets: a function per kind of input. It accepts any bytes, must not panic, and asserts the promised properties of such an
+//! input.
 //!
-//! The fuzzer (`fuzz/`) calls these functions with inputs of its own, the tests with those in `corpus/`.
+//! The fuzzer (`fuzz/`) calls these functions with its own inputs, the tests call them with those in `corpus/`.
 
 #![expect(clippy::result_large_err, reason = "the error of the library as it is")]
 
@@ -18,10 +19,10 @@ use std::path::Path;
 use migsim::error::{Error, Problem};
 use tempfile::TempDir;
 
-/// What is done with an input.
+/// The function of a target.
 pub(crate) type Target = fn(&[u8]);
 
-/// The targets by name; each has a folder of that name in `corpus/`.
+/// The targets by name; each has a folder with its name in `corpus/`.
 pub(crate) const TARGETS: &[(&str, Target)] = &[
     ("platform", platforms::json),
     ("simgrid", platforms::simgrid),
@@ -35,7 +36,7 @@ pub(crate) const TARGETS: &[(&str, Target)] = &[
     ("extremes", runs::extremes),
 ];
 
-/// An error has a message and a place, and a place in the text of `source` is one.
+/// Checks that an error has a message and a place, and that a place in `source` lies in its text.
 fn check_told(error: &Error, source: &str, text: &str) {
     let problems = match error {
         Error::Input(problems) => &problems[..],
@@ -46,7 +47,7 @@ fn check_told(error: &Error, source: &str, text: &str) {
     for problem in problems {
         assert!(!problem.message.is_empty(), "{problem:?}");
         let place = &problem.location;
-        // The last of many problems tells how many more there are, wherever they are.
+        // The last of many problems counts the further ones in all places.
         let is_count = problem.message.ends_with("more problems like these");
         assert!(
             is_count || place.source.is_some() || place.key.is_some(),
@@ -61,7 +62,7 @@ fn check_told(error: &Error, source: &str, text: &str) {
 fn check_place(problem: &Problem, text: &str) {
     if let Some((line, column)) = problem.location.line_column {
         let found = line.checked_sub(1).and_then(|line| {
-            // Behind the last line something may be missing, too.
+            // A problem may also lie after the last line, where something is missing.
             let mut lines = text.split('\n').chain([""]);
             lines.nth(line)
         });
@@ -73,7 +74,7 @@ fn check_place(problem: &Problem, text: &str) {
     }
 }
 
-/// A folder for the files of an input, in memory where that is possible.
+/// Makes a folder for the files of an input, in memory if possible.
 fn scratch() -> TempDir {
     let memory = Path::new("/dev/shm");
     let folder = if memory.is_dir() {
@@ -84,7 +85,7 @@ fn scratch() -> TempDir {
     folder.expect("a folder can be made")
 }
 
-/// The name of a file in a folder, as a text.
+/// Returns the name of a file in a folder as text.
 fn name(folder: &TempDir, file: &str) -> String {
     folder.path().join(file).display().to_string()
 }

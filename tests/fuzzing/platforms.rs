@@ -1,4 +1,4 @@
-//! Platforms in JSON and SimGrid XML: names and routes fit together, and what is written for SimGrid is the same machine.
+//! Platforms in JSON and SimGrid XML: names and routes are consistent, and the export for SimGrid describes the same platform.
 
 use migsim::output::{Form, draw, platform_sheet};
 use migsim::platform::{LoadedPlatform, Platform, from_json, from_simgrid, to_simgrid};
@@ -7,11 +7,11 @@ use serde_json::Value;
 
 use super::{check_told, name, scratch};
 
-/// Larger machines are accepted, but take time and memory; their limit has tests of its own.
+/// Maximum number of hosts that are checked. Larger platforms are accepted but need time and memory; their limit has its own tests.
 const MOST_HOSTS: u64 = 2000;
 const MOST_CLUSTERS: u64 = 100;
 
-/// Of machines with more hosts than this not every route is looked at.
+/// Maximum number of hosts of a platform whose routes are all checked.
 const FEW: usize = 24;
 
 pub(super) fn json(data: &[u8]) {
@@ -28,7 +28,7 @@ pub(super) fn json(data: &[u8]) {
     }
 }
 
-/// The input is a platform file; after each line `== NAME` follows a profile that it may refer to.
+/// Checks a platform file; after each line `== NAME` follows a profile that it may refer to.
 pub(super) fn simgrid(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else {
         return;
@@ -42,7 +42,7 @@ pub(super) fn simgrid(data: &[u8]) {
     for part in parts {
         let (file, profile) = part.split_once('\n').unwrap_or((part, ""));
         if !file.contains(['/', '\0']) {
-            // A name may be too long for a file.
+            // The name may be too long for a file.
             let _ = std::fs::write(folder.path().join(file), profile);
         }
     }
@@ -72,7 +72,7 @@ fn is_large_json(text: &str) -> bool {
     hosts > MOST_HOSTS || clusters > MOST_CLUSTERS || links > Some(MOST_CLUSTERS)
 }
 
-/// Whether the text has a number of four digits in a list of hosts.
+/// Whether a list of hosts in the text has a number of four digits.
 fn is_large_radical(text: &str) -> bool {
     text.split("radical").skip(1).any(|rest| {
         let list = rest.split(['<', '>']).next().unwrap_or_default();
@@ -100,10 +100,10 @@ fn check(loaded: &LoadedPlatform) {
     }
 }
 
-/// SimGrid is told of the same hosts, with ways of the same latency and bandwidth between them.
+/// Checks that the export describes the same hosts, with routes of equal latency and bandwidth between them.
 fn check_export(platform: &Platform) {
     let Ok(export) = to_simgrid(platform) else {
-        return; // not every platform can be written
+        return; // some platforms cannot be written
     };
     let folder = scratch();
     for (file, profile) in &export.profiles {
@@ -141,7 +141,7 @@ fn check_export(platform: &Platform) {
     }
 }
 
-/// Latency \[s\] and bandwidth \[B/s\] of the way between two hosts.
+/// Returns latency \[s\] and bandwidth \[B/s\] of the route between two hosts.
 fn way(platform: &Platform, from: HostId, to: HostId) -> Option<(f64, Option<f64>)> {
     let route = platform.route(from, to)?;
     let bandwidth = platform.bottleneck(&route).map(BytesPerSecond::get);

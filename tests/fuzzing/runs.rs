@@ -1,14 +1,14 @@
-//! Whole runs: a machine, an application, a policy and all their options are drawn; then the run must be what is promised.
+//! Whole runs: a platform, an application, a policy and all their options are drawn, and the run must have the promised properties.
 //!
-//! Settings that do not fit together are refused, which is told as for any file. What fits is run in all scenarios with every
-//! check that debug builds have, and:
+//! Inconsistent settings are refused with a message, as in any file. Consistent ones are run in all scenarios with every check of debug
+//! builds, and these properties are asserted:
 //!
-//! - superstep memory changes nothing;
+//! - the cache of supersteps changes no result;
 //! - without shortcuts the supersteps of scenario i end at the same times within rounding;
 //! - the terms of each ledger add up to the last bit;
-//! - dates go on, and every process is on one host of the machine;
+//! - times do not go back, and every process is on a host of the platform;
 //! - the settings with all defaults written out are the same experiment;
-//! - all that is written of the run can be written, and is read as it was.
+//! - all files of the run can be written, and read back as written.
 
 use std::sync::LazyLock;
 
@@ -32,15 +32,15 @@ static SCHEMA: LazyLock<Value> = LazyLock::new(|| {
     serde_json::from_str(&text).expect("a schema is JSON")
 });
 
-/// How near the dates without shortcuts must be, relative to the whole run.
+/// Tolerance of the times without shortcuts, relative to the whole run.
 const ROUNDING: f64 = 1e-9;
 
 pub(super) fn runs(data: &[u8]) {
     run_drawn(data, false);
 }
 
-/// The same with numbers of any size, of which those beyond the range of their quantity are refused. Nothing varies for ever there: a long
-/// run would follow 20 million changes until it is refused.
+/// Checks runs with numbers of any size; those beyond the range of their quantity are refused. No quantity varies without
+/// end in such a run, because a long run would follow 20 million changes before it is refused.
 pub(super) fn extremes(data: &[u8]) {
     run_drawn(data, true);
 }
@@ -65,7 +65,7 @@ fn run_drawn(data: &[u8], is_extreme: bool) {
             let again = load(&experiment.resolved.to_string()).expect("it is an experiment, too");
             assert_eq!(again.resolved, experiment.resolved);
             if let Some((results, activities)) = run(&experiment, &text) {
-                // A page takes longer than a run.
+                // Making a page takes longer than a run.
                 if data.len().is_multiple_of(4) {
                     check_output(&experiment, &results, activities);
                 }
@@ -90,15 +90,15 @@ fn load(text: &str) -> Result<Experiment, Error> {
     )
 }
 
-// What is drawn.
+// Drawing of the parts.
 
-/// Up to four clusters with a router each; which routers are linked is drawn.
+/// Draws up to four clusters with a router each, and the links between the routers.
 fn machine(drawer: &mut Drawer<'_, '_>) -> Value {
     let count = 1 + drawer.choices.below(4);
     let clusters: Vec<Value> = (0..count).map(|index| cluster(drawer, index)).collect();
     let mut links = Vec::new();
     for to in 1..count {
-        // To any router before it, so that all are connected; sometimes to one more.
+        // Each router is linked to an earlier one, so that all are connected, and sometimes to one more.
         let from = drawer.choices.below(to);
         links.push(between(drawer, links.len(), from, to));
         if drawer.choices.rarely(4) {
@@ -174,7 +174,7 @@ fn latency(drawer: &mut Drawer<'_, '_>) -> Value {
     json!(format!("{} us", drawer.choices.amount(1.0)))
 }
 
-/// One of each kind, once or repeated; nothing stands still for ever.
+/// Draws one profile of each kind, once or repeated. No capacity stays 0 for ever.
 fn profiles(drawer: &mut Drawer<'_, '_>) -> Value {
     let mut profile = |value: &dyn Fn(f64) -> Value| {
         let mut date = 0.0;
@@ -259,7 +259,7 @@ fn trace(drawer: &mut Drawer<'_, '_>, processes: usize, supersteps: usize) -> St
         .cloned()
         .collect();
     let choices = &mut drawer.choices;
-    // One version and its liberties, or the other; what is drawn is the same.
+    // The trace is in one version of its format, with all its liberties, or in the other; both describe the same application.
     let is_second = supersteps % 2 == 1;
     let mut lines = if is_second {
         vec![
@@ -337,9 +337,9 @@ fn load_key(drawer: &mut Drawer<'_, '_>) -> Value {
     (0..2).map(|_| one()).collect()
 }
 
-// What must hold.
+// Checks of the properties.
 
-/// Follows a run: where everybody is, and what each did.
+/// A recorder of the placement and the activity of all processes.
 #[derive(Debug)]
 struct Watcher<'a> {
     experiment: &'a Experiment,
@@ -377,7 +377,7 @@ impl Recorder for Watcher<'_> {
     }
 }
 
-/// All scenarios, if the policy does not ask for the impossible.
+/// Runs all scenarios, unless the policy requests an impossible move.
 fn run(experiment: &Experiment, text: &str) -> Option<(Results, Vec<Activity>)> {
     let room = Memo::new(MemoBudget::default());
     let (mut runs, mut activities) = (Vec::new(), Vec::new());
@@ -453,7 +453,7 @@ fn check_slowly(text: &str, fast: &Outcome) {
     }
 }
 
-/// What users are shown of it.
+/// Checks the output for users.
 fn check_output(experiment: &Experiment, results: &Results, activities: Vec<Activity>) {
     serde_json::to_string(&summary(experiment, results)).expect("a text takes everything");
     table(experiment, results).render(Form::Table);
@@ -465,7 +465,7 @@ fn check_output(experiment: &Experiment, results: &Results, activities: Vec<Acti
             why_not: true,
             scenario: Some(call.scenario),
         };
-        // The same run again, but for the moves of the call.
+        // The second run is the same except for the moves of the call.
         let case = Case::of(&run, question).expect("there was such a call");
         let effect = case.map(|case| case.judge(experiment, &Progress::default()));
         assert!(!matches!(effect, Some(Err(_))), "{effect:?}");

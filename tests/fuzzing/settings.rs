@@ -1,4 +1,4 @@
-//! Experiment files and sweep files: an experiment with all defaults written out is the same one, and so is the plan of a sweep.
+//! Experiment files and sweep files: with all defaults written out, an experiment stays the same, and so does the plan of a sweep.
 
 use migsim::Registry;
 use migsim::document::Document;
@@ -11,7 +11,7 @@ use super::check_told;
 
 const SOURCE: &str = "fuzzed.json";
 
-/// No experiment may need more memory than this \[B\].
+/// Maximum memory that an experiment may need \[B\].
 const LIMITS: Limits = Limits {
     may_start_programs: false,
     may_include_outside: false,
@@ -20,7 +20,7 @@ const LIMITS: Limits = Limits {
     purpose: Purpose::Run,
 };
 
-/// Plans with more settings than this take their time.
+/// Maximum number of runs of a plan, since larger plans take long.
 const MOST_RUNS: u64 = 40;
 
 pub(super) fn settings(data: &[u8]) {

@@ -1,4 +1,4 @@
-//! Traces: what is read is written and read again as the same.
+//! Traces: a trace that can be read is written and reads back as the same.
 
 use migsim::units::ProcessId;
 use migsim::workload::Workload;
@@ -19,7 +19,7 @@ pub(super) fn trace(data: &[u8]) {
     }
 }
 
-/// The hosts that a trace names; none if it names none.
+/// Lists the hosts that a trace names; empty if it names none.
 pub(crate) fn hosts_of(trace: &Trace) -> Vec<String> {
     (0..trace.processes())
         .filter_map(|process| trace.initial_host(ProcessId::from_index(process)))
@@ -27,7 +27,7 @@ pub(crate) fn hosts_of(trace: &Trace) -> Vec<String> {
         .collect()
 }
 
-/// The settings of the runtime that a trace brings along, as it is written with them.
+/// Lists the settings of the runtime in a trace, in the form in which they are written.
 pub(crate) fn runtime_of(trace: &Trace) -> Vec<(String, String)> {
     let key = |key: &str| key.strip_prefix("runtime.").unwrap_or(key).to_owned();
     let settings = trace.settings().iter();
@@ -36,7 +36,7 @@ pub(crate) fn runtime_of(trace: &Trace) -> Vec<(String, String)> {
         .collect()
 }
 
-/// A trace as text.
+/// Writes a trace as text.
 pub(crate) fn written(trace: &Trace) -> String {
     let (hosts, runtime) = (hosts_of(trace), runtime_of(trace));
     let preamble = Preamble {

@@ -1,4 +1,4 @@
-//! `MigBSP` on hand-worked cases, through the view that the runtime would show it; each option has a case in which it changes the
+//! `MigBSP` on hand-worked cases, with the view that the runtime would give it. For each option there is a case in which it changes the
 //! outcome.
 
 mod when;
@@ -29,7 +29,7 @@ use crate::support::{
 /// 1e6 B/s, no delay: a memory of 1e6 B takes 1 s.
 const WIRE: Wire = Wire(1e6, 0.0);
 
-/// What the runtime would know: processes that compute, on a machine.
+/// The state that the runtime would know: processes that compute on a platform.
 struct World {
     platform: Platform,
     network: NetworkModel,
@@ -41,7 +41,7 @@ struct World {
 }
 
 impl World {
-    /// Process i is on host `placement[i]` and computes 1 s in every superstep.
+    /// Makes a world in which process i is on host `placement[i]` and computes 1 s in every superstep.
     fn new(clusters: &[&[f64]], placement: &[u32]) -> Self {
         let platform = machine(clusters, WIRE, WIRE);
         let mut measures = Measures::default();
@@ -59,7 +59,7 @@ impl World {
         world
     }
 
-    /// Lets each process compute so long [s] at the speed of its host.
+    /// Sets the computation time of each process [s] at the speed of its host.
     fn compute(&mut self, times: &[f64]) {
         for (process, &time) in times.iter().enumerate() {
             let speed = self.platform.hosts[self.placement[process].index()]
@@ -70,7 +70,7 @@ impl World {
         }
     }
 
-    /// What a process exchanges with a cluster: bytes sent and received, and how long that takes [s].
+    /// Sets the exchange of a process with a cluster: bytes sent and received, and the times for them [s].
     fn exchange(&mut self, process: usize, cluster: usize, size: [f64; 2], time: [f64; 2]) {
         *self.measures.traffic_mut(process, cluster) = Traffic {
             sent: bytes(size[0]),
@@ -114,18 +114,18 @@ impl World {
             .expect("a decision")
     }
 
-    /// The decision of the next call, all supersteps until then alike.
+    /// Returns the decision of the next call, with equal supersteps until then.
     fn call(&mut self, policy: &mut MigBsp) -> Decision {
         while !self.observe(policy) {}
         self.decide(policy)
     }
 
-    /// The decision of the first call under `config`.
+    /// Returns the decision of the first call with `config`.
     fn first_call(&mut self, config: MigBspConfig) -> Decision {
         self.call(&mut policy(config))
     }
 
-    /// The decision of a call after supersteps in which process 1 computes these times [s] and the others nothing.
+    /// Returns the decision of a call after supersteps in which process 1 computes for these times [s] and the others do not compute.
     fn call_after(&mut self, policy: &mut MigBsp, times: &[f64]) -> Decision {
         let mut all = vec![0.0; self.placement.len()];
         for (index, &time) in times.iter().enumerate() {
@@ -145,13 +145,13 @@ fn default() -> MigBspConfig {
     MigBspConfig::default()
 }
 
-/// One cluster of three hosts: nothing can ever migrate.
+/// Makes one cluster of three hosts, where no process can migrate.
 fn still() -> World {
     World::new(&[&[1e9; 3]], &[0, 1, 2])
 }
 
-/// After which supersteps (from 1) the first `count` calls come, and D at each; `times` gives what each superstep computes, `moved` how
-/// many processes move after each call.
+/// Lists the supersteps (from 1) before the first `count` calls, and D at each call. `times` gives the computation of each superstep, and
+/// `moved` the number of processes that move after each call.
 fn calls(
     config: MigBspConfig,
     world: &mut World,
@@ -173,26 +173,26 @@ fn calls(
     (dates, tolerances)
 }
 
-/// The dates of the first three calls on the still machine.
+/// Lists the supersteps before the first three calls in a world where no process can migrate.
 fn dates(config: MigBspConfig, times: impl Fn(usize) -> [f64; 3]) -> Vec<usize> {
     calls(config, &mut still(), 3, times, |_| 0).0
 }
 
-/// The D of the first seven calls, all supersteps alike.
+/// Lists the D of the first seven calls, with equal supersteps.
 fn tolerances(config: MigBspConfig, times: [f64; 3], moved: impl Fn(usize) -> usize) -> Vec<f64> {
     calls(config, &mut still(), 7, |_| times, moved).1
 }
 
 const STABLE: [f64; 3] = [1.0, 1.0, 1.0];
-/// Mean 1: stable for a D above 0.9.
+/// The mean is 1: stable for a D above 0.9.
 const UNSTABLE: [f64; 3] = [0.1, 1.0, 1.9];
 
-/// Process 1 on the slow host of cluster a, cluster b twice as fast.
+/// Puts process 1 on the slow host of cluster a; cluster b is twice as fast.
 fn two_clusters() -> World {
     World::new(&[&[1e9, 1e9], &[2e9, 2e9]], &[0])
 }
 
-/// Who is to move to which host, from 0.
+/// Lists the processes that move and their hosts, from 0.
 fn moves(decision: &Decision) -> Vec<(u32, u32)> {
     let all = decision.migrations.iter();
     all.map(|wanted| (wanted.process.0, wanted.to.0)).collect()

@@ -1,10 +1,10 @@
-//! When calls come: the interval and the tolerance.
+//! The times of calls: the interval and the tolerance.
 
 use super::*;
 
 #[test]
 fn a_stable_system_doubles_the_interval_at_each_call() {
-    // 4; +4 = 8; +8 = 16: 4, 4 + 8, 12 + 16.
+    // Intervals are 4, 4 + 4 = 8 and 8 + 8 = 16, so calls come at 4, 4 + 8, 12 + 16.
     assert_eq!(dates(default(), |_| STABLE), [4, 12, 28]);
 }
 
@@ -15,13 +15,13 @@ fn an_unstable_system_is_called_at_the_floor_of_the_interval() {
         floor: Floor::One,
         ..default()
     };
-    // 4 - 4 = 0, at least 1.
+    // The interval is 4 - 4 = 0, and at least 1.
     assert_eq!(dates(one, |_| UNSTABLE), [4, 5, 6]);
 }
 
 #[test]
 fn the_margin_of_stability_is_strict() {
-    // Mean 2; 1 and 3 are exactly 0.5 off.
+    // The mean is 2; 1 and 3 differ from it by exactly 0.5.
     let times = [1.0, 2.0, 3.0];
     assert_eq!(dates(default(), |_| times), [4, 8, 12]);
     let wider = MigBspConfig {
@@ -73,7 +73,7 @@ fn the_time_that_is_tested_is_an_option() {
         };
         calls(config, &mut world, 2, |_| STABLE, |_| 0).0
     };
-    // 1 + 5, 1 and 1 s are not stable.
+    // The times 1 + 5, 1 and 1 s are not stable.
     for (process_time, with_send, with_communication) in [
         (ProcessTime::Compute, 12, 12),
         (ProcessTime::ComputeAndSend, 8, 12),
@@ -95,7 +95,7 @@ fn the_first_test_can_count_as_stable() {
         dates(config, |_| UNSTABLE)
     };
     assert_eq!(with(FirstTest::Measured)[..2], [4, 5]);
-    // 4 + 1 - 3 = 2.
+    // The interval is 4 + 1 - 3 = 2.
     assert_eq!(with(FirstTest::Stable)[..2], [4, 6]);
 }
 
@@ -116,9 +116,9 @@ fn the_test_of_the_calling_superstep_counts_before_or_after_the_call() {
         };
         dates(config, times)
     };
-    // Votes -, -, -, +. Before: 4 - 3 + 1 = 2, then -, - gives 1 at the call after 6.
+    // The votes are -, -, -, +. Before: 4 - 3 + 1 = 2, then -, - gives 1 at the call after 6.
     assert_eq!(with(CallingSuperstep::Before), [4, 6, 7]);
-    // After: 4 - 3 = 1: a call after 5. The + of the first call makes that α' = 2, whose interval ends at 7.
+    // After: 4 - 3 = 1, so a call comes after 5. The + of the first call makes that α' = 2, whose interval ends at 7.
     assert_eq!(with(CallingSuperstep::After), [4, 5, 7]);
 }
 
@@ -148,15 +148,15 @@ fn d_grows_at_the_omega_th_quiet_call_and_as_the_options_say() {
 
 #[test]
 fn a_grown_d_lets_the_interval_grow() {
-    // Calls at 4, 8 and 12; then D is enough, and intervals are 4 (found stable only now), 8, 16.
+    // Calls come at 4, 8 and 12. Then D is large enough, and intervals are 4 (found stable only now), 8, 16.
     let (dates, _) = calls(default(), &mut still(), 6, |_| UNSTABLE, |_| 0);
     assert_eq!(dates, [4, 8, 12, 16, 24, 40]);
 }
 
 #[test]
 fn alpha_may_double_in_place_of_d() {
-    // All unstable: α stays 4 until the third call without migration, and is 8, 16 and 32 then. The fifth call moves a process: α' is one
-    // less for each of its 16 supersteps, but not below 4.
+    // All supersteps are unstable. α stays 4 until the third call without migration, and is then 8, 16 and 32. The fifth call moves a
+    // process: α' decreases by one for each of its 16 supersteps, but not below 4.
     let with = |moving| {
         let config = MigBspConfig {
             d_growth: ToleranceGrowth::DoubleAlpha,
@@ -188,7 +188,7 @@ fn a_migration_keeps_resets_or_takes_back_d() {
 
 #[test]
 fn a_decision_that_moves_nothing_is_quiet_or_not() {
-    // A faster cluster: one process is to move at each call, and does not (scenario ii).
+    // With a faster cluster, one process is to move at each call, and does not (scenario ii).
     let with = |quiet_call| {
         let mut world = World::new(&[&[1e9], &[2e9]], &[0]);
         let config = MigBspConfig {

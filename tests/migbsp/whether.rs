@@ -1,4 +1,4 @@
-//! Where candidates go, and whether they do.
+//! The destinations of candidates, and the verdict on their moves.
 
 use super::*;
 
@@ -16,7 +16,7 @@ fn external_load_changes_the_destination() {
     world.external_load[3] = 0.125;
     let decision = world.first_call(default());
     assert_eq!(moves(&decision), [(0, 3)]);
-    // 1e9 at 3.5 GHz.
+    // The time is that of 1e9 instructions at 3.5 GHz.
     let go = decision.candidates[0].go.expect("it was judged");
     assert_close(go.get(), 1.0 / 3.5, ROUNDING, "t2");
 }
@@ -38,7 +38,7 @@ fn a_host_without_memory_is_no_destination() {
 
 #[test]
 fn the_load_of_a_host_includes_its_processes_or_not() {
-    // 4 GHz with a process, or 3 GHz without: 4/2 < 3.
+    // A host of 4 GHz has a process, one of 3 GHz has none: 4/2 < 3.
     let with = |host_load| {
         let mut world = World::new(&[&[1e9], &[4e9, 3e9]], &[0, 1]);
         world.compute(&[1.0, 0.0]);
@@ -54,7 +54,7 @@ fn the_load_of_a_host_includes_its_processes_or_not() {
 
 #[test]
 fn which_hosts_are_free_is_an_option() {
-    // The only host of b has a process that does not compute, or does.
+    // The only host of b has a process that computes, or one that does not.
     let with = |free_host, other| {
         let mut world = World::new(&[&[1e9], &[4e9]], &[0, 1]);
         world.compute(&[1.0, other]);
@@ -76,7 +76,8 @@ fn which_hosts_are_free_is_an_option() {
 
 #[test]
 fn a_group_goes_where_it_has_room() {
-    // a: three processes at 1 GHz. b, the fastest, has one free host of two; c has three of three, d too, but is slower.
+    // Cluster a has three processes at 1 GHz. Cluster b, the fastest, has one free host of two. Cluster c has three free hosts of three; d
+    // has, too, but is slower.
     let with = |full_cluster, free_on_c| {
         let clusters: [&[f64]; 4] = [&[1e9; 3], &[4e9; 2], &[3e9; 3], &[2e9; 3]];
         let mut placement = vec![0, 1, 2, 3];
@@ -87,7 +88,7 @@ fn a_group_goes_where_it_has_room() {
             free_host: FreeHost::Unmapped,
             ..default()
         };
-        // Those on b and c gain nothing elsewhere.
+        // Processes on b and c gain nothing on other clusters.
         let mut times = vec![1.0; 3];
         times.resize(placement.len(), 0.1);
         world.compute(&times);
@@ -104,7 +105,7 @@ fn a_group_goes_where_it_has_room() {
 
 #[test]
 fn a_candidate_of_a_full_cluster_stays_or_tries_the_next_best() {
-    // c is best and its host is taken; b is next.
+    // Cluster c is best, but its host is taken; b is next.
     let with = |full_cluster| {
         let mut world = World::new(&[&[1e9], &[2e9], &[4e9]], &[0, 2]);
         world.compute(&[1.0, 0.0]);
@@ -130,8 +131,8 @@ fn a_candidate_of_a_full_cluster_stays_or_tries_the_next_best() {
 
 #[test]
 fn a_shared_destination_costs_what_the_option_says() {
-    // 1e9 instructions, 1 s here; there 0.4 s at 2.5 GHz, with `residents` there: fair n + 1 times, with what is inflicted on
-    // them 2 n + 1 times.
+    // A process has 1e9 instructions: 1 s on its host, and 0.4 s at 2.5 GHz on a host with `residents`. Fair sharing takes n + 1 times as
+    // long, and with the harm to the residents 2 n + 1 times.
     let with = |sharing, residents: usize| {
         let placement: Vec<u32> = std::iter::once(0).chain(vec![1; residents]).collect();
         let mut world = World::new(&[&[1e9], &[2.5e9]], &placement);
@@ -161,8 +162,8 @@ fn a_shared_destination_costs_what_the_option_says() {
 
 #[test]
 fn who_stays_on_a_host_that_another_leaves_is_relieved() {
-    // Two processes share a host of 1 GHz: 2 s measured for 1e9 each. The first goes to 0.9 GHz (1.11 s); the second is then alone
-    // here (1 s) and stays.
+    // Two processes share a host of 1 GHz: 2 s are measured for 1e9 instructions each. The first goes to 0.9 GHz (1.11 s). The second is
+    // then alone on its host (1 s) and stays.
     let mut world = World::new(&[&[1e9], &[0.9e9, 0.9e9]], &[0, 0]);
     world.measures.compute = vec![seconds(2.0); 2];
     let decision = world.first_call(default());
@@ -178,7 +179,7 @@ fn who_stays_on_a_host_that_another_leaves_is_relieved() {
 
 #[test]
 fn the_horizon_of_the_viability_sets_gain_against_cost() {
-    // 1 s here, 0.5 s there and 1 s for the move: 1 < 1.5; 4 > 3; 8 > 5.
+    // The process takes 1 s on its host and 0.5 s at the destination, and the move takes 1 s: 1 < 1.5; 4 > 3; 8 > 5.
     for (viability_horizon, times, accepted) in [
         (Horizon::Superstep, [1.0, 1.5], false),
         (Horizon::Interval, [4.0, 3.0], true),
@@ -201,7 +202,7 @@ fn the_horizon_of_the_viability_sets_gain_against_cost() {
 
 #[test]
 fn the_transfer_of_the_memory_counts_in_the_viability_or_not() {
-    // 0.75 s of transfer: Mem is left out of PM, so that only t2 feels it. 0.5 + 0.75 > 1.
+    // The transfer takes 0.75 s. Mem is left out of PM, so that the transfer counts only in t2: 0.5 + 0.75 > 1.
     let with = |viability_transfer| {
         let mut world = two_clusters();
         world.memory[0] = bytes(0.75e6);
@@ -231,12 +232,12 @@ fn options_out_of_range_are_all_named() {
     }
 }
 
-/// `MigBSP`, and how many supersteps it is told of.
+/// A policy that counts the supersteps reported to `MigBSP`.
 #[derive(Debug)]
 struct Told {
     policy: MigBsp,
     supersteps: Arc<AtomicUsize>,
-    /// Whether it hides when no more calls come.
+    /// Whether it hides that no more calls come.
     goes_on: bool,
 }
 
@@ -283,7 +284,8 @@ fn supersteps_after_the_last_call_are_not_observed_and_change_nothing() {
         let (short, few) = run(false);
         assert_eq!(all, 25);
         let last = short.calls.last().expect("there are calls").superstep;
-        // Those up to the call, and the first one of the next interval, which is longer than the rest.
+        // The reports are of the supersteps up to the call, and of the first one of the next interval, which is longer than the rest of
+        // the run.
         assert_eq!(few, last + 2);
         assert_eq!(short, whole);
     }

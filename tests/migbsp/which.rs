@@ -1,8 +1,8 @@
-//! Which processes are candidates: forecasts and potentials.
+//! The choice of candidates: forecasts and potentials.
 
 use super::*;
 
-/// A term of PM(i,j) [s]; processes from 0.
+/// Reads a term of PM(i,j) [s]; processes count from 0.
 fn term(decision: &Decision, process: u64, cluster: &str, key: &str) -> f64 {
     let explained = decision.explained();
     let all = explained["potentials"].as_array().expect("a list");
@@ -12,27 +12,27 @@ fn term(decision: &Decision, process: u64, cluster: &str, key: &str) -> f64 {
         .expect("a term")
 }
 
-/// The terms below are read at cluster b, the best one: its index is 1.
+/// Reads a term at cluster b, the best one, whose index is 1.
 fn compute_term(decision: &Decision) -> f64 {
     term(decision, 0, "b", "compute_s")
 }
 
 #[test]
 fn a_forecast_ages_by_half_and_starts_afresh_after_a_call() {
-    // 8; (8 + 4)/2 = 6; (6 + 4)/2 = 5; 4.5. All within half of 4 (6 just so): Pcomp stays 1.
+    // The forecast is 8; (8 + 4)/2 = 6; (6 + 4)/2 = 5; 4.5. All are within half of 4 (6 just so), so Pcomp stays 1.
     let mut world = two_clusters();
     let mut policy = policy(default());
     let decision = world.call_after(&mut policy, &[8.0, 4.0, 4.0, 4.0]);
     assert_eq!(compute_term(&decision), 4.5);
     policy.on_outcome(0);
-    // Stable: eight supersteps of 2 s; with a trace of the 4.5 s it would be 2.01.
+    // The call is stable, with eight supersteps of 2 s. If a part of the 4.5 s remained, the value would be 2.01.
     let decision = world.call_after(&mut policy, &[2.0; 8]);
     assert_eq!(compute_term(&decision), 2.0);
 }
 
 #[test]
 fn the_regularity_falls_and_rises_by_one_over_alpha() {
-    // δ = 0.1: 8 is right (1); 6, 5 and 4.5 are not within 10 % of 4: 0.75, 0.5, 0.25. PM = 0.25 · 4.5.
+    // With δ = 0.1, 8 is right (1); 6, 5 and 4.5 are not within 10 % of 4: 0.75, 0.5, 0.25. PM = 0.25 · 4.5.
     let mut world = two_clusters();
     let config = MigBspConfig {
         delta: 0.1,
@@ -42,14 +42,15 @@ fn the_regularity_falls_and_rises_by_one_over_alpha() {
     let decision = world.call_after(&mut policy, &[8.0, 4.0, 4.0, 4.0]);
     assert_eq!(compute_term(&decision), 1.125);
     policy.on_outcome(0);
-    // α is 8 now: four right supersteps of 2 s add 4/8, then 4 more: 0.25 + 1, at most 1.
+    // α is 8 now. Four right supersteps of 2 s add 4/8, then 4 more: 0.25 + 1, at most 1.
     let decision = world.call_after(&mut policy, &[2.0; 8]);
     assert_eq!(compute_term(&decision), 2.0);
 }
 
 #[test]
 fn idle_supersteps_age_the_forecast_and_the_regularity_as_the_options_say() {
-    // 8 s, then three idle ones. Zero enters: 4, 2, 1 s; else 8 s stays. Judged: 0.75, 0.5, 0.25; else 1 stays.
+    // Process 1 computes 8 s, and is idle in three supersteps. If zero counts, the forecast is 4, 2, 1 s, otherwise it stays 8 s. If the
+    // pattern is judged, it is 0.75, 0.5, 0.25, otherwise it stays 1.
     for (idle_ageing, idle_pattern, expected) in [
         (IdleAgeing::Zero, IdlePattern::Judged, 0.25),
         (IdleAgeing::Zero, IdlePattern::Unchanged, 1.0),
@@ -70,7 +71,7 @@ fn idle_supersteps_age_the_forecast_and_the_regularity_as_the_options_say() {
     }
 }
 
-/// Comm(1, b) at two calls, in each interval 1000 B and 1 s with cluster b in the first superstep only; α stays 4.
+/// Returns Comm(1, b) at two calls. In each interval, 1000 B and 1 s are exchanged with cluster b in the first superstep only; α stays 4.
 fn communication_terms(config: MigBspConfig) -> [f64; 2] {
     let mut world = World::new(&[&[1e9; 3], &[2e9]], &[0, 1, 2]);
     let mut policy = policy(config);
@@ -89,21 +90,21 @@ fn communication_terms(config: MigBspConfig) -> [f64; 2] {
 
 #[test]
 fn the_regularity_of_communication_lives_as_the_option_says() {
-    // BTP: 1, 0.5, 0.25, 0.125 s. Right, then three times wrong.
+    // BTP is 1, 0.5, 0.25, 0.125 s: right once, then three times wrong.
     let with = |patterns| {
         communication_terms(MigBspConfig {
             patterns,
             ..default()
         })
     };
-    // 1, 0.75, 0.5, 0.25; then 0.5, 0.25, 0, 0.
+    // The pattern is 1, 0.75, 0.5, 0.25, and then 0.5, 0.25, 0, 0.
     assert_eq!(with(Patterns::Kept), [0.25 * 0.125, 0.0]);
     assert_eq!(with(Patterns::EachCall), [0.25 * 0.125; 2]);
 }
 
 #[test]
 fn the_regularity_of_computation_lives_as_the_option_says() {
-    // δ = 0.1: 8 is right; 6, 5 and 4.5 are not within 10 % of 4: 0.25. Then the same again, from 0.25 or from 1.
+    // With δ = 0.1, 8 is right; 6, 5 and 4.5 are not within 10 % of 4: 0.25. The second interval is the same, from 0.25 or from 1.
     let with = |patterns| {
         let config = MigBspConfig {
             delta: 0.1,
@@ -118,14 +119,15 @@ fn the_regularity_of_computation_lives_as_the_option_says() {
             compute_term(&decision)
         })
     };
-    // 0.25 + 0.25 = 0.5; then 0.25, 0, 0.
+    // The pattern is 0.25 + 0.25 = 0.5, then 0.25, 0, 0.
     assert_eq!(with(Patterns::Kept), [0.25 * 4.5, 0.0]);
     assert_eq!(with(Patterns::EachCall), [0.25 * 4.5; 2]);
 }
 
 #[test]
 fn a_forecast_starts_from_its_first_value_or_from_zero() {
-    // 8 s in both intervals: 8 throughout, or 4, 6, 7, 7.5. δ = 0.1: of the latter only 7.5 is right: 0.75, 0.5, 0.25, 0.5.
+    // With 8 s in both intervals the forecast is 8 throughout, or 4, 6, 7, 7.5. With δ = 0.1, of the latter only 7.5 is right: 0.75, 0.5,
+    // 0.25, 0.5.
     let with = |ageing| {
         let config = MigBspConfig {
             delta: 0.1,
@@ -143,7 +145,7 @@ fn a_forecast_starts_from_its_first_value_or_from_zero() {
     };
     assert_eq!(with(Ageing::FirstValue), [8.0; 2]);
     assert_eq!(with(Ageing::FromZero), [0.5 * 7.5; 2]);
-    // Communication ages in the same way: 1/2, 1/4, 1/8, 1/16 s. Right within 100 %, then three times wrong.
+    // Communication ages in the same way: 1/2, 1/4, 1/8, 1/16 s. It is right within 100 % once, then three times wrong.
     let config = MigBspConfig {
         ageing: Ageing::FromZero,
         patterns: Patterns::EachCall,
@@ -155,7 +157,8 @@ fn a_forecast_starts_from_its_first_value_or_from_zero() {
 
 #[test]
 fn beta_says_how_near_a_forecast_of_bytes_must_be() {
-    // 1000, then 400 B: 700, 550, 475 foreseen. β = 0.5 (at most 600): one wrong; β = 1: none. BTP = 1 s throughout.
+    // The process exchanges 1000, then 400 B: 700, 550, 475 are predicted. With β = 0.5 (at most 600) one is wrong; with β = 1 none is.
+    // BTP is always 1 s.
     let with = |beta| {
         let mut world = two_clusters();
         let config = MigBspConfig { beta, ..default() };
@@ -168,7 +171,7 @@ fn beta_says_how_near_a_forecast_of_bytes_must_be() {
     };
     assert_eq!(with(0.1), 0.25);
     assert_eq!(with(1.0), 1.0);
-    // 0.75 after the wrong one, 1 after two right ones.
+    // The pattern is 0.75 after the wrong prediction, and 1 after two right ones.
     assert_eq!(with(0.5), 1.0);
 }
 
@@ -189,8 +192,8 @@ fn communication_time_is_the_larger_side_or_the_sum() {
 
 #[test]
 fn the_potential_is_computation_and_communication_less_memory() {
-    // Clusters at 1, 2 and 4 GHz (means 1, 2, 4): indices 0.25, 0.5, 1. 6 s of computation; with b 3 s of communication;
-    // 1e6 B of memory at 1e6 B/s and 0.5 s of operations.
+    // Clusters at 1, 2 and 4 GHz (means 1, 2, 4) have the indices 0.25, 0.5, 1. There are 6 s of computation, 3 s of communication with b,
+    // 1e6 B of memory at 1e6 B/s, and 0.5 s of operations.
     let mut world = World::new(&[&[1e9], &[1e9, 3e9], &[4e9]], &[0]);
     world.compute(&[6.0]);
     world.memory[0] = bytes(1e6);
@@ -207,14 +210,14 @@ fn the_potential_is_computation_and_communication_less_memory() {
     };
     assert_eq!(terms("b"), [3.0, 3.0, 1.5, 4.5]);
     assert_eq!(terms("c"), [6.0, 0.0, 1.5, 4.5]);
-    // Of equal ones the first cluster is wanted.
+    // Of equal clusters, the process prefers the first.
     assert_eq!(decision.candidates[0].to_cluster.0, 1);
     assert_eq!(decision.candidates[0].score, 4.5);
 }
 
 #[test]
 fn memory_counts_as_the_options_say() {
-    // 2e6 B; managers: access links of 1e6 B/s; backbone: 4e6 B/s.
+    // The memory is 2e6 B; managers have access links of 1e6 B/s, and the backbone has 4e6 B/s.
     let with = |memory_transfer, memory_rate| {
         let mut world = two_clusters();
         world.platform = machine(&[&[1e9, 1e9], &[2e9, 2e9]], WIRE, Wire(4e6, 0.0));
@@ -233,7 +236,7 @@ fn memory_counts_as_the_options_say() {
 
 #[test]
 fn the_index_of_a_cluster_is_what_the_option_says() {
-    // b: four hosts of 1 GHz; c: one of 3 GHz with two processes already (and process 1 on a).
+    // Cluster b has four hosts of 1 GHz; c has one of 3 GHz with two processes already (and process 1 is on a).
     let with = |set_index| {
         let mut world = World::new(&[&[1e9], &[1e9; 4], &[3e9]], &[0, 5, 5]);
         let config = MigBspConfig {
@@ -244,7 +247,7 @@ fn the_index_of_a_cluster_is_what_the_option_says() {
         ["b", "c"].map(|cluster| term(&decision, 0, cluster, "compute_s"))
     };
     assert_eq!(with(SetIndex::MeanClock), [1.0 / 3.0, 1.0]);
-    // 3 GHz for two and one more: 1 GHz, as each host of b.
+    // 3 GHz for two processes and one more give 1 GHz, as on each host of b.
     assert_eq!(with(SetIndex::MeanFreePower), [1.0, 1.0]);
     assert_eq!(with(SetIndex::FreePowerSum), [1.0, 0.25]);
     assert_eq!(with(SetIndex::BestFreeHost), [1.0, 0.0]);
@@ -252,7 +255,7 @@ fn the_index_of_a_cluster_is_what_the_option_says() {
 
 #[test]
 fn the_horizon_of_the_potential_sets_gain_against_memory() {
-    // 1 s a superstep against 3 s of memory: 1 - 3, 4 · 1 - 3, 8 · 1 - 3.
+    // A superstep gains 1 s, and the memory takes 3 s: 1 - 3, 4 · 1 - 3, 8 · 1 - 3.
     for (potential_horizon, potential, candidates) in [
         (Horizon::Superstep, -2.0, 0),
         (Horizon::Interval, 1.0, 1),
@@ -287,7 +290,7 @@ fn only_a_positive_potential_makes_a_candidate_unless_told_otherwise() {
 
 #[test]
 fn the_own_cluster_competes_only_if_told_so() {
-    // On the best cluster: a (half as fast) is wanted, or to stay is.
+    // The process is on the best cluster: it prefers a (half as fast), or to stay.
     let with = |own_cluster| {
         let mut world = World::new(&[&[1e9], &[2e9]], &[1]);
         let config = MigBspConfig {
@@ -305,7 +308,7 @@ fn the_own_cluster_competes_only_if_told_so() {
     assert_eq!(with(OwnCluster::Competes), [0; 0]);
 }
 
-/// Who are candidates (from 0), in order, where the processes on cluster a compute 10, 8.5, 8 and 1 s.
+/// Lists the candidates (from 0), in order, for processes on cluster a that compute 10, 8.5, 8 and 1 s.
 fn candidates(config: MigBspConfig) -> Vec<u32> {
     let mut world = World::new(&[&[1e9; 4], &[2e9; 4]], &[0, 1, 2, 3]);
     world.compute(&[10.0, 8.5, 8.0, 1.0]);
@@ -325,11 +328,11 @@ fn heuristic_one_takes_what_is_above_x_times_the_highest_and_two_the_highest() {
             ..default()
         })
     };
-    // Above 8 (8 is not), above 9, above 0.
+    // The thresholds are 8 (8 is not above it), 9 and 0.
     assert_eq!(with(0.8, OfMaximum, Heuristic::One), [0, 1]);
     assert_eq!(with(0.9, OfMaximum, Heuristic::One), [0]);
     assert_eq!(with(0.0, OfMaximum, Heuristic::One), [0, 1, 2, 3]);
-    // Three of four.
+    // These are three of four processes.
     assert_eq!(with(0.8, OfProcesses, Heuristic::One), [0, 1, 2]);
     assert_eq!(with(0.8, OfMaximum, Heuristic::Two), [0]);
 }
@@ -344,7 +347,7 @@ fn candidates_are_tried_by_potential_or_by_rank() {
             sharing: Sharing::Alone,
             ..default()
         };
-        // The only host of b is for the first one that is tried.
+        // The first process that is tried gets the only host of b.
         moves(&world.first_call(config))
     };
     assert_eq!(with(CandidateOrder::Potential), [(1, 3)]);
