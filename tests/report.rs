@@ -1,4 +1,4 @@
-//! The report: one page that needs nothing else, the same from a folder as from the run, and refused where the folder is damaged.
+//! The report: one self-contained page, equal whether made from a folder or from the run, and refused if the folder is damaged.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
@@ -26,7 +26,7 @@ fn done(arguments: &[&str]) {
     assert!(output.status.success(), "{arguments:?}: {errors}");
 }
 
-/// Runs the command, which must end with code 2; what it says.
+/// Runs the command, which must end with code 2, and returns its message.
 fn refused(arguments: &[&str]) -> String {
     let output = migsim(arguments);
     assert_eq!(output.status.code(), Some(2), "{arguments:?}");
@@ -37,14 +37,14 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// Forced moves, so that a small run has some.
+/// Forced moves, because a small run has none otherwise.
 const MOVES: &str = r#"[{ "superstep": 5, "process": 3, "to": "Aquario" }, { "superstep": 9, "process": 3, "to": "Frontal" }]"#;
 const SMALL: &[&str] = &[
     "run", "--app", "lu", "--n", "20", "--procs", "4", "--grid", "2x2", "--policy", "replay",
     "--quiet",
 ];
 
-/// Writes a small run, with what its processes did; the folder.
+/// Makes a small run with the activity of its processes, and returns its folder.
 fn small(scratch: &Path, more: &[&str]) -> PathBuf {
     let moves = scratch.join("moves.json");
     fs::write(&moves, MOVES).unwrap();
@@ -54,7 +54,7 @@ fn small(scratch: &Path, more: &[&str]) -> PathBuf {
     folder
 }
 
-/// What stands in the script element `id`.
+/// Returns the content of the script element `id`.
 fn block<'a>(page: &'a str, id: &str) -> &'a str {
     let (_, rest) = page.split_once(&format!("id=\"{id}\">")).unwrap();
     rest.split_once("</script>").unwrap().0
@@ -115,7 +115,7 @@ impl Arrays {
         }
     }
 
-    /// Which row of bars each superstep of a scenario has.
+    /// Lists the row of bars of each superstep of a scenario.
     fn rows(&self, scenario: usize) -> Vec<usize> {
         let entry = &self.directory[format!("rows/{scenario}")];
         assert_eq!(entry[0], "u32");
@@ -127,7 +127,7 @@ impl Arrays {
     }
 }
 
-/// A place in a list, of a number in JSON or in an array.
+/// Reads an index, from a number in JSON or in an array.
 fn place(value: &Value) -> usize {
     usize::try_from(value.as_u64().unwrap()).unwrap()
 }
@@ -154,7 +154,7 @@ fn the_page_of_a_folder_is_that_of_its_run_to_the_byte() {
         text(&scratch.path().join("again.html")),
     ]);
     assert!(page == fs::read(scratch.path().join("again.html")).unwrap());
-    // Without `--out`, without `--processes`: all the same.
+    // Without `--out` and without `--processes`, the page is the same.
     let alone = scratch.path().join("alone.html");
     let moves = scratch.path().join("moves.json");
     done(
@@ -215,7 +215,7 @@ fn the_page_holds_what_the_tables_say() {
             assert!(found.is_nan());
         }
     }
-    // Scenario ii is i with calls: its bars are those of i, and written once.
+    // Scenario ii is scenario i with calls: its bars are equal, and stored once.
     assert_eq!(arrays.rows(0), arrays.rows(1));
     assert!(compute.len() < 2 * 41 * 4 + 1, "{}", compute.len());
     // p3 is moved twice.
@@ -227,7 +227,7 @@ fn the_page_holds_what_the_tables_say() {
         (cluster(0), cluster(1)),
         ("Aquario".into(), "Frontal".into())
     );
-    // Its image crosses its links, whatever the messages weigh.
+    // Its memory image crosses the links of its hosts, whatever the sizes of messages are.
     let links = facts["link_usage"]["scenarios"][2]["rows"]
         .as_array()
         .unwrap();
@@ -241,7 +241,7 @@ fn the_page_holds_what_the_tables_say() {
         facts["link_usage"]["scenarios"][0]["rows"],
         Value::Array(Vec::new())
     );
-    // Every host is busy for as long as its process computes.
+    // Every host is busy while its process computes.
     let mut busy: BTreeMap<String, f64> = BTreeMap::new();
     let mut rows = csv::Reader::from_path(folder.join("processes.csv")).unwrap();
     for row in rows
@@ -319,7 +319,7 @@ fn the_page_of_the_main_job_stays_below_3_megabytes() {
     assert!((100_000..3_000_000).contains(&length), "{length}");
     let page = fs::read_to_string(&page).unwrap();
     assert!(page.contains("Migration pays: scenario iii takes 53.77 s instead of 60.33 s, a gain of 10.9 %, with 15 calls and 20 migrations"));
-    // Nothing is fetched: no element refers to anything outside, but to places and pictures of its own.
+    // The page fetches nothing: no element refers to an address outside, only to anchors and images inside the page.
     let page = [" href=\"#", " href=\"${cut.toDataURL()}\"", "url(#c"]
         .iter()
         .fold(page, |page, own| page.replace(own, ""));
@@ -446,7 +446,7 @@ fn a_damaged_table_of_processes_is_refused_with_file_and_line() {
         );
     }
     assert!(!folder.join("report.html").exists());
-    // `explain` looks at other files only.
+    // `explain` reads other files only.
     done(&["explain", text(&folder), "--superstep", "5"]);
 }
 
@@ -466,13 +466,13 @@ fn no_file_of_a_folder_makes_the_report_panic_when_it_is_cut_or_changed() {
         let read = |bytes: &[u8]| {
             fs::write(&path, bytes).unwrap();
             let report = migsim::output::Report::read(&migsim::Registry::standard(), &folder);
-            // The page of what could be read is made, too.
+            // The page is also made if the files could be read.
             report.map(|report| drop(report.html())).err()
         };
         let step = (whole.len() / 40).max(1);
         for at in (0..whole.len()).step_by(step) {
             let error = read(&whole[..at]);
-            // Without the newline at its end JSON is complete.
+            // JSON is complete without the newline at its end.
             let is_whole = whole[at..] == *b"\n" && whole[0] == b'{' && file != "calls.jsonl";
             assert!(error.is_some() || is_whole, "{file} {at}");
             for other in [b'9', b'-', b'"', b'\n', 0xff] {
@@ -515,7 +515,7 @@ fn the_page_of_a_sweep_is_its_index() {
         fs::read(&page).unwrap(),
         fs::read(folder.join("index.html")).unwrap()
     );
-    // At half-time the page has what is there, and says so.
+    // At half-time, the page shows the existing rows and says that runs are missing.
     let part = scratch.path().join("part");
     done(&[SWEEP, &["--shard", "1/3", "--out", text(&part)]].concat());
     let output = succeeded(migsim(&["report", text(&part)]));
@@ -523,7 +523,7 @@ fn the_page_of_a_sweep_is_its_index() {
     assert!(said(&output).contains(half_time), "{}", said(&output));
     let page = fs::read_to_string(part.join("report.html")).unwrap();
     assert!(page.contains(half_time) && page.contains("setting 1: alpha=2"));
-    // Before the first run there is a page, too.
+    // Before the first run there is also a page.
     fs::write(part.join("runs.jsonl"), "").unwrap();
     let output = succeeded(migsim(&["report", text(&part)]));
     assert!(said(&output).contains("0 of 3 runs are there"));
@@ -543,7 +543,7 @@ fn what_is_no_run_and_what_cannot_be_written_is_refused() {
     let file = scratch.path().join("no/such/page.html");
     let told = refused(&["report", text(&folder), "-o", text(&file)]);
     assert!(told.contains("cannot write"), "{told}");
-    // Before anything is run.
+    // The error comes before any run.
     let told = refused(&[SMALL, &["--report", text(&file)]].concat());
     assert!(told.contains("cannot write"), "{told}");
     let page = scratch.path().join("page.html");

@@ -1,4 +1,4 @@
-//! `migsim reproduce`: its results are those that are committed, and its facts are complete.
+//! `migsim reproduce`: its results equal the committed ones, and its facts are complete.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -71,7 +71,7 @@ fn every_claim_is_evaluated_and_every_id_is_unique() {
     for paper in PAPERS {
         let facts = Facts::parse(paper.name, paper.facts).unwrap();
         let claims: Vec<&str> = facts.claims.iter().map(|claim| claim.id.as_str()).collect();
-        // A function or comparisons, never both.
+        // Each claim has either a function or comparisons.
         for claim in &facts.claims {
             let functions = paper.claims.iter().filter(|(id, _)| *id == claim.id);
             let ways = functions.count() + usize::from(!claim.compare.is_empty());

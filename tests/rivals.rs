@@ -1,4 +1,4 @@
-//! The study of rivals: its names can be run, and its advice names policies that run.
+//! The study of rivals: its names can be run, and its advice names policies that take part.
 
 use migsim::Registry;
 use migsim::experiment::{Experiment, Layers, Limits};
@@ -37,7 +37,7 @@ fn every_policy_trigger_and_reading_of_the_study_loads() {
     let neutral = loaded(&plain("migbsp".into()));
     for reading in &all {
         let experiment = loaded(reading);
-        // A reading that sets what is neutral anyway would be the same row twice.
+        // A reading that sets only neutral values would give the same row twice.
         let is_other = experiment.resolved["policy"] != neutral.resolved["policy"];
         assert!(is_other, "{}", reading.name);
     }

@@ -1,4 +1,4 @@
-//! A platform and its export for `SimGrid` are one machine: the same tables, times and decisions.
+//! A platform and its export for `SimGrid` are the same platform: they have the same tables, times and decisions.
 
 use std::fs;
 
@@ -19,7 +19,7 @@ const BANDWIDTHS: [&str; 5] = ["10 Mbps", "100 Mbps", "333 Mbps", "500 Mbps", "1
 const LATENCIES: [&str; 5] = ["1 us", "50 us", "100 us", "333 us", "2 ms"];
 const SPEEDS: [&str; 4] = ["0.6 GHz", "1 GHz", "1.7 GHz", "3.8 GHz"];
 
-/// One of these texts.
+/// Draws one of these texts.
 fn any_of<const N: usize>(texts: [&'static str; N]) -> impl Strategy<Value = &'static str> {
     prop::sample::select(texts.to_vec())
 }
@@ -35,7 +35,7 @@ prop_compose! {
 }
 
 prop_compose! {
-    /// Equal hosts: a cluster, or a group of one.
+    /// Draws equal hosts: a cluster, or a group of one host.
     fn any_hosts()(
         hosts in 1_u32..5,
         speed in any_of(SPEEDS),
@@ -73,7 +73,7 @@ prop_compose! {
 }
 
 prop_compose! {
-    /// Up to five clusters at three routers in a row, or in a ring.
+    /// Draws up to five clusters at three routers in a row, or in a ring.
     fn any_platform()(
         mut clusters in prop::collection::vec(any_cluster(), 1..6),
         links in prop::collection::vec(any_link(true), 3),
@@ -95,7 +95,7 @@ prop_compose! {
     }
 }
 
-/// A run on the platform in this file; the reason if it is refused, without the name of the file.
+/// Runs the platform in this file; returns the reason of a refusal, without the name of the file.
 fn results(platform: &str, policy: &str, network: &str) -> Result<Results, String> {
     let settings = [
         ("platform", json!(platform)),
@@ -124,7 +124,7 @@ fn check(platform: &Value) {
     fs::write(&theirs, &export.xml).expect("a file");
     let again = open_within(&theirs, Limits::default()).expect("the export");
     assert_eq!(again.notes, [""; 0]);
-    // Only zones leave open what their clusters are: whether those of the names are good is not judged.
+    // Only zones leave their clusters open, so clusters from names are not judged.
     let table = |loaded| platform_sheet(loaded, true, usize::MAX).render(Form::Table);
     assert_eq!(table(&loaded), table(&again), "{platform}");
     for (policy, network) in [

@@ -1,5 +1,5 @@
-//! What input files name is data wherever it is written: nasty names go through every writer, and strict readers of other people look at
-//! what comes out. Folders that somebody else has made lead no reader elsewhere.
+//! Names from input files are data wherever they are written: hostile names go through every writer, and strict parsers of other projects
+//! check the output. Folders from another source lead no reader to files outside.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
@@ -15,12 +15,12 @@ use serde_json::{Value, json};
 use crate::support::{migsim, migsim_in, read, said, succeeded};
 use crate::sweeps::{SBATCH, programs};
 
-/// A name that means something to HTML, SVG, spreadsheets, Markdown, JSON, shells, templates and file systems.
+/// A name with a meaning in HTML, SVG, spreadsheets, Markdown, JSON, shells, templates and file systems.
 const NASTY: &str = r#"=1+1|<script>alert(1)</script>&"'`touch${IFS}pwned`$(touch${IFS}pwned);{{facts}}\%n[x](y)*/./x]]>"#;
-/// One that means nothing to anybody.
+/// A name without a special meaning.
 const PLAIN: &str = "plain";
 
-/// Writes a platform of two clusters, the second much faster, whose names begin with `name`; its file.
+/// Writes a platform of two clusters, the second much faster, whose names begin with `name`; returns its file.
 fn platform(folder: &Path, name: &str) -> PathBuf {
     let cluster = |end: &str, speed: &str| {
         json!({
@@ -60,7 +60,7 @@ const SETTINGS: [&str; 12] = [
     "0.5",
 ];
 
-/// Nothing that steers a terminal.
+/// Asserts that an output has no terminal control characters.
 fn assert_harmless(output: &Output) {
     for text in [&output.stdout, &output.stderr] {
         let text = String::from_utf8(text.clone()).unwrap();
@@ -69,7 +69,7 @@ fn assert_harmless(output: &Output) {
     }
 }
 
-/// No cell that a spreadsheet computes; the texts, without their guards.
+/// Asserts that a spreadsheet would compute no cell, and returns the texts without their guards.
 fn texts_of_csv(text: &str) -> BTreeSet<String> {
     let mut table = csv::ReaderBuilder::new()
         .has_headers(false)
@@ -93,7 +93,7 @@ fn texts_of_csv(text: &str) -> BTreeSet<String> {
 /// The elements of a drawing with the names of their attributes.
 type Shape = Vec<(String, Vec<String>)>;
 
-/// The shape of a drawing, to which no text may add.
+/// Returns the shape of a drawing, which must not depend on texts.
 fn shape(svg: &str) -> Shape {
     let document = Document::parse(svg).unwrap();
     let of = |node: roxmltree::Node<'_, '_>| {
@@ -107,7 +107,7 @@ fn shape(svg: &str) -> Shape {
         .collect()
 }
 
-/// The same of all drawings in a page; and how many marks the page has, outside of what scripts say.
+/// Returns the shapes of all drawings in a page, and the number of tags of the page outside scripts.
 fn shape_of_page(page: &str) -> (usize, Vec<Shape>) {
     let drawings = page.split("<svg").skip(1).map(|rest| {
         let (svg, _) = rest.split_once("</svg>").unwrap();
@@ -172,7 +172,7 @@ fn a_run_folder_holds_nasty_names_as_data() {
     }
     let trace: Value = serde_json::from_str(&read(&nasty, "trace-iii.perfetto.json")).unwrap();
     assert!(trace.to_string().contains("script"));
-    // Paje: as many fields a line as with plain names, quotes in pairs.
+    // A Paje line has as many fields as with plain names, and quotes come in pairs.
     for (line, other) in read(&nasty, "trace-iii.paje")
         .lines()
         .zip(read(&plain, "trace-iii.paje").lines())
@@ -185,7 +185,7 @@ fn a_run_folder_holds_nasty_names_as_data() {
         let outside = |line: &str| line.split('"').step_by(2).collect::<Vec<_>>().join("\"");
         assert_eq!(outside(line), outside(other));
     }
-    // The page: the same elements, and the same when it is read from the folder, guards taken off.
+    // The page has the same elements, and stays the same when it is read from the folder, without guards.
     let (page, other) = (read(&nasty, "report.html"), read(&plain, "report.html"));
     assert_eq!(shape_of_page(&page), shape_of_page(&other));
     let (_, facts) = page.split_once("id=\"facts\">").unwrap();
@@ -245,7 +245,7 @@ fn nasty_names_are_shown_as_they_are_in_every_format() {
     let (json, _) = show(NASTY, "json");
     let json: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["clusters"][0]["cluster"], format!("{NASTY}a"));
-    // Markdown: no mark is live, and a row has as many cells as with plain names.
+    // No Markdown markup is active, and a row has as many cells as with plain names.
     let cells = |name: &str| {
         let (text, _) = show(name, "markdown");
         let plain = ["\\|", "\\<", "\\[", "\\`", "\\*"]
@@ -295,7 +295,7 @@ fn exports_to_simgrid_stay_in_their_folder_and_read_back() {
         ..ParsingOptions::default()
     };
     Document::parse_with_options(&text, options).unwrap();
-    // Read by ourselves, and written once more: the same.
+    // The file reads back, and is written again as the same.
     let again = folder.join("again.xml");
     export(&xml, &again);
     assert!(text.contains("&lt;script>"), "{text}");
@@ -331,7 +331,7 @@ fn a_sweep_holds_nasty_file_names_as_data() {
         assert!(texts.contains(&format!("{name}1")), "{file}: {texts:?}");
         assert_eq!(texts.len(), texts_of_csv(&read(&plain, file)).len());
     }
-    // Long names leave less room for ticks: as many texts and lines as others a figure need not have, but of the same kinds.
+    // Long names leave less room for ticks, so that a figure may have fewer texts and lines, but of the same kinds.
     let kinds = |folder: &Path| BTreeSet::from_iter(shape(&read(folder, "lines.svg")));
     assert_eq!(kinds(&nasty), kinds(&plain));
     let marks = |folder: &Path| {
@@ -373,7 +373,7 @@ fn shells_get_nasty_names_as_words() {
         "--platform",
         file.to_str().unwrap(),
     ];
-    // Slurm: the fake one runs the script and leaves out a task the first time.
+    // The fake Slurm runs the script, and leaves out a task the first time.
     let submit = || {
         let more = [
             "--alpha",
@@ -400,7 +400,7 @@ fn shells_get_nasty_names_as_words() {
         "{}",
         said(&checked)
     );
-    // The command that `tune` prints.
+    // The command that `tune` prints is safe, too.
     let tuned = [
         "--alpha", "2,4", "--budget", "8", "--fresh", "5..6", "--seeds", "1..2",
     ];
@@ -440,7 +440,7 @@ fn an_application_that_does_not_exist_is_no_part_of_a_path() {
     );
 }
 
-/// A run folder and the folder of a sweep.
+/// Makes a run folder and the folder of a sweep.
 fn folders(scratch: &Path) -> [PathBuf; 2] {
     let [run, sweep] = ["run", "sweep"].map(|name| scratch.join(name));
     let out = |folder: &PathBuf| folder.to_str().unwrap().to_owned();
@@ -496,7 +496,7 @@ fn links_in_a_folder_lead_no_reader_out_of_it() {
         fs::remove_file(&file).unwrap();
         fs::rename(&outside, &file).unwrap();
     }
-    // What is written goes nowhere else, either: neither the page nor its draft, nor rows.
+    // Output is not written outside the folder either: neither the page nor its draft, nor rows.
     fs::write(&outside, "mine").unwrap();
     for folder in [&run, &sweep] {
         for name in ["report.html", ".report.html.tmp"] {

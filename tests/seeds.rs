@@ -8,10 +8,10 @@ use serde_json::Value;
 
 use crate::support::{migsim_in, read, said, succeeded};
 
-/// An application that is drawn, and nothing else.
+/// An application that is drawn at random, without other random choices.
 const DRAWN: &str = "--platform ufrgs --app synthetic --procs 12 --set workload.spread=0.5 --set workload.supersteps=6";
 
-/// Runs a command in a folder; what it printed, and what it said.
+/// Runs a command in a folder; returns its output and its messages.
 fn asked(folder: &Path, words: &str) -> (String, String) {
     let words: Vec<&str> = words.split_whitespace().collect();
     let output = succeeded(migsim_in(folder, &words));
@@ -19,13 +19,13 @@ fn asked(folder: &Path, words: &str) -> (String, String) {
     (String::from_utf8(output.stdout).unwrap(), said)
 }
 
-/// The lines about seeds.
+/// Returns the lines about seeds.
 fn of_seeds(said: &str) -> Vec<String> {
     let lines = said.lines().filter(|line| line.contains("seed"));
     lines.map(str::to_owned).collect()
 }
 
-/// The makespans of the scenarios of a run, with all their digits \[s\].
+/// Returns the makespans of the scenarios of a run, with all their digits \[s\].
 fn makespans(folder: &Path, flags: &str) -> Vec<f64> {
     let (text, _) = asked(folder, &format!("run {flags} --json --quiet"));
     let summary: Value = serde_json::from_str(&text).unwrap();
@@ -36,7 +36,7 @@ fn makespans(folder: &Path, flags: &str) -> Vec<f64> {
         .collect()
 }
 
-/// The makespans of scenarios i and iii in each row of a table of runs \[s\].
+/// Returns the makespans of scenarios i and iii in each row of a table of runs \[s\].
 fn rows(folder: &Path, file: &str) -> Vec<Vec<f64>> {
     let text = read(folder, file);
     let mut table = csv::Reader::from_reader(text.as_bytes());
@@ -69,7 +69,7 @@ fn runs_with_a_seed_are_the_rows_of_a_sweep_and_of_a_comparison() {
     let compare = "compare --policies migbsp,never --seeds 1..3";
     asked(folder, &format!("{compare} {DRAWN} --quiet --out compared"));
     assert_eq!(rows(folder, "compared/runs.csv")[..3], single);
-    // Without a seed it is seed 1.
+    // Without a seed, seed 1 is used.
     assert_eq!(
         makespans(folder, &format!("{DRAWN} --scenario i,iii")),
         single[0]
@@ -119,7 +119,7 @@ fn a_seed_of_the_application_that_was_given_stays() {
         folder,
         &format!("sweep {by_flag} --alpha 2,4 --seeds 1..3 --quiet --out fixed"),
     );
-    // One row a setting: seeds change nothing.
+    // There is one row per setting, because seeds change nothing.
     assert_eq!(rows(folder, "fixed/runs.csv").len(), 2);
     let (_, said) = asked(folder, &format!("run {by_flag} --seed 2"));
     let note = "note: seed 2 changes nothing: only the application is drawn at random, and it has a seed of its own (`workload.seed`)";
@@ -134,7 +134,7 @@ fn a_saved_run_is_run_again_with_its_seed_or_as_a_whole_with_another() {
     let of_seed = |seed| makespans(folder, &format!("{DRAWN} --seed {seed}"));
     assert_eq!(makespans(folder, "saved/run.json"), of_seed(2));
     assert_eq!(makespans(folder, "saved/run.json --seed 3"), of_seed(3));
-    // Two runs that differ in their seed alone are one policy with two seeds.
+    // Two runs that differ only in their seed are one policy with two seeds.
     asked(folder, &format!("run {DRAWN} --seed 3 --quiet --out other"));
     let (text, _) = asked(folder, "compare saved other --json");
     let found: Value = serde_json::from_str(&text).unwrap();

@@ -18,7 +18,7 @@ const LONGEST_FILE: usize = 800;
 /// Maximum length of a test module inside the file that it tests \[lines\].
 const LONGEST_TESTS: usize = 150;
 
-/// Name and lines of each function in a source text.
+/// Lists the name and the number of lines of each function in a source text.
 fn functions(source: &str) -> Vec<(String, usize)> {
     let tokens = tokens(source);
     let mut found = Vec::new();
@@ -41,7 +41,7 @@ fn functions(source: &str) -> Vec<(String, usize)> {
     found
 }
 
-/// Name and lines of each module in a source text that is compiled for tests alone and has its body there.
+/// Lists the name and the number of lines of each test module with its body in a source text.
 fn test_modules(source: &str) -> Vec<(String, usize)> {
     let tokens = tokens(source);
     let mut found = Vec::new();

@@ -1,13 +1,13 @@
 //! A slow, obvious simulator of executions and flows: the twin of the engine.
 //!
-//! At every date it computes all rates afresh from the state of the platform at that date, and steps to the next date at which
-//! anything changes. No queue, no components, no lazy updates; it shares no code with the engine.
+//! At the time of every event, it computes all rates from scratch from the state of the platform, and steps to the next time at which
+//! anything changes. It has no queue, no components and no lazy updates, and shares no code with the engine.
 
 use migsim::engine::NetworkModel;
 use migsim::platform::{Platform, Profile};
 use migsim::units::{HostId, LinkId};
 
-/// What is started.
+/// An activity to start.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Activity {
     /// Instructions on a host.
@@ -19,14 +19,14 @@ pub(crate) enum Activity {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum State {
     Announced,
-    /// In the latency of its route, until a date.
+    /// In the latency of its route, until a time.
     Delayed(f64),
-    /// What is left, and the narrowest link of the route when it started.
+    /// The remaining amount, and the lowest bandwidth of the route when the activity started.
     Active(f64, f64),
     Ended(f64),
 }
 
-/// The value of a profile at a date; `None` before its first step.
+/// Returns the value of a profile at a time; `None` before its first step.
 fn value_at(profile: Option<&Profile>, date: f64) -> Option<f64> {
     let steps = (0..).map_while(|index| profile?.step(index));
     steps
@@ -35,7 +35,7 @@ fn value_at(profile: Option<&Profile>, date: f64) -> Option<f64> {
         .map(|step| step.1)
 }
 
-/// The first step of a profile after a date.
+/// Returns the time of the first step of a profile after `date`.
 fn change_after(profile: Option<&Profile>, date: f64) -> f64 {
     let mut steps = (0..).map_while(|index| profile?.step(index));
     steps
@@ -43,7 +43,7 @@ fn change_after(profile: Option<&Profile>, date: f64) -> f64 {
         .map_or(f64::INFINITY, |step| step.0)
 }
 
-/// A platform at one date.
+/// A platform at one time.
 struct Moment<'a> {
     platform: &'a Platform,
     model: &'a NetworkModel,
@@ -67,7 +67,7 @@ impl Moment<'_> {
             .map_or_else(|| route.links().map(of).sum(), migsim::units::Seconds::get)
     }
 
-    /// The narrowest link of a route; no bound if one is down.
+    /// Returns the lowest bandwidth of a route; no bound if a link is down.
     fn narrowest(&self, from: HostId, to: HostId) -> f64 {
         let route = self.platform.route(from, to).expect("a route");
         let narrowest = route
@@ -81,7 +81,7 @@ impl Moment<'_> {
         }
     }
 
-    /// What a flow takes of each link per unit of its rate.
+    /// Lists the share of a flow's rate that it uses of each link.
     fn uses(&self, from: HostId, to: HostId) -> Vec<f64> {
         let mut uses = vec![0.0; self.platform.links.len()];
         for link in self.platform.route(from, to).expect("a route").links() {
@@ -95,7 +95,7 @@ impl Moment<'_> {
         uses
     }
 
-    /// The weight of a flow and the bound of its window.
+    /// Computes the weight of a flow and the bound of its window.
     fn weight_and_window(&self, from: HostId, to: HostId) -> (f64, f64) {
         let latency = self.latency(from, to);
         if latency == 0.0 {
@@ -115,7 +115,7 @@ impl Moment<'_> {
         (latency + per_byte, window)
     }
 
-    /// The rates of executions and flows in progress: 0 for everything else.
+    /// Computes the rates of executions and flows in progress; all other activities have the rate 0.
     fn rates(&self, activities: &[(f64, Activity)], states: &[State]) -> Vec<f64> {
         let mut rates = vec![0.0; states.len()];
         let mut flows = Vec::new();
@@ -170,8 +170,9 @@ impl Moment<'_> {
     }
 }
 
-/// Weighted max-min: raises x, the rate of every flow times its weight, until a flow meets its bound or a link is full; what is
-/// met stays, the others go on. A flow: its index, what it takes of each link, its weight, its bound.
+/// Computes weighted max-min fair shares: raises x, the rate of every flow times its weight, until a flow reaches its bound or a link is
+/// saturated. The flows concerned are fixed, and the others rise further. A flow has an index, its use of each link, its weight and its
+/// bound.
 fn fair(capacities: &[f64], flows: &[(usize, Vec<f64>, f64, f64)]) -> Vec<f64> {
     let mut rates: Vec<Option<f64>> = vec![None; flows.len()];
     while rates.contains(&None) {
@@ -191,7 +192,7 @@ fn fair(capacities: &[f64], flows: &[(usize, Vec<f64>, f64, f64)]) -> Vec<f64> {
             }
         };
         let rising: Vec<usize> = (0..flows.len()).filter(|&flow| is_rising(flow)).collect();
-        // The first limit that a flow meets: its bound, or one of its links.
+        // Find the first limit of a flow: its bound, or one of its links.
         let limit = |flow: usize| {
             let (_, uses, weight, bound) = &flows[flow];
             let links = (0..capacities.len()).filter(|&link| uses[link] > 0.0);
@@ -207,10 +208,10 @@ fn fair(capacities: &[f64], flows: &[(usize, Vec<f64>, f64, f64)]) -> Vec<f64> {
     rates.into_iter().flatten().collect()
 }
 
-/// Ends this near (relative to the date) happen together.
+/// Relative tolerance within which ends are simultaneous.
 const TOGETHER: f64 = 1.0 + 1e-13;
 
-/// The end of each activity, which starts at the date beside it [s].
+/// Computes the end of each activity, which starts at the time beside it [s].
 pub(crate) fn ends(
     platform: &Platform,
     model: &NetworkModel,
@@ -224,7 +225,7 @@ pub(crate) fn ends(
             model,
             date,
         };
-        // What begins or passes its latency now.
+        // Some activities begin now, or pass their latency.
         for (state, &(start, activity)) in states.iter_mut().zip(activities) {
             if *state == State::Announced && start <= date {
                 *state = match activity {
@@ -235,7 +236,7 @@ pub(crate) fn ends(
                     Activity::Flow { from, to, size } => {
                         let delay = model.latency_factor * moment.latency(from, to);
                         if delay > 0.0 {
-                            // Its narrowest link is that of its start.
+                            // The lowest bandwidth is that at the start of the flow.
                             State::Delayed(date + delay)
                         } else {
                             State::Active(size, moment.narrowest(from, to))

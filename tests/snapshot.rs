@@ -1,4 +1,4 @@
-//! A barrier that is written to a file: strategies decide about it as they did in the run.
+//! A barrier that is written to a file: strategies make the same decision for it as in the run.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use migsim::Registry;
 use serde_json::Value;
 
-/// What a command prints.
+/// Returns the output of a command.
 fn printed(arguments: &[&str]) -> Value {
     let (mut out, mut errors) = (Vec::new(), Vec::new());
     let line = [&["migsim"], arguments].concat();
@@ -35,7 +35,7 @@ fn strategies_decide_about_a_snapshot_as_they_did_in_the_run() {
         assert_eq!(call["superstep"], 20);
         let moved = call["migrations"].as_array().unwrap().len();
         assert!(moved > 0, "{strategy}");
-        // Between cores of one host nobody moves in a run; these hosts have one core each.
+        // In a run, no process moves between cores of one host; these hosts have one core each.
         assert_eq!(told["policies"][0]["moves"], moved, "{strategy}");
     }
 }
@@ -66,7 +66,7 @@ fn migbsp_is_asked_in_the_run_and_hosts_keep_their_names() {
         let one = moved.iter().find(is_it).unwrap();
         assert_eq!(one["to"], migration["to_host"], "{migration}");
     }
-    // All are asked without a name, MigBSP among them.
+    // Without a name, all policies are asked, including MigBSP.
     let all = printed(&["decide", file, "--json"]);
     let names = all["policies"].as_array().unwrap();
     assert!(names.iter().any(|one| one["policy"] == "migbsp"));

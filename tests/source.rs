@@ -1,16 +1,17 @@
-//! Rust source as tokens: enough of the language to find functions, modules and paths, without comments, texts and tests.
+//! Rust source as tokens: a part of the language that is sufficient to find functions, modules and paths, without comments, texts and
+//! tests.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A word or a sign of a source file, and the line where it stands (from 1).
+/// A word or a sign of a source file, and its line (from 1).
 #[derive(Debug)]
 pub(crate) struct Token {
     pub(crate) text: String,
     pub(crate) line: usize,
 }
 
-/// All Rust files of the program: those of the root package and of the crates.
+/// Lists all Rust files of the program: those of the root package and of the crates.
 pub(crate) fn all_files() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut folders: Vec<_> = fs::read_dir(root.join("crates"))
@@ -22,7 +23,7 @@ pub(crate) fn all_files() -> Vec<PathBuf> {
     folders.iter().flat_map(|folder| files(folder)).collect()
 }
 
-/// All Rust files below `folder`, in the order of their names.
+/// Lists all Rust files below `folder`, in the order of their names.
 pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut entries: Vec<_> = fs::read_dir(folder)
@@ -40,7 +41,8 @@ pub(crate) fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The tokens of `source`: names, numbers, `::`, and every other sign by itself; no comments, texts, characters or lifetimes.
+/// Splits `source` into tokens: names, numbers, `::`, and every other sign separately. Comments, texts, characters and lifetimes are left
+/// out.
 pub(crate) fn tokens(source: &str) -> Vec<Token> {
     let text = source.as_bytes();
     let mut tokens = Vec::new();
@@ -64,7 +66,7 @@ pub(crate) fn tokens(source: &str) -> Vec<Token> {
     tokens
 }
 
-/// The bytes of the first token, comment, text or space of `text`.
+/// Returns the number of bytes of the first token, comment, text or space of `text`.
 fn length(text: &[u8]) -> usize {
     let until = |mark: &[u8], from: usize| {
         text[from..]
@@ -100,12 +102,12 @@ fn length(text: &[u8]) -> usize {
     }
 }
 
-/// Whether `byte` may stand in a name or a number.
+/// Whether `byte` may occur in a name or a number.
 fn is_name(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// The bytes of the text in quotes at the start of `text`.
+/// Returns the number of bytes of the text in quotes at the start of `text`.
 fn quoted(text: &[u8]) -> usize {
     let mut at = 1;
     while text[at] != b'"' {
@@ -114,7 +116,7 @@ fn quoted(text: &[u8]) -> usize {
     at + 1
 }
 
-/// The bytes of the raw text (`r#"..."#`) at the start of `text`, if it is one.
+/// Returns the number of bytes of the raw text (`r#"..."#`) at the start of `text`, if there is one.
 fn raw(text: &[u8]) -> Option<usize> {
     let start = text.iter().position(|byte| *byte == b'r')? + 1;
     let marks = text[start..]
@@ -130,7 +132,7 @@ fn raw(text: &[u8]) -> Option<usize> {
         .map(|found| from + found + end.len())
 }
 
-/// `tokens` without the items that are compiled for tests alone.
+/// Returns `tokens` without the items that are compiled only for tests.
 pub(crate) fn without_tests(tokens: &[Token]) -> Vec<Token> {
     let mut kept = Vec::new();
     let mut at = 0;
@@ -172,7 +174,7 @@ pub(crate) fn starts(tokens: &[Token], words: &[&str]) -> bool {
             .all(|(token, word)| token.text == *word)
 }
 
-/// The place after the bracket that closes the one at `open`.
+/// Returns the index after the bracket that closes the one at `open`.
 pub(crate) fn after_group(tokens: &[Token], open: usize) -> usize {
     let mut depth = 0;
     for (at, token) in tokens.iter().enumerate().skip(open) {

@@ -1,4 +1,4 @@
-//! Where processes start by default: the rules measured on drawn machines, and what a run and a comparison say of other starts.
+//! The default start of processes: the rules measured on drawn platforms, and the output of runs and comparisons about other starts.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
@@ -13,17 +13,17 @@ use serde_json::{Value, json};
 
 use crate::support::{migsim, migsim_in, succeeded};
 
-/// One of some values.
+/// Draws one of some values.
 fn one_of<T: Copy>(random: &mut Stream, values: &[T]) -> T {
     values[random.below(values.len())]
 }
 
-/// A number between two powers of ten, uniform in its logarithm.
+/// Draws a number between two powers of ten, uniform in its logarithm.
 fn between(random: &mut Stream, low: f64, high: f64) -> f64 {
     10_f64.powf(low + (high - low) * random.unit())
 }
 
-/// A machine of 1 to 4 clusters round one router, and a synthetic application with up to 1.5 processes a core, 128 at most.
+/// Draws a platform of 1 to 4 clusters around one router, and a synthetic application with up to 1.5 processes per core, and at most 128.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -73,7 +73,7 @@ fn drawn(random: &mut Stream) -> (Value, Value) {
     (platform, workload)
 }
 
-/// Scenario i of `count` drawn cases: of each rule its makespan over that of the best rule, case by case.
+/// Simulates scenario i of `count` drawn cases; returns for each rule its makespan over that of the best rule, case by case.
 fn ratios(seed: u64, count: usize, folder: &Path) -> Vec<(&'static str, Vec<f64>)> {
     let mut random = Stream::named(seed, Purpose::Sweep, "drawn machines");
     let mut all: Vec<(&'static str, Vec<f64>)> = Vec::new();
@@ -102,7 +102,7 @@ fn ratios(seed: u64, count: usize, folder: &Path) -> Vec<(&'static str, Vec<f64>
     all
 }
 
-/// The table of the guide: geometric mean and worst ratio to the best rule, and in how many cases the rule is the best.
+/// Makes the table of the guide: geometric mean and worst ratio to the best rule, and the number of cases in which the rule is the best.
 fn table(ratios: &[(&'static str, Vec<f64>)]) -> String {
     let mut text =
         String::from("| mapping | mean ratio to the best | worst | best in |\n|---|---|---|---|\n");
@@ -118,7 +118,7 @@ fn table(ratios: &[(&'static str, Vec<f64>)]) -> String {
     text
 }
 
-/// The geometric mean.
+/// Computes the geometric mean.
 fn mean(ratios: &[f64]) -> f64 {
     let sum: f64 = ratios.iter().map(|ratio| ratio.ln()).sum();
     (sum / ratios.len() as f64).exp()
@@ -127,7 +127,7 @@ fn mean(ratios: &[f64]) -> f64 {
 #[test]
 fn the_default_start_is_the_best_rule_on_50_machines_that_did_not_choose_it() {
     let scratch = tempfile::tempdir().unwrap();
-    // Seed 1 chose the rule, seed 2 judges the choice.
+    // The rule was chosen with seed 1; seed 2 tests the choice.
     for seed in [1, 2] {
         let ratios = ratios(seed, 50, scratch.path());
         assert_eq!(ratios[0].0, "fast-first"); // the start of the run comes first
@@ -182,7 +182,7 @@ fn heat(folder: &Path) {
     fs::write(folder.join("messages.csv"), messages).unwrap();
 }
 
-/// The application of the heat stencil on the three sites.
+/// Arguments for the heat stencil on the three sites.
 const HEAT: [&str; 10] = [
     "--platform",
     "coc.json",
@@ -196,7 +196,7 @@ const HEAT: [&str; 10] = [
     "workload.memory=16 MB",
 ];
 
-/// What a command prints in a folder.
+/// Returns the output of a command in a folder.
 fn printed(folder: &Path, line: &[&str]) -> String {
     let output = succeeded(migsim_in(folder, line));
     String::from_utf8(output.stdout).unwrap()
@@ -209,7 +209,7 @@ fn a_gain_over_a_poor_start_is_shown_beside_the_best_start() {
     let poor = [&["run"], &HEAT[..], &["--mapping", "contiguous"]].concat();
     let out = [&poor[..], &["--out", "run"]].concat();
     let table = printed(scratch.path(), &out);
-    // Slow hosts compute longest: 60 x 0.2 x 2.525 / 0.9 = 33.7 s; with 20 cores of 2.6 GHz it is 11.7 s.
+    // Slow hosts compute longest: 60 x 0.2 x 2.525 / 0.9 = 33.7 s. With 20 cores of 2.6 GHz it is 11.7 s.
     assert!(table.contains("gain     33.5 %"), "{table}");
     let line = "best static start: by-core 11.68 s; scenario iii takes 2.0 times as long\n";
     assert!(table.contains(line), "{table}");
@@ -222,7 +222,7 @@ fn a_gain_over_a_poor_start_is_shown_beside_the_best_start() {
         serde_json::from_str(&printed(scratch.path(), &[&poor[..], &["--json"]].concat())).unwrap();
     let starts = summary["static_starts"].as_array().unwrap();
     assert_eq!(starts.len(), 5);
-    // The start of the run is scenario i itself.
+    // The makespan from the start of the run is scenario i itself.
     assert_eq!(starts[0]["rule"], "contiguous");
     assert_eq!(
         starts[0]["makespan_s"],
@@ -232,7 +232,7 @@ fn a_gain_over_a_poor_start_is_shown_beside_the_best_start() {
     let ratio = iii["makespan_s"].as_f64().unwrap() / best["makespan_s"].as_f64().unwrap();
     let gain = best["gain_percent"].as_f64().unwrap();
     assert!((gain - 100.0 * (1.0 - ratio)).abs() < 1e-9);
-    // Each start is what `--mapping` with its rule gives.
+    // Each start is the one that `--mapping` makes with its rule.
     for start in starts {
         let rule = start["rule"].as_str().unwrap();
         let line = [
@@ -280,7 +280,7 @@ fn a_comparison_has_the_best_start_as_a_row_and_in_its_verdict() {
         &[&line[..], &["--no-static-starts"]].concat(),
     );
     assert!(!off.contains("never from"), "{off}");
-    // Two folders say the same.
+    // The comparison of two folders gives the same.
     for policy in ["never", "migbsp"] {
         let run = [
             "--policy",
@@ -311,7 +311,7 @@ fn the_machines_of_the_papers_keep_their_start_and_are_compared_with_no_other() 
     }
 }
 
-/// Two clusters of two hosts, and a ring of 8 processes; the load changes sides with every second superstep.
+/// Makes two clusters of two hosts, and a ring of 8 processes; the load changes sides at every second superstep.
 fn swinging(folder: &Path) {
     let cluster = |name: &str| json!({ "name": name, "hosts": 2, "speed": "1 GHz", "router": "R", "link": { "bandwidth": "1 Gbps", "latency": "10 us" } });
     let platform = json!({ "schema": "migsim-platform-1", "name": "two", "clusters": [cluster("a"), cluster("b")], "routers": ["R"] });
@@ -358,7 +358,7 @@ fn moves_straight_back_are_counted() {
     let counted =
         "10 of 19 moves go straight back to the host that the process left at its move before\n";
     assert!(table.contains(counted), "{table}");
-    // Counted once more, in the table of migrations.
+    // Count the moves again, in the table of migrations.
     let text = fs::read_to_string(scratch.path().join("run/migrations.csv")).unwrap();
     let rows: Vec<Vec<&str>> = text.lines().map(|row| row.split(',').collect()).collect();
     let column = |name: &str| rows[0].iter().position(|one| *one == name).unwrap();

@@ -1,4 +1,4 @@
-//! Comparisons claim no more than they may: simulated levels, and the traps of tables that were believed.
+//! Comparisons claim no more than they may: simulated levels, and three tables that once led to wrong conclusions.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
@@ -14,12 +14,12 @@ use serde_json::json;
 
 use crate::support::draws;
 
-/// A normal number (Box and Muller 1958).
+/// Draws a normally distributed number (Box and Muller 1958).
 fn normal(stream: &mut Stream) -> f64 {
     (-2.0 * stream.unit().ln()).sqrt() * (std::f64::consts::TAU * stream.unit()).cos()
 }
 
-/// Makespans of policies by seed \[s\]: a seed makes all of them longer or shorter, and each has a deviation of its own.
+/// Draws makespans of policies by seed \[s\]: a seed makes all of them longer or shorter, and each policy has its own deviation.
 fn drawn(means: &[f64], deviations: &[f64], seeds: usize, stream: &mut Stream) -> Vec<Vec<f64>> {
     let common: Vec<f64> = (0..seeds).map(|_| 20.0 * normal(stream)).collect();
     let policies = means.iter().zip(deviations);
@@ -37,11 +37,11 @@ fn ranks(times: &[Vec<f64>]) -> Vec<usize> {
         indifference: Indifference::default(),
     };
     let times: Vec<&[f64]> = times.iter().map(Vec::as_slice).collect();
-    // Without a margin, which only makes false statements rarer.
+    // There is no margin, because a margin makes false statements rarer.
     basis.faster(&times, 0.0)
 }
 
-/// The rule of most tables: the 95 % interval of the difference to the least mean, whatever the number of policies.
+/// The rule of most tables: the 95 % interval of the difference from the lowest mean, for any number of policies.
 fn uncorrected(times: &[Vec<f64>]) -> bool {
     let mean = |times: &Vec<f64>| Sample::of(times).unwrap().mean;
     let best = times.iter().min_by(|a, b| mean(a).total_cmp(&mean(b)));
@@ -52,7 +52,7 @@ fn uncorrected(times: &[Vec<f64>]) -> bool {
     })
 }
 
-/// The largest count of events with a probability of 5 %, exceeded by chance in one of a thousand such tests.
+/// Returns the maximum count of events with a probability of 5 %; chance exceeds it in one of a thousand such tests.
 fn at_most(tables: u64) -> f64 {
     let tables = tables as f64;
     0.05 * tables + 3.1 * (0.05 * 0.95 * tables).sqrt()
@@ -65,7 +65,7 @@ fn among_equal_policies_somebody_is_slower_in_at_most_5_percent_of_tables() {
         for seeds in [2, 3, 5, 10, 20] {
             let mut stream = Stream::new(1000 * policies as u64 + seeds as u64, Purpose::Work);
             let means = vec![100.0; policies];
-            // Equal deviations, and deviations that differ by a factor of ten.
+            // The deviations are equal, or differ by a factor of ten.
             let unlike: Vec<f64> = (0..policies).map(|one| [1.0, 10.0][one % 2]).collect();
             for deviations in [vec![3.0; policies], unlike] {
                 let (mut false_ones, mut naive) = (0, 0);
@@ -76,7 +76,7 @@ fn among_equal_policies_somebody_is_slower_in_at_most_5_percent_of_tables() {
                 }
                 let case = format!("{policies} policies, {seeds} seeds, {tables} tables");
                 assert!(false_ones as f64 <= at_most(tables), "{case}: {false_ones}");
-                // The same count convicts the uncorrected rule.
+                // With the same limit, the uncorrected rule fails.
                 if policies >= 5 {
                     assert!(naive as f64 > at_most(tables), "{case}: {naive}");
                 }
@@ -90,7 +90,7 @@ fn the_best_of_unlike_policies_is_called_slower_in_at_most_5_percent_of_tables()
     let tables = draws(200, 5000);
     let mut stream = Stream::new(1, Purpose::Work);
     let (mut false_ones, mut found) = (0, 0);
-    // Three best ones, three a little slower, two far behind: 50 s at a deviation of 3 s are found.
+    // Three policies are best, three are a little slower, and two are 50 s behind with a deviation of 3 s, which the tests find.
     let means = [100.0, 100.0, 100.0, 101.0, 102.0, 103.0, 150.0, 150.0];
     for _ in 0..tables {
         let ranks = ranks(&drawn(&means, &[3.0; 8], 10, &mut stream));
@@ -101,7 +101,7 @@ fn the_best_of_unlike_policies_is_called_slower_in_at_most_5_percent_of_tables()
     assert!(found as f64 >= 0.95 * tables as f64, "{found}");
 }
 
-/// A plan of policies at one pair of values of `x` and `y`, with its rows.
+/// Makes a plan of policies at one pair of values of `x` and `y`, with its rows.
 fn table(times: &[(&str, &[f64])], is_random: bool) -> (Plan, BTreeMap<String, Row>) {
     let seeds = times[0].1.len();
     let id = |name: &str, seed: usize| format!("{name} {seed}");
@@ -140,7 +140,7 @@ fn compared(times: &[(&str, &[f64])], is_random: bool) -> Comparison {
 
 #[test]
 fn microseconds_of_one_run_make_no_order() {
-    // The case `slow-host`: 0.6 to 218 microseconds of 131.87 s, and one policy far behind.
+    // The case `slow-host` has differences of 0.6 to 218 microseconds of 131.87 s, and one policy far behind.
     let comparison = compared(
         &[
             ("greedy", &[131.87]),
@@ -174,7 +174,7 @@ fn a_map_separates_no_winner_by_less_than_the_margin_from_one_run() {
 
 #[test]
 fn two_seeds_do_not_show_that_there_is_no_difference() {
-    // 40 seeds separate these by 1.1 s; the first two of them do not.
+    // With 40 seeds, the difference of 1.1 s is separated; with the first two of them it is not.
     let behind = |seed: usize| [0.4, 1.8][seed % 2];
     let refine: Vec<f64> = (0..40).map(|seed| 30.0 + f64::from(seed)).collect();
     let greedy: Vec<f64> = (0..40).map(|seed| refine[seed] + behind(seed)).collect();

@@ -1,4 +1,4 @@
-//! No superstep allocates once the largest one has been seen: a run of twice as many supersteps makes as many allocations.
+//! No superstep allocates memory after the largest one: a run with twice as many supersteps makes the same number of allocations.
 
 use migsim::bsp::{
     BarrierConfig, BarrierKind, GatherOrder, Receives, Release, RuntimeConfig, Scenario, Sends,
@@ -11,7 +11,7 @@ use migsim::workload::{Plan, Workload};
 
 use crate::support::{Case, Plans, Wire, bytes, machine, plan, seconds};
 
-/// The first supersteps of a workload, over and over.
+/// A workload that repeats the first supersteps of another one.
 #[derive(Debug)]
 struct Again<'a> {
     workload: &'a dyn Workload,
@@ -49,7 +49,7 @@ const BARRIERS: [BarrierKind; 9] = [
     BarrierKind::RootSerial,
 ];
 
-/// Fails if the second half of a run allocates, under any barrier.
+/// Fails if the second half of a run allocates memory, for each barrier.
 fn assert_steady(
     workload: &dyn Workload,
     period: usize,
@@ -94,7 +94,7 @@ fn assert_steady(
     }
 }
 
-/// How often the text of a hash grows while it is written: leading zeros come one by one.
+/// Counts how often the text of a hash grows while it is written, because leading zeros are written one by one.
 fn allocations_of_hash(hash: &str) -> u64 {
     struct Lanes(u64, u64);
     impl std::fmt::Display for Lanes {
@@ -133,7 +133,7 @@ fn lu_with_concurrent_sends_that_share_links_is_steady() {
 
 #[test]
 fn messages_of_all_to_some_are_steady_with_late_receives_and_cross_traffic() {
-    // 30 processes on 25 hosts; process i sends to i+1, 3i and 7i+2, in another order in each of five supersteps.
+    // 30 processes are on 25 hosts; process i sends to i+1, 3i and 7i+2, in another order in each of five supersteps.
     let superstep = |round: u32| {
         let work: Vec<f64> = (0..30_u32)
             .map(|process| f64::from((process * 7 + round * 11) % 13) * 1e6)
@@ -152,7 +152,7 @@ fn messages_of_all_to_some_are_steady_with_late_receives_and_cross_traffic() {
 
 #[test]
 fn a_policy_that_watches_is_steady_between_its_calls() {
-    // A single call, after more supersteps than there are.
+    // The only call would come after more supersteps than there are.
     let platform = machine(&[&[1.5e9; 5], &[2e9; 20]], Wire(1e7, 1e-4), Wire(5e6, 1e-3));
     let lu = lu(8.0);
     let config = MigBsp2007Config {

@@ -1,4 +1,4 @@
-//! Runs that stop at each barrier: driven by the moves of a policy they are its run, and copies go on as runs of their own.
+//! Runs that stop at each barrier: with the moves of a policy they equal the policy's run, and copies of them continue independently.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
@@ -6,7 +6,7 @@ use migsim::bsp::{Outcome, Scenario, Setup, Stepper};
 use migsim::experiment::{Experiment, Layers, Limits, Progress};
 use migsim::policy::{Decision, Migration};
 
-/// An experiment with 8 processes that `greedy` balances every 7 of 30 supersteps, and other settings.
+/// Makes an experiment with 8 processes that `greedy` balances every 7 of 30 supersteps, and with other settings.
 fn experiment(settings: &[(&str, &str)]) -> Experiment {
     let common = [
         ("workload.app", "synthetic"),
@@ -22,7 +22,7 @@ fn experiment(settings: &[(&str, &str)]) -> Experiment {
     Experiment::load(&layers, Limits::default()).unwrap()
 }
 
-/// Settings of every kind that decide how a superstep ends and how a call goes on.
+/// Settings of every kind that affect how a superstep ends and how a call continues.
 const CASES: [&[(&str, &str)]; 16] = [
     &[],
     &[("runtime.shortcuts", "none")],
@@ -60,7 +60,7 @@ const CASES: [&[(&str, &str)]; 16] = [
     &[("network.queues", "true")],
 ];
 
-/// Without barriers processes run ahead, so that a call comes after the superstep that the furthest one has begun.
+/// Settings without barriers. Fast processes run ahead, so that a call comes after the last superstep that some process has begun.
 const WITHOUT_BARRIERS: [&[(&str, &str)]; 2] = [
     &[("runtime.barrier.kind", "none")],
     &[
@@ -69,12 +69,12 @@ const WITHOUT_BARRIERS: [&[(&str, &str)]; 2] = [
     ],
 ];
 
-/// The run with these decisions, each after its superstep, counted from 0.
+/// Runs with these decisions, each after its superstep, counted from 0.
 fn driven(setup: &Setup<'_>, decisions: &[(usize, Decision)]) -> Outcome {
     let mut stepper = Stepper::new(setup).unwrap();
     let mut left = decisions.iter().peekable();
     while !stepper.is_over() {
-        // Looking changes nothing.
+        // Reading the view changes nothing.
         let superstep = stepper.view().unwrap().superstep;
         let next = left.next_if(|decision| decision.0 <= superstep);
         stepper.advance(next.map(|next| next.1.clone())).unwrap();
@@ -102,7 +102,7 @@ fn a_run_driven_by_the_decisions_of_a_policy_is_the_run_of_the_policy() {
     }
 }
 
-/// Process 1 changes places with process 2 after each third superstep, or goes to the last host once.
+/// Decides that process 1 changes places with process 2 after each third superstep, or moves to the last host once.
 fn decision(superstep: usize, kind: usize, view_hosts: usize) -> Option<Decision> {
     match kind {
         0 if superstep % 3 == 2 => {

@@ -1,6 +1,6 @@
-//! The decisions of other people's load balancers, taken once more: each assignment to the last tie, each trigger and each optimum.
+//! The decisions of other projects' load balancers, repeated: each assignment to the last tie, each trigger and each optimum.
 //!
-//! Left out are decisions that their cases mark `tie_sensitive` (a hash table of the original decides) or `reference_only`.
+//! Cases are left out that are marked `tie_sensitive` (a hash table of the original decides) or `reference_only`.
 
 #![expect(
     clippy::unwrap_used,
@@ -26,7 +26,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/policies")
 }
 
-/// The cases of a file, each with what the originals decided.
+/// Reads the cases of a file, each with the decisions of the originals.
 fn cases(file: &str) -> Vec<(Case, Value)> {
     let text = fs::read_to_string(folder().join(file)).unwrap();
     let document = Document::parse(file, text).unwrap();
@@ -42,7 +42,7 @@ fn places(value: &Value) -> Vec<usize> {
     list.iter().map(place).collect()
 }
 
-/// How many decisions of an original are equal, of how many, and the names of the cases that differ.
+/// For each original, the number of equal decisions, the number of decisions, and the names of the cases that differ.
 #[derive(Default)]
 struct Counts(BTreeMap<String, (usize, usize, String)>);
 

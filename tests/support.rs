@@ -1,4 +1,4 @@
-//! What the tests share: the one comparison of floats, small machines and workloads in code and running one scenario of them, the command.
+//! Common code of the tests: the one comparison of floats, small platforms and workloads, runs of one scenario, and calls of the command.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -19,12 +19,13 @@ use migsim::units::{
 use migsim::workload::{Message, Plan, PrescribedMove, Workload};
 use proptest::prelude::*;
 
-/// The ways of the notices of a barrier.
+/// Draws the way in which the control messages of a barrier are sent.
 pub(crate) fn any_notices() -> impl Strategy<Value = Notices> {
     prop::sample::select(vec![Notices::Flows, Notices::Packets])
 }
 
-/// Number of cases that a test draws: `few` in a usual run, `full` where `MIGSIM_DRAWS` is `full`, or the number in `MIGSIM_DRAWS`.
+/// Returns the number of cases that a test draws: `few` in a usual run, `full` if `MIGSIM_DRAWS` is `full`, or the number in
+/// `MIGSIM_DRAWS`.
 pub(crate) fn draws(few: u64, full: u64) -> u64 {
     match std::env::var("MIGSIM_DRAWS").as_deref() {
         Err(_) => few,
@@ -44,7 +45,7 @@ pub(crate) fn assert_close(found: f64, expected: f64, tolerance: f64, what: &str
     );
 }
 
-/// Rounding of a handful of additions: the tolerance of what is computed by hand.
+/// Relative tolerance of results worked out by hand: the rounding of a few additions.
 pub(crate) const ROUNDING: f64 = 1e-12;
 
 pub(crate) fn bytes(value: f64) -> Bytes {
@@ -63,8 +64,8 @@ pub(crate) fn seconds(value: f64) -> Seconds {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wire(pub(crate) f64, pub(crate) f64);
 
-/// Clusters of hosts of the given speeds [instr/s]: each host has a link of its own, each pair of clusters one between them.
-/// Hosts are called `h0`, `h1`, ..., clusters `a`, `b`, ..., links `l0`, ... (hosts first, then pairs).
+/// Makes clusters of hosts with the given speeds [instr/s]: each host has its own link, and each pair of clusters has one link between
+/// them. Hosts are named `h0`, `h1`, ..., clusters `a`, `b`, ..., links `l0`, ... (hosts first, then pairs).
 pub(crate) fn machine(clusters: &[&[f64]], access: Wire, backbone: Wire) -> Platform {
     let count = clusters.len();
     let mut platform = Platform {
@@ -145,12 +146,12 @@ fn add_link(platform: &mut Platform, Wire(bandwidth, latency): Wire) -> LinkId {
     id
 }
 
-/// One cluster of `hosts` hosts of 1 GHz on a switch.
+/// Makes one cluster of `hosts` hosts of 1 GHz on a switch.
 pub(crate) fn switch(hosts: usize, wire: Wire) -> Platform {
     machine(&[&vec![1e9; hosts]], wire, wire)
 }
 
-/// A superstep of work [instructions] by process and messages `(from, to, bytes)`.
+/// Makes a superstep from work [instructions] by process and messages `(from, to, bytes)`.
 pub(crate) fn plan(work: &[f64], messages: &[(u32, u32, f64)]) -> Plan {
     Plan {
         work: work.iter().map(|&work| instructions(work)).collect(),
@@ -165,13 +166,13 @@ pub(crate) fn plan(work: &[f64], messages: &[(u32, u32, f64)]) -> Plan {
     }
 }
 
-/// A workload that does the given supersteps, in turn again if it has more.
+/// A workload with the given supersteps, which repeat if it has more.
 #[derive(Clone, Debug)]
 pub(crate) struct Plans {
     pub(crate) cycle: Vec<Plan>,
     pub(crate) supersteps: usize,
     pub(crate) memory: Vec<f64>,
-    /// What is prescribed after each superstep; none after those beyond the list.
+    /// The prescribed moves after each superstep; none after supersteps beyond the list.
     pub(crate) moves: Vec<Vec<PrescribedMove>>,
 }
 
@@ -185,7 +186,7 @@ impl Plans {
         }
     }
 
-    /// The same superstep `times` times.
+    /// Makes a workload that repeats a superstep `times` times.
     pub(crate) fn repeat(plan: Plan, times: usize) -> Self {
         Self {
             supersteps: times,
@@ -223,7 +224,7 @@ impl Workload for Plans {
     }
 }
 
-/// Everything that one run needs, except the policy.
+/// All data of one run, except the policy.
 #[derive(Clone, Debug)]
 pub(crate) struct Case<'a> {
     pub(crate) platform: &'a Platform,
@@ -237,7 +238,7 @@ pub(crate) struct Case<'a> {
 }
 
 impl<'a> Case<'a> {
-    /// Scenario i with all defaults; process i starts on host `placement[i]`.
+    /// Makes a case of scenario i with all defaults; process i starts on host `placement[i]`.
     pub(crate) fn new(
         platform: &'a Platform,
         workload: &'a dyn Workload,
@@ -281,13 +282,13 @@ impl<'a> Case<'a> {
         simulate(&setup, Box::new(policy), recorder)
     }
 
-    /// The run without a policy, which must succeed.
+    /// Runs without a policy, which must succeed.
     pub(crate) fn run(&self) -> Outcome {
         self.run_with(Never {}).expect("the run ends")
     }
 }
 
-/// A policy that calls after some supersteps (counted from 0) and moves processes to hosts as written.
+/// A policy that calls after some supersteps (counted from 0) and moves processes to the listed hosts.
 #[derive(Clone, Debug)]
 pub(crate) struct Script(pub(crate) Vec<(usize, Vec<(u32, u32)>)>);
 
@@ -313,7 +314,7 @@ impl Policy for Script {
     }
 }
 
-/// The built-in experiment `name` with other values of some keys.
+/// Loads the built-in experiment `name` with other values of some keys.
 pub(crate) fn experiment(name: &str, settings: &[(&str, serde_json::Value)]) -> Experiment {
     let flag = |(key, value): &(&str, serde_json::Value)| Flag {
         key: (*key).into(),
@@ -351,18 +352,18 @@ pub(crate) fn migsim_in(folder: &Path, arguments: &[&str]) -> Output {
         .expect("the command starts")
 }
 
-/// What a command said on stderr.
+/// Returns the messages of a command on stderr.
 pub(crate) fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// The output of a command that must have succeeded.
+/// Returns the output of a command, which must have succeeded.
 pub(crate) fn succeeded(output: Output) -> Output {
     assert!(output.status.success(), "{}", said(&output));
     output
 }
 
-/// A file of a folder.
+/// Reads a file of a folder.
 pub(crate) fn read(folder: &Path, file: &str) -> String {
     std::fs::read_to_string(folder.join(file)).expect("a text")
 }
@@ -379,13 +380,13 @@ pub(crate) const SYNTHETIC: &[&str] = &[
     "workload.spread=0.5",
 ];
 
-/// The keys of a JSON object, in their order.
+/// Lists the keys of a JSON object, in their order.
 pub(crate) fn keys(object: &serde_json::Value) -> Vec<String> {
     let object = object.as_object().expect("an object");
     object.keys().cloned().collect()
 }
 
-/// The next of a stream of random numbers, and its state after it (`SplitMix64`; Steele, Lea and Flood 2014).
+/// Returns the next number of a random stream, and advances its state (`SplitMix64`; Steele, Lea and Flood 2014).
 pub(crate) fn split_mix(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut mixed = *state;

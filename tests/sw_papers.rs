@@ -1,7 +1,7 @@
-//! The papers on Smith-Waterman (da Rosa Righi et al.): what `migsim reproduce` does not judge.
+//! The papers on Smith-Waterman (da Rosa Righi et al.): facts that `migsim reproduce` does not judge.
 //!
-//! Of the paper on dynamic platforms: the date of a point that is no call, the axis of a figure, and a paragraph that describes
-//! another run than it says.
+//! These are, in the paper on dynamic platforms: the time of a point that is not a call, the axis of a figure, and a paragraph that
+//! describes another run than it states.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use migsim::experiment::{Experiment, Progress};
 use crate::support::experiment;
 use migsim::paper::{Facts, find};
 
-/// A scenario of a built-in experiment with n processes, initial α and other settings.
+/// Runs a scenario of a built-in experiment with n processes, initial α and other settings.
 fn outcome(
     name: &str,
     (n, alpha): (u64, u64),
@@ -31,7 +31,7 @@ fn outcome(
 
 #[test]
 fn the_point_where_25_seconds_have_passed_is_near_superstep_68() {
-    // 100 processes, α = 16, t = 25 s: published 25 s, our error -0.8 %.
+    // With 100 processes, α = 16, t = 25 s: published 25 s, simulated with an error of -0.8 %.
     let platform = Some("sw-dynamic-t25");
     let (_, outcome) = outcome("sw-dynamic", (100, 16), platform, Scenario::Iii);
     let error = outcome.supersteps[67].end.get() / 25.0 - 1.0;
@@ -48,7 +48,7 @@ fn all_runs_on_the_static_platform_end_within_the_axis_of_figure_10() {
 
 #[test]
 fn the_moves_told_of_100_processes_and_a_late_slowdown_are_those_of_an_early_one() {
-    // The text says t = 100 s. With t = 10 s some leave D for A at 94, as told, and p91 to p100 at 190, exactly.
+    // The text says t = 100 s. With t = 10 s some processes leave D for A at 94, as reported, and p91 to p100 at 190, exactly.
     let moves = |platform: &str, superstep: usize| -> Vec<(u32, String, String)> {
         let (experiment, outcome) = outcome("sw-dynamic", (100, 4), Some(platform), Scenario::Iii);
         let platform = &experiment.platform.platform;

@@ -1,4 +1,4 @@
-//! Sweeps as a user meets them: the same tables for any number of threads, parts and kills; what is there is not run again; bad input.
+//! Sweeps as a user meets them: equal tables for any number of threads, parts and kills; finished runs are not repeated; invalid input.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
@@ -22,7 +22,7 @@ const SWEEP: &[&str] = &[
     "--out",
 ];
 
-/// The whole of its arguments.
+/// Returns all its arguments.
 fn sweep_into<'a>(folder: &'a Path, more: &[&'a str]) -> Vec<&'a str> {
     let folder = [folder.to_str().unwrap()];
     [&["sweep"], SYNTHETIC, SWEEP, &folder, more].concat()
@@ -54,7 +54,7 @@ fn tables_are_equal_for_any_number_of_threads() {
     swept(&two, &["-j", "2"]);
     assert_same(&one, &two);
     let runs = read(&one, "runs.csv");
-    // never once, migbsp with three values of alpha, six seeds each.
+    // The policy never has one setting, and migbsp has three values of alpha; each has six seeds.
     assert_eq!(runs.lines().count(), 1 + 4 * 6);
     assert!(
         runs.starts_with("setting,policy,alpha,seed,makespan_i_s,"),
@@ -90,7 +90,7 @@ fn a_sweep_that_was_torn_off_goes_on_where_it_was() {
     fs::remove_file(torn.join("runs.csv")).unwrap();
     swept(&torn, &[]);
     assert_same(&whole, &torn);
-    // What is there is not run again: nothing is added.
+    // Finished runs are not repeated: no row is added.
     let before = fs::read(torn.join("runs.jsonl")).unwrap();
     assert_eq!(before.len(), records.len());
     swept(&torn, &[]);
@@ -110,7 +110,7 @@ fn a_sweep_that_is_killed_three_times_gives_the_same_tables() {
             .spawn()
             .unwrap();
         std::thread::sleep(Duration::from_millis(pause));
-        // SIGKILL; if it has ended before, the rest of the test still holds.
+        // Sends SIGKILL. If the process has already ended, the rest of the test still holds.
         let _ = child.kill();
         child.wait().unwrap();
     }
@@ -161,7 +161,7 @@ fn seven_parts_in_any_order_make_the_whole() {
         String::from_utf8_lossy(&output.stderr)
     );
     assert_same(&whole, &merged);
-    // A folder may be named twice: duplicates agree.
+    // A folder may be named twice, since equal rows agree.
     assert!(merge(&[&parts[..], &parts[..1]].concat()).status.success());
     assert_same(&whole, &merged);
 }
@@ -195,7 +195,7 @@ fn parts_of_another_plan_and_rows_that_differ_are_refused() {
     assert_eq!(code, Some(2));
     assert!(errors.contains("the plan is not the one of"), "{errors}");
     assert!(errors.contains("other settings or input files"), "{errors}");
-    // The rows of another sweep under the names of this one's.
+    // Write the rows of another sweep under the run names of this one.
     let (plan, rows) = (read(&at("1"), "plan.json"), read(&at("1"), "runs.jsonl"));
     fs::create_dir(at("false")).unwrap();
     fs::write(at("false").join("plan.json"), plan).unwrap();
@@ -280,7 +280,7 @@ fn a_run_that_fails_is_a_row_with_its_error() {
         2,
         "{runs}"
     );
-    // The one that does not fail is there, and in no need of another run.
+    // The run that did not fail has a row, and is not repeated.
     assert_eq!(sweep(&["--n", "5"]).status.code(), Some(0));
 }
 
@@ -352,7 +352,7 @@ fn a_folder_that_cannot_be_written_is_said_before_anything_runs() {
     assert_eq!(fs::read_to_string(&file).unwrap(), "not a folder");
 }
 
-/// A Slurm that runs every task at once, but for task 2 the first time.
+/// A fake Slurm that runs every task at once, except task 2 the first time.
 pub(crate) const SBATCH: &str = r#"#!/bin/bash
 for argument in "$@"; do
   case "$argument" in --array=*) tasks=${argument#--array=} ;; esac
@@ -366,7 +366,7 @@ done
 echo "77;cluster"
 "#;
 
-/// Programs of these names and texts in a folder of their own.
+/// Writes programs with these names and texts into a folder.
 pub(crate) fn programs(scratch: &Path, texts: &[(&str, &str)]) -> PathBuf {
     use std::os::unix::fs::PermissionsExt;
     let bin = scratch.join("bin");
@@ -519,7 +519,7 @@ fn a_seed_that_is_fixed_is_not_passed_over() {
     }
 }
 
-/// The rows of a table, by the names of its columns.
+/// Reads the rows of a table, by the names of its columns.
 fn table(text: &str) -> Vec<BTreeMap<String, String>> {
     let mut table = csv::Reader::from_reader(text.as_bytes());
     table.deserialize().map(Result::unwrap).collect()
@@ -582,7 +582,7 @@ fn a_parameter_that_changes_nothing_is_refused_before_anything_runs() {
             &["--vary", r#"scenarios=["i","ii"],["ii","i"]"#],
             nothing,
         ),
-        // Beside one that does, in every combination of the two.
+        // The parameter stands beside one that has an effect, in every combination of the two.
         ("sweep", &[&described[..], &["2,4"]].concat(), nothing),
         (
             "sweep",
@@ -611,7 +611,7 @@ fn a_parameter_that_changes_nothing_is_refused_before_anything_runs() {
         );
         assert!(!out.join("runs.csv").exists());
     }
-    // What means nothing to one of two policies or loads may vary.
+    // A parameter that has no effect for one of two policies or loads may vary.
     for more in [
         ["--policy", "never,migbsp", "--alpha", "2,4"],
         ["--load", "none,walk", "--vary", "load.step=0.1,0.3"],
@@ -682,7 +682,7 @@ fn results_are_printed_for_people_and_for_programs() {
         let more = [&["--x", "0.7,0.8"], more].concat();
         String::from_utf8(swept(scratch.path(), &more).stdout).unwrap()
     };
-    // `--quiet` says nothing but what a program asked for.
+    // `--quiet` prints only what is requested.
     assert_eq!(printed(&[]), "");
     assert_eq!(
         printed(&["--format", "csv"]),
@@ -766,7 +766,7 @@ fn the_best_ten_settings_are_printed_and_ties_are_told() {
     let time = |line: &&str| -> f64 { line.split_whitespace().nth(3).unwrap().parse().unwrap() };
     assert!(table[1..11].is_sorted_by_key(time), "{many}");
     assert!(many.contains(" of 12 settings"), "{many}");
-    // The means of drawn loads are those of the seeds at hand.
+    // The means of drawn loads are those over the seeds of the sweep.
     let drawn = text(&["--alpha", "2,4", "--load", "walk", "--seeds", "1..3"]);
     assert!(drawn.contains("the best of 2 on these seeds"), "{drawn}");
 }

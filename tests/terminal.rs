@@ -1,4 +1,4 @@
-//! The command at a terminal: what shells complete, lists of scenarios, quiet JSON, names that are nearly right, columns as documented.
+//! The command at a terminal: shell completion, lists of scenarios, quiet JSON, suggestions for misspelt names, columns as documented.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
@@ -13,11 +13,11 @@ fn said(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// What bash offers for the last of `words`.
+/// Returns the completions of bash for the last of `words`.
 fn completed(words: &[&str]) -> Vec<String> {
     let script = String::from_utf8(migsim(&["completions", "bash"]).stdout).unwrap();
     let quoted: Vec<String> = words.iter().map(|word| format!("'{word}'")).collect();
-    // As bash calls it: the command, the word at hand, and the one before it.
+    // Call it as bash does: with the command, the current word, and the previous one.
     let call = format!(
         "COMP_WORDS=({}); COMP_CWORD={}; COMPREPLY=(); _migsim migsim '{}' '{}' 2>/dev/null; printf '%s\\n' \"${{COMPREPLY[@]}}\"",
         quoted.join(" "),
@@ -49,7 +49,7 @@ fn bash_completes_names_and_files() {
     let mut platforms = completed(&["migsim", "run", "--platform", "ufrgs"]);
     platforms.sort();
     assert_eq!(platforms, ["ufrgs", "ufrgs-as-printed", "ufrgs-sw"]);
-    // A file is a platform, too.
+    // A file may also be a platform.
     let files = completed(&["migsim", "run", "--platform", "platforms/lb"]);
     assert_eq!(files, ["platforms/lbm.json"]);
     assert_eq!(completed(&["migsim", "rep"]), ["report", "reproduce"]);
@@ -85,7 +85,7 @@ fn zsh_and_fish_offer_names_beside_files() {
         let start = format!("using_subcommand {place}\" -a \"{names} ");
         assert!(fish.contains(&start), "{start}");
     }
-    // Each argument that takes a platform or an experiment was found.
+    // Each argument that accepts a platform or an experiment was found.
     let bash = script("bash");
     assert_eq!(
         bash.matches("compgen -f -W $'authors-2015\\ngrid5000\\nlbm\\nsw-dynamic\\n")
@@ -133,7 +133,7 @@ fn any_of_the_scenarios_can_be_run() {
             .map(|one| one["scenario"].as_str().unwrap())
             .collect();
         assert_eq!(names.join(" "), expected);
-        // The ledger compares with i.
+        // The ledger compares with scenario i.
         assert!(scenarios[1]["ledger"]["difference_s"].is_number());
         let output = migsim(&["report", folder.to_str().unwrap()]);
         assert!(output.status.success(), "{}", said(&output));
@@ -175,7 +175,7 @@ fn a_name_that_is_nearly_right_is_suggested() {
         let question = format!("did you mean `{meant}`?");
         assert!(errors.contains(&question), "{typed:?}: {errors}");
     }
-    // What is nowhere near is not suggested, and long lists are not printed beside what was meant.
+    // A name that is not similar is not suggested, and a suggestion replaces a long list.
     for typed in [
         &["run", "--verbose"][..],
         &["sweep", "--verbose"],
@@ -215,7 +215,7 @@ fn what_is_missing_lists_its_choices() {
     }
 }
 
-/// The columns of a file of a run folder as the book has them: all words in backticks after `columns` or `keys`.
+/// Lists the columns of a file of a run folder as the book gives them: all words in backticks after `columns` or `keys`.
 fn documented(page: &str, file: &str) -> Vec<String> {
     let row = page
         .lines()
@@ -278,7 +278,7 @@ fn the_columns_of_a_run_folder_are_those_that_are_documented() {
     assert_eq!(self::documented(&page, "run.json"), keys(&manifest));
 }
 
-/// The flags that a help lists, in its order.
+/// Lists the flags in a help, in its order.
 fn flags_of(help: &str) -> Vec<&str> {
     let lines = help.lines().map(str::trim_start);
     let words = lines.filter_map(|line| {
@@ -322,7 +322,7 @@ fn short_help_fits_a_screen_and_the_whole_help_has_every_flag() {
         assert!(short.len() <= 12 && all.len() > 25, "{short:?} {all:?}");
         assert!(short.iter().all(|flag| all.contains(flag)), "{short:?}");
     }
-    // Shells and the manual page know every flag.
+    // Shells and the manual page contain every flag.
     let all = help(&["run"], "--help-all");
     let bash = String::from_utf8(migsim(&["completions", "bash"]).stdout).unwrap();
     let man = String::from_utf8(migsim(&["man", "run"]).stdout).unwrap();

@@ -1,4 +1,4 @@
-//! The crates are floors of a tower: each uses only those below it, and none grows beyond what a reader can know.
+//! The crates are floors of a tower: each uses only the crates below it, and each stays below a size that a reader can know.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
@@ -7,7 +7,7 @@ use std::path::Path;
 
 use super::source::files;
 
-/// The crates from the lowest to the highest; the root package stands above them.
+/// The crates from the lowest to the highest; the root package is above them.
 const FLOORS: [&str; 10] = [
     "base",
     "platform",
@@ -21,13 +21,13 @@ const FLOORS: [&str; 10] = [
     "papers",
 ];
 
-/// The largest number of lines of a crate, its tests included.
+/// Maximum number of lines of a crate, with its tests.
 const CRATE: usize = 20_000;
 
-/// The largest number of lines of the root package, without `tests`.
+/// Maximum number of lines of the root package, without `tests`.
 const ROOT: usize = 12_000;
 
-/// The crates that a manifest names as dependencies of a build, tests aside.
+/// Lists the crates that a manifest names as dependencies of a build, without tests.
 fn dependencies(manifest: &str) -> Vec<String> {
     let section = manifest.split("\n[dependencies]\n").nth(1).unwrap();
     let section = section.split("\n[").next().unwrap();
@@ -39,7 +39,7 @@ fn dependencies(manifest: &str) -> Vec<String> {
         .collect()
 }
 
-/// What the compiler does not forbid: two crates beside each other, or a floor that is missing here.
+/// Checks what the compiler allows: a crate that uses another on the same floor, or a crate that is missing in this list.
 #[test]
 fn crates_use_only_those_below_them() {
     let mut found: Vec<String> = fs::read_dir("crates")

@@ -1,4 +1,4 @@
-//! The text format of traces: what is read, what is written, what is refused and where.
+//! The text format of traces: what is read, written and refused, and the places of errors.
 
 use migsim::error::Error;
 use migsim::units::{Bytes, Instructions, ProcessId};
@@ -39,12 +39,12 @@ g 1 alpha 1KiB 5ms
 end
 ";
 
-/// SMALL with its line `number` replaced.
+/// Returns SMALL with its line `number` replaced.
 fn with_line(number: usize, line: &str) -> String {
     line_of(SMALL, number, line)
 }
 
-/// SECOND with its line `number` replaced.
+/// Returns SECOND with its line `number` replaced.
 fn with_line_of_second(number: usize, line: &str) -> String {
     line_of(SECOND, number, line)
 }
@@ -55,7 +55,7 @@ fn line_of(text: &str, number: usize, line: &str) -> String {
     lines.join("\n")
 }
 
-/// The first problem, as `line:column message`, of a text that must have one.
+/// Returns the first problem of a text, as `line:column message`; the text must have one.
 fn first_problem(text: &str) -> String {
     let error = Trace::parse("t", text).expect_err(text);
     let Error::Input(problems) = error else {
@@ -70,7 +70,7 @@ fn first_problem(text: &str) -> String {
     format!("{line}:{column} {}", problems[0].message)
 }
 
-/// Same messages per sender in the same order, whatever the order of the senders.
+/// Sorts messages by sender and keeps the order of each sender's messages.
 fn by_sender(mut plan: Plan) -> Plan {
     plan.messages.sort_by_key(|message| message.from);
     plan
@@ -114,11 +114,11 @@ fn a_small_trace_is_read() {
         (moves[0].process, moves[0].to.as_str(), moves[0].size.get()),
         (ProcessId(1), "alpha", 100.0)
     );
-    // Process 1 moves 100 bytes, process 0 never moves.
+    // The memory of process 1 is 100 bytes; process 0 never moves.
     assert_eq!(memory_of(&trace), [None, Some(100.0)]);
 }
 
-/// The memory of each process, where it is known [B].
+/// Returns the memory of each process, if it is known [B].
 fn memory_of(trace: &Trace) -> Vec<Option<f64>> {
     let memory = |process| {
         let process = ProcessId::from_index(process);
@@ -169,7 +169,7 @@ fn memory_is_that_of_the_process_then_that_of_all_then_the_image_then_the_one_th
             None => trace,
         })
     };
-    // Process 1 moves 1 KiB after superstep 1.
+    // The memory of process 1 is 1 KiB after superstep 1.
     assert_eq!(memory("", None), [None, Some(1024.0), None]);
     assert_eq!(memory("", Some(7.0)), [Some(7.0), Some(1024.0), Some(7.0)]);
     assert_eq!(
@@ -279,9 +279,9 @@ fn broken_traces_of_version_2_are_refused_where_they_are_broken() {
 
 #[test]
 fn the_supersteps_of_lu_are_those_of_the_oracle() {
-    // Its constants: 1 instruction per division, 2 per update (a multiplication and a subtraction), 8 B per element.
-    // 30 - 1 = 29 divisions for P(0,0) at k = 0, and 29·19·2 = 1102 instructions of updates. It lists the messages along the rows
-    // before those along the columns, we list them by sender: the order of each sender is the same.
+    // The constants of the oracle are 1 instruction per division, 2 per update (a multiplication and a subtraction), and 8 B per element.
+    // P(0,0) has 30 - 1 = 29 divisions at k = 0, and 29·19·2 = 1102 instructions of updates. The oracle lists the messages along the rows
+    // before those along the columns, migsim lists them by sender; the order of each sender is the same.
     let trace = Trace::parse("lu-60-2x3.trace", LU_60).unwrap();
     let lu = Lu::new(&counted(60, [2, 3], Blocks::Exact)).unwrap();
     assert_eq!(
@@ -306,7 +306,7 @@ fn a_trace_knows_which_supersteps_repeat_the_one_before_them() {
     let trace = Trace::parse("t", &text).expect("a trace");
     let repeats: Vec<bool> = (0..5).map(|superstep| trace.repeats(superstep)).collect();
     assert_eq!(repeats, [false, false, false, true, false]);
-    // The last one has only its work in common with those before it.
+    // The last superstep has only its work in common with the earlier ones.
     for (superstep, size) in [(2, 8.0), (3, 8.0), (4, 9.0)] {
         let plan = plan_of(&trace, superstep);
         assert_eq!(plan.work[1].get(), 5.0);
@@ -537,7 +537,7 @@ proptest! {
         }
     }
 
-    /// Random damage gives a trace or an error, and what is still a trace can be asked for everything.
+    /// Random damage gives a trace or an error, and all data of a trace can be read.
     #[test]
     fn no_damage_panics(changes in prop::collection::vec((0_usize..3000, any::<u8>(), 0_u8..3), 1..6), which in 0_usize..3) {
         let mut bytes = [SMALL, MOVES, SECOND][which].as_bytes().to_vec();

@@ -1,4 +1,4 @@
-//! Traces as applications: exported and run again to the same hash, with and without memory, hosts and settings; and the page that
+//! Traces as applications: exported and run again with the same hash, with and without memory, hosts and settings; and the page that
 //! describes the format.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
@@ -14,7 +14,7 @@ use crate::support::migsim;
 const PAGE: &str = include_str!("../docs/trace-format.md");
 const OLD: &str = include_str!("oracle/rnd-migrations/trace.txt");
 
-/// The words of a command as a shell takes them: quotes are the only thing to be looked at.
+/// Splits a command into words as a shell does; only quotes are special.
 fn words(line: &str) -> Vec<String> {
     let parts = line.split('\'').enumerate();
     let mut words = vec![String::new()];
@@ -52,7 +52,7 @@ fn hashes(summary: &Value) -> Vec<&str> {
         .collect()
 }
 
-/// A trace in a folder of its own.
+/// A trace in its own folder.
 struct Written(tempfile::TempDir);
 
 impl Written {
@@ -66,7 +66,7 @@ impl Written {
         self.0.path().join("app.trace").to_str().unwrap().to_owned()
     }
 
-    /// What is said of it when it runs with these flags.
+    /// Returns the output of a run of the trace with these flags.
     fn output(&self, flags: &[&str]) -> Output {
         let start = ["run", "--app", "trace", "--trace", &self.path()];
         migsim(&[&start, flags].concat())
@@ -132,7 +132,7 @@ fn a_trace_with_memory_pays_for_its_moves() {
     let text = fs::read_to_string(file).unwrap();
     let is_kept = |line: &&str| !line.starts_with("memory ");
     let without: Vec<&str> = text.lines().filter(is_kept).collect();
-    // Neutral costs: a move costs what its memory takes on the network.
+    // The costs are neutral: a move costs the time of its memory on the network.
     let flags = ["--platform", "ufrgs", "--policy", "migbsp"];
     let paid = |written: &Written, more: &[&str]| {
         let summary = written.json(&[&flags, more].concat());
@@ -146,13 +146,13 @@ fn a_trace_with_memory_pays_for_its_moves() {
     assert_eq!(summary["notes"], Value::Null);
     let without = Written::new(&without.join("\n"));
     let (free, summary) = paid(&without, &[]);
-    // The latency of the routes remains.
+    // The latency of the routes remains as a cost.
     assert!(free < price / 10.0, "{free} and {price}");
     assert!(summary["notes"][0].as_str().unwrap().contains("are free"));
     let note = "note: the trace does not give the memory of its processes: their migrations move 0 B and are free; \
         give it with `memory` lines or `--set workload.memory=100MB`\n";
     assert_eq!(without.errors(&flags), note);
-    // The same as a flag: 8 B for each of 1000 · 1000 / 25 elements.
+    // The flag gives the same memory: 8 B for each of 1000 · 1000 / 25 elements.
     let given = ["--set", "workload.memory=320kB"];
     assert_eq!(paid(&without, &given).0, price);
     assert_eq!(without.errors(&[&flags[..], &given].concat()), "");
@@ -235,12 +235,12 @@ fn flags_win_over_what_a_trace_says() {
         runtime(&set("runtime.barrier.bytes=9B")),
         ["sequential", "late", "central", "9 B"]
     );
-    // Another barrier has keys of its own.
+    // Another barrier has its own keys.
     assert_eq!(
         runtime(&set("runtime.barrier.kind=tree")),
         ["sequential", "late", "tree", "0 B"]
     );
-    // The built-in experiment of another application stands below the trace.
+    // The built-in experiment of another application lies below the trace.
     assert_eq!(
         runtime(&set("extends=lu")),
         ["sequential", "late", "central", "8 B"]
@@ -304,7 +304,7 @@ fn a_run_of_a_trace_is_run_again_from_its_manifest_explained_and_reported() {
     }
 }
 
-/// The block of the page with this language.
+/// Returns the block of the page in this language.
 fn block(language: &str) -> &'static str {
     let (_, rest) = PAGE.split_once(&format!("```{language}\n")).unwrap();
     rest.split_once("```").unwrap().0
@@ -329,7 +329,7 @@ fn the_example_of_the_page_runs_and_pays_for_its_moves() {
         sheet.contains("the memory of all processes is 600 MB"),
         "{sheet}"
     );
-    // 1 + 1 + 4, twice, and 0.5 billion instructions.
+    // The work is 1 + 1 + 4, twice, and 0.5 billion instructions.
     assert!(sheet.contains("12.5 Ginstr"), "{sheet}");
     assert_eq!(
         String::from_utf8(run(&["schema", "trace"]).stdout).unwrap(),
@@ -343,7 +343,7 @@ fn the_script_of_the_page_writes_a_trace_that_runs_where_there_is_python() {
     let mut python = std::process::Command::new("python3");
     let script = python.args(["-c", block("python")]);
     let Ok(status) = script.current_dir(folder.path()).status() else {
-        return; // no Python here
+        return; // Python is not installed
     };
     assert!(status.success());
     let file = folder.path().join("ring.trace");

@@ -1,4 +1,4 @@
-//! Searches as a user meets them: the same for any number of threads, continued where they were, judged on seeds they have not seen.
+//! Searches as a user meets them: equal results for any number of threads, continued after an interruption, judged on fresh seeds.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
@@ -23,12 +23,12 @@ fn tuned(folder: &Path, more: &[&str]) -> Value {
     ))
 }
 
-/// What a search that must succeed found.
+/// Returns the result of a search, which must succeed.
 fn found(output: Output) -> Value {
     serde_json::from_slice(&succeeded(output).stdout).unwrap()
 }
 
-/// Runs the command that a search has printed in a shell, and checks that it gives what the search says of the best setting.
+/// Runs in a shell the command that a search has printed, and checks that it gives the search's value of the best setting.
 fn assert_command_is_right(found: &Value, folder: &Path) {
     let command = found["command"]
         .as_str()
@@ -100,10 +100,10 @@ fn the_budget_holds_and_fresh_seeds_are_not_those_of_the_search() {
     let fresh: Vec<_> = rows.iter().filter(|row| seed(row) > 4).collect();
     let seeds: BTreeSet<u64> = fresh.iter().map(|row| seed(row)).collect();
     assert_eq!(seeds, (11..=16).collect());
-    // The defaults and the best, unless they are the same.
+    // The rows are those of the defaults and of the best setting, unless both are the same.
     assert!([6, 12].contains(&fresh.len()), "{}", fresh.len());
     assert_eq!(rows.len() - fresh.len(), usize::try_from(runs).unwrap());
-    // The interval is that of the differences seed by seed, in percent of the defaults.
+    // The interval is that of the differences seed by seed, in percent of the value of the defaults.
     let times = |setting: &str| -> Vec<f64> {
         let own = fresh.iter().filter(|row| &row[0] == setting);
         own.map(|row| row[8].parse().unwrap()).collect()
@@ -139,7 +139,7 @@ fn the_command_it_prints_runs_the_best_setting() {
 fn the_command_it_prints_for_a_sweep_file_runs_the_best_setting() {
     let scratch = tempfile::tempdir().unwrap();
     let ufrgs = Path::new(env!("CARGO_MANIFEST_DIR")).join("platforms/ufrgs-sw.json");
-    // A name that reads as a number.
+    // The name reads as a number.
     fs::copy(ufrgs, scratch.path().join("7")).unwrap();
     let sweep = r#"{
         "$schema": "sweep.schema.json",
@@ -208,7 +208,7 @@ fn too_many_seeds_are_refused_before_anything_is_allocated() {
 fn usual_fresh_seeds_are_not_those_of_the_search_at_the_end_of_all_seeds_either() {
     let last = u64::MAX.to_string();
     let scratch = tempfile::tempdir().unwrap();
-    // After the last seed come 0, 1, 2, ...; of these 1 and 3 are known.
+    // After the last seed come 0, 1, 2, ...; of these, 1 and 3 are already used.
     let seeds = format!("1,3,{last}");
     let arguments = [
         "--seeds", &seeds, "--alpha", "2,4", "--budget", "30", "--json", "--out",

@@ -1,4 +1,4 @@
-//! A case as data, and as the files and settings with which migsim runs it.
+//! A case as data, and as the files and settings with which migsim runs the case.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -6,12 +6,12 @@ use std::path::Path;
 use migsim::bsp::Scenario;
 use serde_json::{Value, json};
 
-/// Everything that one replay needs. Units: instructions, bytes and seconds.
+/// All data of one replay, in instructions, bytes and seconds.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Case {
     pub(crate) clusters: Vec<Cluster>,
     pub(crate) backbones: Vec<Backbone>,
-    /// Profiles of speeds: parts of the nominal speed.
+    /// Profiles of speeds, as fractions of the nominal speed.
     pub(crate) speeds: Vec<Profile>,
     /// Profiles of bandwidths \[B/s\].
     pub(crate) bandwidths: Vec<Profile>,
@@ -28,7 +28,7 @@ pub(crate) struct Case {
     pub(crate) notices: &'static str,
     pub(crate) shortcuts: &'static str,
     pub(crate) call: Call,
-    /// Whether processes wait for a call at the next barrier, in scenario ii; the reference simulator does not know this.
+    /// Whether processes wait for a call at the next barrier, in scenario ii; the reference simulator does not support this.
     pub(crate) waits_later_for_calls: bool,
     pub(crate) moves: Moves,
     pub(crate) decisions: Vec<Forced>,
@@ -76,7 +76,7 @@ pub(crate) struct Backbone {
     pub(crate) wire: Wire,
 }
 
-/// Values from the times beside them on, repeated after a period.
+/// A profile: values from their times on, repeated after a period.
 #[derive(Clone, Debug)]
 pub(crate) struct Profile {
     pub(crate) steps: Vec<(f64, f64)>,
@@ -108,24 +108,24 @@ pub(crate) struct Prescribed {
     pub(crate) delay: f64,
 }
 
-/// When a message starts.
+/// The time at which a message starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) enum Receives {
     #[default]
     Early,
     Late,
-    /// As early up to this size \[B\], above it after a handshake.
+    /// At the same time as `Early` up to this size \[B\], and after a handshake above it.
     LateAbove(f64),
 }
 
-/// A barrier; with the size of its messages.
+/// A barrier with the size of its messages.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) enum Barrier {
     #[default]
     Ideal,
     Central(f64),
     None,
-    /// One that the reference simulator does not know.
+    /// A barrier that the reference simulator does not support.
     Other(&'static str, f64),
 }
 
@@ -136,11 +136,11 @@ pub(crate) enum Call {
     None,
     /// A fixed part, one per process, and one per process and superstep since the last call.
     Additive(f64, f64, f64),
-    /// What a superstep of this least duration lacks.
+    /// The time by which a superstep is shorter than this minimum duration.
     Hidden(f64),
-    /// The managers exchange messages of this size with the processes outside their clusters.
+    /// The time of messages of this size between the managers and the processes outside their clusters.
     PingPong(f64),
-    /// Not known to the reference simulator.
+    /// Messages, which the reference simulator does not support.
     Messages,
 }
 
@@ -169,7 +169,7 @@ pub(crate) struct Forced {
     pub(crate) to: String,
 }
 
-/// A record of a trace; `sender` is that of a message.
+/// A record of a trace; the record of a message has a `sender`.
 #[derive(Clone, Debug)]
 pub(crate) struct Record {
     pub(crate) sender: Option<usize>,
@@ -183,7 +183,7 @@ impl Record {
 }
 
 impl Case {
-    /// The names of all hosts, in the order of the platform.
+    /// Lists the names of all hosts, in the order of the platform.
     pub(crate) fn host_names(&self) -> Vec<String> {
         let names = |cluster: &Cluster| {
             let count = cluster.groups.iter().map(|group| group.hosts).sum();
@@ -193,7 +193,7 @@ impl Case {
         self.clusters.iter().flat_map(names).collect()
     }
 
-    /// The platform file.
+    /// Writes the platform file.
     pub(crate) fn platform(&self) -> String {
         let clusters: Vec<Value> = self.clusters.iter().map(cluster_json).collect();
         let link = |backbone: &Backbone| {
@@ -223,7 +223,7 @@ impl Case {
         format!("{file:#}\n")
     }
 
-    /// The records of the trace: those above the supersteps, and those of each superstep.
+    /// Returns the records of the trace: those above the supersteps, and those of each superstep.
     pub(crate) fn records(&self) -> (Vec<Record>, Vec<Vec<Record>>) {
         let mut head = vec![Record::plain(format!("memory {}", self.memory))];
         for (process, host) in self.start.iter().enumerate() {
@@ -254,7 +254,7 @@ impl Case {
         (head, self.steps.iter().map(records).collect())
     }
 
-    /// The trace with its records in the given order.
+    /// Writes the trace with its records in the given order.
     pub(crate) fn trace_of(&self, head: &[Record], steps: &[Vec<Record>]) -> String {
         let mut text = format!("migsim-trace 2\nprocesses {}\n", self.start.len());
         for record in head {
@@ -274,7 +274,7 @@ impl Case {
         self.trace_of(&head, &steps)
     }
 
-    /// The list for the policy `replay`.
+    /// Writes the list for the policy `replay`.
     pub(crate) fn decisions_json(&self) -> Value {
         let forced = |forced: &Forced| {
             let process = forced.process + 1;
@@ -283,7 +283,7 @@ impl Case {
         self.decisions.iter().map(forced).collect()
     }
 
-    /// The settings, but for the names of files.
+    /// Returns the settings, except the names of files.
     pub(crate) fn settings(&self) -> Vec<(&'static str, Value)> {
         let word = |is: bool, yes: &'static str, no: &'static str| json!(if is { yes } else { no });
         let seconds = |time: f64| json!(format!("{time} s"));
@@ -319,7 +319,7 @@ impl Case {
             settings.push(("runtime.barrier.bytes", json!(format!("{bytes} B"))));
         }
         if self.network == Network::Lv08 {
-            // The rules of the reference simulator: no side effects of changed weights.
+            // The reference simulator has the plain rule, without SimGrid's side effect of changed weights.
             settings.push(("network.reweigh_slip", json!(false)));
         }
         for (key, value) in [
@@ -367,7 +367,7 @@ impl Case {
         }
     }
 
-    /// Calls are waited for later in scenario ii only.
+    /// Returns the scenario: ii if calls are waited for later, since only ii supports this.
     pub(crate) fn scenario(&self) -> Scenario {
         if self.waits_later_for_calls {
             Scenario::Ii

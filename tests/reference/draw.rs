@@ -1,4 +1,4 @@
-//! Random cases from a seed. Most values are round, so that many things happen at one time.
+//! Random cases from a seed. Most values are round, so that many events are simultaneous.
 
 use crate::support::split_mix;
 
@@ -16,12 +16,12 @@ impl Draw {
         split_mix(&mut self.0)
     }
 
-    /// A number from 0 to `count` - 1.
+    /// Draws a number from 0 to `count` - 1.
     pub(crate) fn below(&mut self, count: usize) -> usize {
         usize::try_from(self.next() % count as u64).expect("a small number")
     }
 
-    /// True once in `count` times on average.
+    /// Returns true once in `count` times on average.
     pub(crate) fn once_in(&mut self, count: usize) -> bool {
         self.below(count) == 0
     }
@@ -37,12 +37,12 @@ impl Draw {
     }
 }
 
-/// The case of a seed that the reference simulator can run.
+/// Makes the case of a seed, which the reference simulator supports.
 pub(crate) fn case(seed: u64) -> Case {
     let draw = &mut Draw(seed);
     let networks = [Network::Cm02, Network::Cm02, Network::Ideal, Network::Lv08];
     let network = draw.one(&networks);
-    // Half of the cases are made for ties: no latency, round work, many moves that take the same time.
+    // Half of the cases are made for ties: they have no latency, round work, and many moves with equal durations.
     let is_tied = draw.once_in(2);
     let mut case = machine(draw, network, is_tied);
     case.is_sequential = draw.once_in(4);
@@ -78,7 +78,7 @@ pub(crate) fn case(seed: u64) -> Case {
     case
 }
 
-/// A case with any barrier and any price of a call, for the law of order; the reference simulator does not know all of them.
+/// Makes a case with any barrier and any price of a call, for the law of order; the reference simulator does not support all of them.
 pub(crate) fn any_case(seed: u64) -> Case {
     let mut case = case(seed);
     let draw = &mut Draw(!seed);
@@ -109,7 +109,7 @@ pub(crate) fn any_case(seed: u64) -> Case {
     case
 }
 
-// The machine.
+// The platform.
 
 fn machine(draw: &mut Draw, network: Network, is_tied: bool) -> Case {
     let has_profiles = draw.once_in(3);
@@ -149,7 +149,7 @@ fn cluster(
     network: Network,
     has_profiles: bool,
 ) -> Cluster {
-    // What crosstraffic takes of an unshared link is not documented.
+    // The effect of crosstraffic on an unshared link is not documented.
     let kinds = match network {
         Network::Lv08 => &[Local::Switch, Local::Medium][..],
         _ => &[Local::Switch, Local::Switch, Local::Medium, Local::Unshared][..],
@@ -184,7 +184,7 @@ fn wire(draw: &mut Draw, has_profiles: bool) -> Wire {
     }
 }
 
-/// Steps at eighths of a second, repeated or not.
+/// Draws steps at eighths of a second, repeated or not.
 fn profile(draw: &mut Draw, values: &[f64]) -> Profile {
     let mut time = 0.0;
     let mut steps = Vec::new();
@@ -225,7 +225,7 @@ fn step(draw: &mut Draw, case: &Case, is_round: bool) -> Step {
     let mut messages = Vec::new();
     for _ in 0..draw.below(2 * processes) {
         let (from, to) = (draw.below(processes), draw.below(processes));
-        // Rendezvous of blocking senders could wait for each other for ever.
+        // Blocking senders with rendezvous could wait for each other for ever.
         let can_block = case.is_sequential && case.receives != Receives::Early;
         if !can_block || from < to {
             messages.push((from, to, amount(draw, 1e6)));

@@ -1,4 +1,4 @@
-//! Computations, flows and delays in progress. All rates are computed from scratch at every time at which anything happens.
+//! Computations, flows and delays in progress. All rates are computed from scratch at the time of every event.
 
 use super::case::{Case, Network};
 use super::machine::{Machine, has_come};
@@ -14,7 +14,7 @@ struct Constants {
     bandwidth_factor: f64,
     weight_s: f64,
     tcp_gamma: f64,
-    /// What a flow uses of the links of the route back, per unit of its rate.
+    /// Share of a flow's rate that it uses of the links of the route back.
     crosstraffic: f64,
 }
 
@@ -48,9 +48,9 @@ impl Constants {
 
 #[derive(Debug)]
 enum Kind {
-    /// Lasts until a time.
+    /// A delay until a time.
     Delay(f64),
-    /// Instructions left on a host.
+    /// Remaining instructions on a host.
     Work {
         host: usize,
         left: f64,
@@ -60,17 +60,17 @@ enum Kind {
 
 #[derive(Debug)]
 struct Flow {
-    /// What it uses of each link, per unit of its rate; nothing inside a host.
+    /// Share of the flow's rate that it uses of each link; empty inside a host.
     uses: Vec<(usize, f64)>,
     latency: f64,
     /// The end of its latency phase.
     transfers_from: f64,
     left: f64,
-    /// The smallest bandwidth of its route when it started.
+    /// Lowest bandwidth of the flow's route when it started.
     bound: f64,
 }
 
-/// What is in progress at a time; each has a tag, by which its end is reported.
+/// The activities in progress at a time; each has a tag, which is returned at its end.
 #[derive(Debug)]
 pub(crate) struct Fluid<Tag> {
     pub(crate) machine: Machine,
@@ -97,7 +97,7 @@ impl<Tag> Fluid<Tag> {
         self.running.push((tag, Kind::Work { host, left }));
     }
 
-    /// Starts a flow between two hosts. A handshake is a round trip before it, and part of its latency phase.
+    /// Starts a flow between two hosts. A handshake is a round trip before the flow, and part of its latency phase.
     pub(crate) fn flow(
         &mut self,
         from: usize,
@@ -132,7 +132,8 @@ impl<Tag> Fluid<Tag> {
         self.running.push((tag, Kind::Flow(flow)));
     }
 
-    /// Goes on to the next time at which anything ends or changes; returns the tags of all that end there. `None` if nothing is in progress.
+    /// Advances to the next time at which any activity ends or changes, and returns the tags of all activities that end then. `None` if no
+    /// activity is in progress.
     pub(crate) fn advance(&mut self) -> Option<Vec<Tag>> {
         if self.running.is_empty() {
             return None;
@@ -173,7 +174,7 @@ impl<Tag> Fluid<Tag> {
         Some(ended)
     }
 
-    /// The tags of all that end at the present time.
+    /// Returns the tags of all activities that end at the present time.
     pub(crate) fn ended_now(&mut self) -> Vec<Tag> {
         let (now, running) = (self.now, std::mem::take(&mut self.running));
         let is_over = |kind: &Kind| match kind {
@@ -187,7 +188,7 @@ impl<Tag> Fluid<Tag> {
         ended.into_iter().map(|(tag, _)| tag).collect()
     }
 
-    /// When something ends if all rates stay as they are.
+    /// Computes the end of an activity if all rates stay as they are.
     fn end(&self, kind: &Kind, rate: f64) -> f64 {
         match kind {
             Kind::Delay(until) => *until,
@@ -200,7 +201,7 @@ impl<Tag> Fluid<Tag> {
         }
     }
 
-    /// The rate of each activity: instructions per second, bytes per second, 0 for delays and latency phases.
+    /// Computes the rate of each activity: instructions per second, bytes per second, 0 for delays and latency phases.
     fn rates(&self) -> Vec<f64> {
         let mut rates = vec![0.0; self.running.len()];
         let mut flows = Vec::new();
@@ -221,7 +222,7 @@ impl<Tag> Fluid<Tag> {
                 Kind::Flow(_) | Kind::Delay(_) => {}
             }
         }
-        // Without sharing each flow is computed as if alone.
+        // Without sharing, each flow is computed as if it were alone.
         let groups = if self.constants.is_shared {
             vec![flows]
         } else {
@@ -235,8 +236,8 @@ impl<Tag> Fluid<Tag> {
         rates
     }
 
-    /// Weighted max-min shares by progressive filling: the level rises until a flow reaches its bound or a link is full; what is stopped
-    /// keeps its share, the rest rises on.
+    /// Computes weighted max-min fair shares by progressive filling: the water level rises until a flow reaches its bound or a link is
+    /// saturated. The flows concerned keep their shares, and the level of the others rises further.
     fn shares(&self, flows: &[(usize, &Flow)]) -> Vec<f64> {
         let mut shares: Vec<Option<f64>> = vec![None; flows.len()];
         let weights: Vec<f64> = flows.iter().map(|(_, flow)| self.weight(flow)).collect();
@@ -245,7 +246,7 @@ impl<Tag> Fluid<Tag> {
             uses.map(|entry| entry.1).sum()
         };
         while shares.contains(&None) {
-            // The level at which each flow meets its bound, and each shared link is full.
+            // Find the level at which each flow reaches its bound, and each shared link is saturated.
             let mut stop = (f64::INFINITY, Vec::new());
             for (index, (_, flow)) in flows.iter().enumerate() {
                 let level = self.bound(flow) * weights[index];
@@ -279,7 +280,7 @@ impl<Tag> Fluid<Tag> {
         shares.into_iter().flatten().collect()
     }
 
-    /// The penalty of a flow: it divides the level.
+    /// Computes the penalty of a flow, by which the level is divided.
     fn weight(&self, flow: &Flow) -> f64 {
         if flow.latency == 0.0 {
             return 1.0;

@@ -1,17 +1,17 @@
-//! Hosts, links and routes of a case, and what each is worth at a time.
+//! Hosts, links and routes of a case, and their speeds and bandwidths at a time.
 
 use super::case::{Backbone, Case, Cluster, Local, Profile, Wire};
 
-/// Times whose relative difference is smaller are one time.
+/// Relative tolerance within which two times count as equal.
 const ONE_TIME: f64 = 1e-13;
 
-/// Whether a time has come, within rounding.
+/// Whether a time has been reached, within rounding.
 pub(crate) fn has_come(time: f64, now: f64) -> bool {
     time <= now + ONE_TIME * now
 }
 
 impl Profile {
-    /// The times and values of all steps; without an end if there is a period.
+    /// Lists the times and values of all steps; the list is infinite if there is a period.
     fn steps(&self) -> impl Iterator<Item = (f64, f64)> + '_ {
         let rounds = if self.period.is_some() { usize::MAX } else { 1 };
         (0..rounds).flat_map(|round| {
@@ -20,13 +20,13 @@ impl Profile {
         })
     }
 
-    /// The value at a time; none before the first step.
+    /// Returns the value at a time; none before the first step.
     fn value(&self, now: f64) -> Option<f64> {
         let past = self.steps().take_while(|step| has_come(step.0, now));
         past.last().map(|step| step.1)
     }
 
-    /// The time of the next step.
+    /// Returns the time of the next step.
     fn next(&self, now: f64) -> f64 {
         let next = self.steps().find(|step| !has_come(step.0, now));
         next.map_or(f64::INFINITY, |step| step.0)
@@ -40,7 +40,7 @@ pub(crate) struct Host {
     speed: f64,
     cores: f64,
     profile: Option<Profile>,
-    /// The links out of the host and into it.
+    /// The link out of the host and the link into it.
     out: usize,
     into: usize,
     router: usize,
@@ -59,7 +59,7 @@ pub(crate) struct Link {
 pub(crate) struct Machine {
     pub(crate) hosts: Vec<Host>,
     pub(crate) links: Vec<Link>,
-    /// The routers at the ends of each backbone, its link from the first to the second, and its link back.
+    /// For each backbone: the routers at its ends, its link from the first to the second, and its link back.
     backbones: Vec<(usize, usize, usize, usize)>,
 }
 
@@ -104,7 +104,7 @@ impl Machine {
         }
     }
 
-    /// Adds a link, or one for each direction; returns that of each direction.
+    /// Adds one link, or one for each direction; returns the link of each direction.
     fn add_link(&mut self, case: &Case, wire: &Wire, is_shared: bool) -> (usize, usize) {
         let first = self.links.len();
         let count = 1 + usize::from(wire.is_duplex);
@@ -124,27 +124,27 @@ impl Machine {
         found.expect("a host of the case")
     }
 
-    /// The first host of a cluster.
+    /// Returns the first host of a cluster.
     pub(crate) fn manager(&self, cluster: usize) -> usize {
         let found = self.hosts.iter().position(|host| host.cluster == cluster);
         found.expect("a cluster of the case")
     }
 
-    /// Instructions per second of each of `count` processes that compute on a host.
+    /// Computes the speed of each of `count` processes on a host, in instructions per second.
     pub(crate) fn speed(&self, host: usize, count: usize, now: f64) -> f64 {
         let host = &self.hosts[host];
         let left = host.profile.as_ref().and_then(|profile| profile.value(now));
         host.speed * left.unwrap_or(1.0) * (host.cores / count as f64).min(1.0)
     }
 
-    /// The bandwidth of a link \[B/s\].
+    /// Returns the bandwidth of a link \[B/s\].
     pub(crate) fn bandwidth(&self, link: usize, now: f64) -> f64 {
         let link = &self.links[link];
         let changed = link.profile.as_ref().and_then(|profile| profile.value(now));
         changed.unwrap_or(link.nominal)
     }
 
-    /// The next time at which a speed or bandwidth changes.
+    /// Returns the next time at which a speed or bandwidth changes.
     pub(crate) fn next_change(&self, now: f64) -> f64 {
         let hosts = self.hosts.iter().map(|host| &host.profile);
         let profiles = hosts.chain(self.links.iter().map(|link| &link.profile));
@@ -152,8 +152,8 @@ impl Machine {
         next.fold(f64::INFINITY, f64::min)
     }
 
-    /// The links between two different hosts: the access link of the first, those between the routers, the access link of the second.
-    /// A shared medium is the access link of all its hosts, and is crossed once.
+    /// Lists the links between two different hosts: the access link of the first, the links between the routers, the access link of the
+    /// second. A shared medium is the access link of all its hosts, and is crossed once.
     pub(crate) fn route(&self, from: usize, to: usize) -> Vec<usize> {
         let (from, to) = (&self.hosts[from], &self.hosts[to]);
         let mut route = vec![from.out];
@@ -166,7 +166,7 @@ impl Machine {
         route
     }
 
-    /// The links from a router to another one in the tree, which do not lead back to the router `before`.
+    /// Finds the links from a router to another one in the tree, not through the router `before`.
     fn between(&self, from: usize, to: usize, before: usize) -> Option<Vec<usize>> {
         if from == to {
             return Some(Vec::new());
@@ -187,12 +187,12 @@ impl Machine {
         None
     }
 
-    /// The sum of the latencies of a route \[s\].
+    /// Sums the latencies of a route \[s\].
     pub(crate) fn latency(&self, route: &[usize]) -> f64 {
         route.iter().map(|&link| self.links[link].latency).sum()
     }
 
-    /// The time of a message that is alone, by nominal bandwidths: `L + size / bw` \[s\].
+    /// Computes the time of a message without other flows, by nominal bandwidths: `L + size / bw` \[s\].
     pub(crate) fn nominal_time(&self, from: usize, to: usize, size: f64) -> f64 {
         let route = self.route(from, to);
         let bandwidths = route.iter().map(|&link| self.links[link].nominal);

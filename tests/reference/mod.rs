@@ -1,30 +1,31 @@
-//! A second simulator, slow and obvious, and what migsim must have in common with it.
+//! A second simulator, slow and obvious, and comparisons of migsim with it.
 //!
-//! It was written from documents alone, without a look at `crates/engine/src` and `crates/bsp/src`: the rules in `tests/oracle/README.md`, the format of
-//! traces, the settings, and the chapters of the book on platforms, scenarios and the engine. It keeps one list of everything in
-//! progress. At each time at which anything ends or changes, it computes all rates from scratch by progressive filling. Then all that
-//! ends at that time ends, all processes react, and so on. It has no queue, no shortcut and no memory of earlier rates.
+//! The simulator was written only from documents, without knowledge of `crates/engine/src` and `crates/bsp/src`: from the rules in
+//! `tests/oracle/README.md`, the format of traces, the settings, and the chapters of the book on platforms, scenarios and the engine. It
+//! keeps one list of all activities in progress. At the time of each event, it computes all rates from scratch by progressive filling. Then
+//! it ends all activities that end at that time, all processes react, and so on. It has no queue, no shortcut and no memory of earlier
+//! rates.
 //!
 //! | file | content |
 //! |---|---|
 //! | `case.rs` | a case as data, its three files, its settings |
-//! | `draw.rs` | cases from seeds; round numbers, so that many things happen at one time |
+//! | `draw.rs` | cases from seeds; round numbers, so that many events are simultaneous |
 //! | `machine.rs` | hosts, links, routes; speeds and bandwidths over time |
 //! | `fluid.rs` | computations, flows, delays and their rates |
 //! | `simulator.rs` | processes, barriers, calls and moves |
 //! | `order.rs` | the law of order |
 //!
-//! Where the documents left a choice, the simulator does what migsim does:
+//! Where the documents leave a choice, the simulator does the same as migsim:
 //!
 //! - After a superstep the prescribed moves come first, then the call, then its migrations.
-//! - Without barriers all meet before prescribed moves start.
+//! - Without barriers, all processes meet before prescribed moves start.
 //! - No flow starts for a migration without memory, nor for a decision to the host where the process already is.
 //! - The superstep that hides a call lasts until the call begins (`costs.call.model=overlapped`).
-//! - The handshake of `late_above` is part of the latency phase of a flow. The memory of a moving process has one, too.
+//! - The handshake of `late_above` is part of the latency phase of a flow. The transfer of a moving process's memory has one, too.
 //!
-//! Not covered by the second simulator: background loads, latency profiles, barriers other than `ideal`, `central` and `none`, calls
-//! by messages, calls that are waited for later (`costs.call.waiting`), libraries, queues, trees of zones, `SimGrid`'s files,
-//! `cycles`, memory limits of hosts, and unshared links under `lv08`. The law of order covers all barriers and prices of calls.
+//! The second simulator does not support: background loads, latency profiles, barriers other than `ideal`, `central` and `none`, calls by
+//! messages, calls that are waited for later (`costs.call.waiting`), libraries, queues, trees of zones, `SimGrid`'s files, `cycles`, memory
+//! limits of hosts, and unshared links under `lv08`. The law of order covers all barriers and prices of calls.
 //!
 //! `MIGSIM_DRAWS=1000` sets the number of drawn cases of each test, and `MIGSIM_FIRST_DRAW` the first seed.
 
@@ -49,14 +50,14 @@ use serde_json::{Value, json};
 use self::case::{Case, Cluster, Forced, Group, Local, Moves, Network, Step, Transfer, Wire};
 use crate::support::{ROUNDING, assert_close, draws};
 
-/// The seeds of the drawn cases.
+/// Returns the seeds of the drawn cases.
 fn seeds() -> std::ops::Range<u64> {
     let first = std::env::var("MIGSIM_FIRST_DRAW").ok();
     let first = first.map_or(1, |seed| seed.parse().expect("a seed"));
     first..first + draws(200, 2000)
 }
 
-/// Runs a case; its trace is given as a text.
+/// Runs a case with its trace given as text.
 fn run(case: &Case, trace: &str, folder: &Path) -> Outcome {
     let write = |name: &str, text: &str| -> Value {
         let path = folder.join(name);
@@ -79,7 +80,7 @@ fn run(case: &Case, trace: &str, folder: &Path) -> Outcome {
         .outcome
 }
 
-/// Writes a case into a folder that stays; returns the command that runs it there.
+/// Writes a case into a folder that is kept, and returns the command that runs it there.
 fn keep(case: &Case, trace: &str) -> String {
     let text = format!("{}{trace}{:?}", case.platform(), case.settings());
     let name = text.bytes().fold(0_u64, |hash, byte| {
@@ -89,13 +90,13 @@ fn keep(case: &Case, trace: &str) -> String {
     case.write(&folder, trace)
 }
 
-/// The ends of all supersteps, and the makespan.
+/// Lists the ends of all supersteps, and the makespan.
 fn times(outcome: &Outcome) -> Vec<f64> {
     let ends = outcome.supersteps.iter().map(|dates| dates.end.get());
     ends.chain([outcome.makespan.get()]).collect()
 }
 
-/// The largest relative difference of the times of two runs.
+/// Computes the largest relative difference of the times of two runs.
 fn difference(found: &[f64], expected: &[f64]) -> f64 {
     if found.len() != expected.len() {
         return f64::INFINITY;
@@ -106,7 +107,7 @@ fn difference(found: &[f64], expected: &[f64]) -> f64 {
     found.iter().zip(expected).map(relative).fold(0.0, f64::max)
 }
 
-/// Fails with all cases that differ, at most ten of them in full.
+/// Fails with a list of all differing cases, with at most ten of them in full.
 fn assert_none(differing: &[String], cases: u64) {
     let shown = differing.iter().take(10).cloned().collect::<Vec<_>>();
     let count = differing.len();
@@ -137,7 +138,7 @@ fn drawn_replays_take_the_time_that_the_second_simulator_computes() {
     assert_none(&differing, seeds().count() as u64);
 }
 
-/// Hosts of 1 GHz: two with links of 1 MB/s, three with links of 100 MB/s. Two processes move from the slow links to the fast ones
+/// Makes hosts of 1 GHz: two with links of 1 MB/s, three with links of 100 MB/s. Two processes move from the slow links to the fast ones
 /// after 1 s; then one sends 1e7 B to the other.
 fn two_movers(sender: usize) -> Case {
     let cluster = |name: &str, hosts: usize, bandwidth: f64| Cluster {
@@ -182,7 +183,8 @@ fn two_movers(sender: usize) -> Case {
 
 #[test]
 fn a_message_after_moves_that_end_at_one_time_goes_to_the_new_host_of_its_receiver() {
-    // 1 s of work, the fixed part of the moves, 1e7 B at 1e8 B/s. To the old host of the receiver it would take 10 s.
+    // The time is 1 s of work, the fixed part of the moves, and 1e7 B at 1e8 B/s. A message to the old host of the receiver would take 10
+    // s.
     let folder = tempfile::tempdir().expect("a folder");
     for sender in [0, 1] {
         for is_reversed in [false, true] {

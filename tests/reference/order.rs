@@ -1,18 +1,18 @@
-//! The law of order: no time depends on the order in which a list, a trace or a platform says things.
+//! The law of order: no time depends on the order of entries in a list, a trace or a platform.
 //!
-//! Every case is run as drawn and once more with another order of
+//! Every case is run as drawn, and a second time with another order of
 //!
 //! - the decisions in their list,
 //! - the records of the trace, above the supersteps and in each of them,
 //! - the clusters of the platform, the groups of hosts in a cluster, the links between routers,
 //! - the ends of each link between routers (`from` and `to`).
 //!
-//! All times must be equal within rounding. Where an order has a meaning, it is kept, and only there:
+//! All times must be equal within rounding. An order that has a meaning is kept in the second run, in these cases only:
 //!
-//! - Serial migrations take place in the order of the list: decisions of one superstep keep theirs.
-//! - A process with sequential sends sends in the order of the trace: its `m` records keep theirs.
-//! - Managers are the first hosts of clusters. Where a call is priced by its messages, the first group of a cluster stays the first.
-//! - Processes have numbers in each barrier with a root, a tree or rounds: they keep them.
+//! - Serial migrations take place in the order of the list: decisions of one superstep keep their order.
+//! - A process with sequential sends sends in the order of the trace: its `m` records keep their order.
+//! - Managers are the first hosts of clusters. If a call is priced by its messages, the first group of a cluster stays the first.
+//! - Barriers with a root, a tree or rounds use the numbers of the processes, which stay the same.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ use super::case::{Call, Case, Record};
 use super::draw::{self, Draw};
 use super::{ROUNDING, assert_none, difference, keep, run, seeds};
 
-/// The same case in another order, and its trace.
+/// Returns the case in another order, and its trace.
 fn reordered(case: &Case, draw: &mut Draw) -> (Case, String) {
     let mut other = case.clone();
     reorder_platform(&mut other, draw);
@@ -48,7 +48,7 @@ fn reordered(case: &Case, draw: &mut Draw) -> (Case, String) {
     (other, trace)
 }
 
-/// Puts the elements of a shuffled list that have the same key into the order that they had.
+/// Restores the order of elements with the same key in a shuffled list.
 fn keep_order<T: Clone, K: PartialEq>(list: &mut [T], before: &[T], key: impl Fn(&T) -> Option<K>) {
     let keys: Vec<Option<K>> = list.iter().map(&key).collect();
     for position in 0..list.len() {
@@ -99,7 +99,7 @@ fn reorder_platform(case: &mut Case, draw: &mut Draw) {
     }
 }
 
-/// All times of a run, those of migrations in the order of their supersteps and processes.
+/// Lists all times of a run; those of migrations are sorted by superstep and process.
 fn all_times(outcome: &Outcome) -> Vec<f64> {
     let mut all: Vec<f64> = Vec::new();
     for dates in &outcome.supersteps {

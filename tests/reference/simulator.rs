@@ -1,41 +1,41 @@
-//! The processes: supersteps, barriers, calls and moves, as the documents describe them.
+//! The processes: supersteps, barriers, calls and moves as the documents describe them.
 
 use super::case::{Barrier, Call, Case, Prescribed, Receives, Transfer};
 use super::fluid::Fluid;
 
-/// What ends.
+/// The activity that ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Tag {
     /// The computation of a process.
     Work(usize),
-    /// A message: superstep and number in it.
+    /// A message: its superstep and its number in the superstep.
     Message(usize, usize),
-    /// The notice of a process to process 0: superstep and process.
+    /// The control message of a process to process 0: superstep and process.
     Notice(usize, usize),
     /// The answer of process 0: superstep and process.
     Answer(usize, usize),
-    /// The transfer and the delay of a prescribed move: superstep and number in it.
+    /// The transfer and the delay of a prescribed move: its superstep and its number in the superstep.
     Transfer(usize, usize),
     Delay(usize, usize),
     /// A call after a superstep.
     Call(usize),
-    /// The transfer and the operations of a migration: its number in the list of decisions.
+    /// The transfer and the operations of a migration: its index in the list of decisions.
     Migration(usize),
     Operations(usize),
 }
 
-/// What a process does.
+/// The activity of a process.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Stage {
     Ready,
     Working,
     Computed,
-    /// Waits for the delivery of its message of this number, of the sequential sends.
+    /// Waits for the delivery of its message with this number (sequential sends).
     Sending(usize),
     Receiving,
     InBarrier,
     MovingAsPrescribed,
-    /// Waits for all others, and for calls and moves.
+    /// Waits for all other processes, and for calls and moves.
     Meeting,
     Done,
 }
@@ -53,12 +53,12 @@ enum Delivery {
 enum Meeting {
     Gathering,
     Calling,
-    /// This many migrations are not complete.
+    /// Waits for this number of migrations.
     Migrating(usize),
     Over,
 }
 
-/// Everything about one superstep that several processes share.
+/// The data of one superstep that several processes share.
 #[derive(Debug)]
 struct Round {
     messages: Vec<Delivery>,
@@ -82,7 +82,7 @@ struct Simulator<'a> {
     last_call: usize,
 }
 
-/// The ends of all supersteps of a case, and the makespan \[s\].
+/// Simulates a case and returns the ends of all supersteps and the makespan \[s\].
 pub(crate) fn simulate(case: &Case) -> Vec<f64> {
     let count = case.start.len();
     let fluid = Fluid::new(case);
@@ -131,8 +131,8 @@ impl Simulator<'_> {
         );
     }
 
-    /// Lets the processes react to what has ended at the present time. Whatever their reactions end at the same time is booked before
-    /// any process goes on.
+    /// Lets the processes react to the activities that have ended at the present time. If a reaction ends further activities at the same
+    /// time, they are recorded before any process continues.
     fn react(&mut self) {
         loop {
             let ended = self.fluid.ended_now();
@@ -152,7 +152,7 @@ impl Simulator<'_> {
         }
     }
 
-    /// Takes note of an end; only moves go on at once.
+    /// Records an end; only moves continue at once.
     fn book(&mut self, tag: Tag) {
         match tag {
             Tag::Work(process) => self.process[process].1 = Stage::Computed,
@@ -177,7 +177,7 @@ impl Simulator<'_> {
         }
     }
 
-    /// One step of a process, if it can do one.
+    /// Does one step of a process, if one is possible.
     fn step(&mut self, process: usize) -> bool {
         let (step, stage) = self.process[process];
         let next = match stage {
@@ -208,7 +208,7 @@ impl Simulator<'_> {
         next.is_some()
     }
 
-    // A superstep.
+    // Supersteps.
 
     fn begin(&mut self, process: usize, step: usize) -> Stage {
         let round = &mut self.rounds[step];
@@ -231,7 +231,7 @@ impl Simulator<'_> {
         }
     }
 
-    /// Sends the next message of the process from this number on.
+    /// Sends the messages of the process with this number and higher ones, one after the other.
     fn send_from(&mut self, process: usize, step: usize, first: usize) -> Stage {
         let messages = self.case.steps[step]
             .messages
@@ -246,7 +246,7 @@ impl Simulator<'_> {
         Stage::Sending(index)
     }
 
-    /// Starts the flows of all messages and notices that have been sent and need not wait for their receiver.
+    /// Starts the flows of all messages that have been sent and need not wait for their receiver.
     fn start_messages(&mut self) -> bool {
         let mut has_started = false;
         for step in 0..self.rounds.len() {
@@ -271,12 +271,12 @@ impl Simulator<'_> {
         self.fluid.flow(from, to, size, has_handshake, tag);
     }
 
-    /// Whether a message of this size waits for its receiver, and its sender for its delivery.
+    /// Whether a message of this size waits for its receiver, and its sender for the delivery.
     fn has_handshake(&self, size: f64) -> bool {
         matches!(self.case.receives, Receives::LateAbove(largest) if size > largest)
     }
 
-    /// Whether a process has all its messages, and those of its own that it must wait for are delivered.
+    /// Whether a process has received all its messages, and all messages that it must wait for are delivered.
     fn has_received(&self, process: usize, step: usize) -> bool {
         let messages = self.case.steps[step].messages.iter();
         let mut needed = messages
@@ -287,7 +287,7 @@ impl Simulator<'_> {
         needed.all(|(_, delivery)| *delivery == Delivery::Done)
     }
 
-    // The barrier.
+    // Barriers.
 
     fn start_notices(&mut self, step: usize) -> bool {
         let Barrier::Central(bytes) = self.case.barrier else {
@@ -334,7 +334,7 @@ impl Simulator<'_> {
             Barrier::Ideal => have_all_arrived(),
             Barrier::Central(_) if process > 0 => are_done(&round.answers[process..=process]),
             Barrier::Central(_) => are_done(&round.answers[1..]),
-            // Without barriers all meet where a call is due and where the workload moves processes.
+            // Without barriers, all processes meet if a call is due or if the workload moves processes.
             Barrier::None => !self.is_meeting(step) || have_all_arrived(),
             Barrier::Other(..) => unreachable!("not known here"),
         }
@@ -368,7 +368,7 @@ impl Simulator<'_> {
         self.has_call(step) || !self.case.steps[step].moves.is_empty()
     }
 
-    /// The next superstep.
+    /// Starts the next superstep.
     fn after(&mut self, process: usize, step: usize) -> Stage {
         if step + 1 == self.rounds.len() {
             return Stage::Done;
@@ -386,7 +386,7 @@ impl Simulator<'_> {
             .any(|forced| forced.superstep == step + 1)
     }
 
-    /// Whether the meeting after a superstep lets processes go on that do not migrate; begins the call when all have come.
+    /// Whether processes that do not migrate may continue after the meeting of a superstep. When all have arrived, the call begins.
     fn meet(&mut self, step: usize) -> bool {
         let are_all_here = self
             .process
@@ -410,7 +410,7 @@ impl Simulator<'_> {
         }
     }
 
-    /// The price of a call \[s\].
+    /// Computes the price of a call \[s\].
     fn price(&self, step: usize) -> f64 {
         let processes = self.place.len() as f64;
         let round = &self.rounds[step];
@@ -426,7 +426,7 @@ impl Simulator<'_> {
         }
     }
 
-    /// The time of the busiest manager: a message and its answer for each process outside its cluster, one after the other.
+    /// Computes the time of the busiest manager: a message and its answer for each process outside its cluster, one after the other.
     fn ping_pong(&self, size: f64) -> f64 {
         let machine = &self.fluid.machine;
         let cluster = |place: &usize| machine.hosts[*place].cluster;
@@ -439,7 +439,8 @@ impl Simulator<'_> {
         times.fold(0.0, f64::max)
     }
 
-    /// The decisions after a superstep that move a process: none after the last one, and none to the host where the process is.
+    /// Lists the decisions after a superstep that move a process. There are none after the last superstep, and a decision to the present
+    /// host of a process does not count.
     fn migrations(&self, step: usize) -> Vec<usize> {
         let is_last = step + 1 == self.rounds.len();
         let decisions = self.case.decisions.iter().enumerate();
@@ -480,7 +481,7 @@ impl Simulator<'_> {
             Transfer::Flow if memory > 0.0 => {
                 self.send(from, to, memory, Tag::Migration(index));
             }
-            // Nothing travels without memory, as with prescribed moves.
+            // Without memory, no flow starts, as in prescribed moves.
             Transfer::Flow | Transfer::None => self.fluid.delay(0.0, Tag::Migration(index)),
             Transfer::Nominal => {
                 let duration = self.fluid.machine.nominal_time(from, to, memory);
@@ -500,7 +501,7 @@ impl Simulator<'_> {
                 _ => Meeting::Migrating(count - 1),
             };
         }
-        // The rest of the list has not moved yet.
+        // The other entries of the list have not moved yet.
         let rest = self.migrations(step);
         let next = rest.into_iter().find(|&other| other > index);
         if let (true, Some(next)) = (self.case.moves.is_serial, next) {

@@ -1,4 +1,4 @@
-//! Barriers: their messages, worked out by hand.
+//! Barriers: their messages on cases worked out by hand.
 
 use super::*;
 
@@ -20,12 +20,12 @@ fn barrier(kind: BarrierKind, size: f64, gather: GatherOrder, release: Release) 
     }
 }
 
-/// Any barrier but a sequential one.
+/// Makes a barrier other than a sequential one.
 fn plain(kind: BarrierKind, size: f64) -> RuntimeConfig {
     barrier(kind, size, GatherOrder::Ascending, Release::Simultaneous)
 }
 
-/// The time of a superstep in which nobody does anything, with messages of 0 B and of 1e6 B.
+/// The times of a superstep without work, with messages of 0 B and of 1e6 B.
 fn barrier_times(processes: usize, runtime: impl Fn(f64) -> RuntimeConfig) -> [f64; 2] {
     let platform = switch(processes, Wire(1e6, D / 2.0));
     let idle = || plan(&vec![0.0; processes], &[]);
@@ -49,7 +49,7 @@ fn an_ideal_barrier_costs_nothing() {
 #[test]
 fn a_central_barrier_costs_two_messages_and_the_link_of_its_root() {
     for processes in PROCESSES {
-        // p-1 notices share the link of process 1, then p-1 answers do.
+        // Process 1 receives p-1 control messages over its link, and then sends p-1 answers.
         let others = processes as f64 - 1.0;
         let ways = if processes == 1 { 0.0 } else { 2.0 };
         let found = barrier_times(processes, |size| plain(BarrierKind::Central, size));
@@ -76,7 +76,7 @@ fn a_sequential_barrier_costs_a_message_per_process_each_way() {
                 });
                 let release = [others * D, others * (D + 1.0) + own];
                 let gathered = match gather {
-                    // All in flight together on the link of the coordinator.
+                    // All messages share the link of the coordinator.
                     GatherOrder::Parallel => [D, D + others],
                     _ => release,
                 };
@@ -97,7 +97,7 @@ fn a_sequential_barrier_costs_a_message_per_process_each_way() {
 
 #[test]
 fn messages_of_a_barrier_on_links_that_are_not_shared_take_their_latency_and_bytes() {
-    // Three each way: 1e-4 s on the host of the coordinator, and twice 2 s + 1 s.
+    // Three messages go in each direction: 1e-4 s on the host of the coordinator, and twice 2 s + 1 s.
     let mut platform = switch(3, Wire(1e6, D / 2.0));
     for link in &mut platform.links {
         link.is_shared = false;
@@ -109,9 +109,9 @@ fn messages_of_a_barrier_on_links_that_are_not_shared_take_their_latency_and_byt
 
 #[test]
 fn messages_of_a_barrier_share_links_with_those_of_the_superstep() {
-    // After an empty superstep (1e-4 s on the host of the coordinator, 1 s for each other process, each way) process 1 leaves that host.
-    // Then the last process is gathered first: its message and the one that it sends to process 2 share its link until 2 s. The others are
-    // gathered until 4 s and all answered until 7 s.
+    // After an empty superstep (1e-4 s on the host of the coordinator, 1 s for each other process, in each direction) process 1 leaves
+    // that host. Then the last process is gathered first: its message and the one that it sends to process 2 share its link until 2 s. The
+    // others are gathered until 4 s, and all are answered until 7 s.
     let platform = switch(4, Wire(1e6, 0.0));
     let away = PrescribedMove {
         process: ProcessId(0),
@@ -134,7 +134,7 @@ fn messages_of_a_barrier_share_links_with_those_of_the_superstep() {
 
 #[test]
 fn each_superstep_that_repeats_one_that_was_simulated_by_events_has_its_flows() {
-    // A message, a notice and an answer in each.
+    // Each superstep has a message, a control message and an answer.
     let platform = switch(2, WIRE);
     let other = plan(&[1e9, 2e9], &[(1, 0, 1e6)]);
     let again = plan(&[1e9, 1e9], &[(0, 1, 1e6)]);
@@ -174,8 +174,8 @@ fn a_workload_without_supersteps_takes_no_time() {
 
 #[test]
 fn after_a_link_has_changed_flows_share_what_it_has_now() {
-    // 1 s of work, then two flows over the link of process 1: 2 s at 1e6 B/s. From 10 s on it has half: the fourth superstep ends its
-    // work then, and its flows take 4 s, as those of the fifth do.
+    // The superstep has 1 s of work, then two flows over the link of process 1: 2 s at 1e6 B/s. From 10 s on the link has half its
+    // bandwidth. The fourth superstep ends its work then, and its flows take 4 s, as those of the fifth do.
     let mut platform = switch(3, Wire(1e6, 0.0));
     let profile = migsim::platform::Profile::new(vec![(10.0, 5e5)], None);
     platform.links[0].bandwidth_profile = Some(profile.expect("a profile"));
@@ -187,16 +187,16 @@ fn after_a_link_has_changed_flows_share_what_it_has_now() {
 
 #[test]
 fn the_order_of_the_gathering_matters_when_somebody_is_late() {
-    // Three processes, the second one computes 10 d. Release: 2 d.
+    // Of three processes, the second one computes 10 d. The release takes 2 d.
     let platform = switch(3, Wire(1e6, D / 2.0));
     let time = |gather| {
         let late = plan(&[0.0, 10.0 * D * 1e9, 0.0], &[]);
         let runtime = barrier(BarrierKind::Sequential, 0.0, gather, Release::Simultaneous);
         time_of(&platform, late, runtime) / D
     };
-    // The third has to wait for the second: 10 + 1 + 1 + 2.
+    // The third process has to wait for the second: 10 + 1 + 1 + 2.
     assert_close(time(GatherOrder::Ascending), 14.0, ROUNDING, "ascending");
-    // The third is received while the second computes: 10 + 1 + 2.
+    // The third process is received while the second computes: 10 + 1 + 2.
     assert_close(time(GatherOrder::Descending), 13.0, ROUNDING, "descending");
     assert_close(time(GatherOrder::Arrival), 13.0, ROUNDING, "arrival");
     assert_close(time(GatherOrder::Parallel), 13.0, ROUNDING, "parallel");
@@ -204,8 +204,8 @@ fn the_order_of_the_gathering_matters_when_somebody_is_late() {
 
 #[test]
 fn a_sequential_release_lets_the_first_process_begin_early() {
-    // Gathered at d; process 1 (the coordinator's) leaves at d or, released together, at 2 d, and computes 10 d. Process 2 is
-    // received meanwhile, its release takes d.
+    // Processes are gathered at d. Process 1 (the coordinator's) leaves at d, or at 2 d with a simultaneous release, and computes 10 d.
+    // Process 2 is received during that time, and its release takes d.
     let platform = switch(2, Wire(1e6, D / 2.0));
     let plans = Plans::new(vec![
         plan(&[0.0, 0.0], &[]),
@@ -229,9 +229,9 @@ fn a_sequential_release_lets_the_first_process_begin_early() {
 
 #[test]
 fn a_tree_barrier_costs_the_depth_of_the_tree_each_way() {
-    // Parents: 1, 2, 4 -> 0; 3 -> 2; 5, 6 -> 4; 7 -> 6 (from 0). Depth: the most ones in a number below p.
-    // With bytes, children that notify or are released together share the link of their parent:
-    // p = 3: (d + 2) up, (d + 2) down. p = 5: 1 and 4 up (d + 2), 3 meanwhile, then 2 (d; its bytes after theirs, as d > 1);
+    // Parents: 1, 2, 4 -> 0; 3 -> 2; 5, 6 -> 4; 7 -> 6 (from 0). The depth is the largest number of ones in a binary number below p.
+    // With bytes, children that notify or are released simultaneously share the link of their parent:
+    // p = 3: (d + 2) up, (d + 2) down. p = 5: 1 and 4 up (d + 2), 3 at the same time, then 2 (d; its bytes after theirs, as d > 1);
     // down d + 3 and d + 1. p = 8: up 3 · (d + 1); down d + 3 (1, 2, 4), d + 2 (5, 6), d + 1 (7).
     let expected = [
         (1, [0.0, 0.0]),
@@ -248,7 +248,7 @@ fn a_tree_barrier_costs_the_depth_of_the_tree_each_way() {
 
 #[test]
 fn a_dissemination_barrier_costs_a_message_per_round() {
-    // ⌈log2 p⌉ rounds; in each, every link carries one message out and one in.
+    // There are ⌈log2 p⌉ rounds; in each, every link carries one message out and one in.
     for (processes, rounds) in [(1, 0.0), (2, 1.0), (3, 2.0), (5, 3.0), (8, 3.0)] {
         let found = barrier_times(processes, |size| plain(BarrierKind::Dissemination, size));
         let what = format!("{processes} processes");
@@ -258,7 +258,7 @@ fn a_dissemination_barrier_costs_a_message_per_round() {
 
 #[test]
 fn a_barrier_of_recursive_doubling_costs_a_message_per_round_and_some_outside() {
-    // log2 p rounds; in each, every link carries one message out and one in.
+    // There are log2 p rounds; in each, every link carries one message out and one in.
     for (processes, rounds) in [(1, 0.0), (2, 1.0), (4, 2.0), (8, 3.0)] {
         let found = barrier_times(processes, |size| {
             plain(BarrierKind::RecursiveDoubling, size)
@@ -266,8 +266,9 @@ fn a_barrier_of_recursive_doubling_costs_a_message_per_round_and_some_outside() 
         let what = format!("{processes} processes");
         assert_times(found, [rounds * D, rounds * (D + 2.0)], &what);
     }
-    // Else a notice before the rounds, a release after them and its answer. The notice delays a partner by d, but a process without one sends
-    // at once: of 5, process 1 waits for nobody in its first round. Of 7, process 4 waits there for 3, and then 2 for it.
+    // Otherwise there is a control message before the rounds, and a release after them with its answer. The control message delays a
+    // partner by d, but a process without one sends at once. Of 5 processes, process 1 waits for none in its first round. Of 7, process 4
+    // waits there for 3, and then 2 for 4.
     for (processes, messages) in [(3, 3.0), (5, 4.0), (6, 4.0), (7, 5.0), (12, 5.0)] {
         let [found, _] = barrier_times(processes, |size| {
             plain(BarrierKind::RecursiveDoubling, size)
@@ -303,7 +304,7 @@ fn the_library_chooses_its_barrier_by_the_number_of_processes() {
 
 #[test]
 fn a_root_that_pays_for_a_barrier_delays_it_only_if_it_is_the_last() {
-    // Four processes, 0.1 s each: process 1 arrives 0.4 s after it is ready, the others at once.
+    // The barrier takes 0.1 s for each of four processes. Process 1 arrives 0.4 s after it is ready, the others at once.
     let runtime = RuntimeConfig {
         barrier: BarrierConfig {
             kind: BarrierKind::RootSerial,
@@ -329,7 +330,7 @@ fn a_root_that_pays_for_a_barrier_delays_it_only_if_it_is_the_last() {
 
 #[test]
 fn a_root_that_releases_one_after_the_other_delays_all() {
-    // Four processes: all leave 4 · 0.1 s after the last arrival, and 0.05 s later for each that computed.
+    // All four processes leave 4 · 0.1 s after the last arrival, and 0.05 s later for each process that computed.
     let runtime = RuntimeConfig {
         barrier: BarrierConfig {
             kind: BarrierKind::RootSerial,
@@ -343,7 +344,7 @@ fn a_root_that_releases_one_after_the_other_delays_all() {
     let time = |work: [f64; 4]| time_of(&platform, plan(&work, &[]), runtime);
     assert_close(time([1e9, 1e9, 1e9, 2e9]), 2.6, ROUNDING, "all compute");
     assert_close(time([1e9, 0.0, 0.0, 0.0]), 1.45, ROUNDING, "one computes");
-    // Supersteps in a row, in which four and one compute.
+    // Four processes compute in the first superstep, and one in the second.
     let plans = Plans::new(vec![
         plan(&[1e9; 4], &[]),
         plan(&[0.0, 1e9, 0.0, 0.0], &[]),
@@ -358,7 +359,7 @@ fn a_root_that_releases_one_after_the_other_delays_all() {
 
 #[test]
 fn what_the_root_pays_for_a_barrier_enters_its_measured_times() {
-    /// Keeps what was measured of the first two processes.
+    /// A recorder of the measures of the first two processes.
     #[derive(Default)]
     struct Times(Vec<[f64; 4]>);
     impl Recorder for Times {
@@ -368,7 +369,7 @@ fn what_the_root_pays_for_a_barrier_enters_its_measured_times() {
                 .push([send[0], all[0], send[1], all[1]].map(migsim::units::Seconds::get));
         }
     }
-    // 1 s; process 1 sends 1e6 B within 1.002 s to process 2, and pays 0.1 s for each of two processes.
+    // Process 1 computes 1 s, sends 1e6 B within 1.002 s to process 2, and pays 0.1 s for each of two processes.
     let platform = switch(2, WIRE);
     let plans = Plans::new(vec![plan(&[1e9; 2], &[(0, 1, 1e6)])]);
     let placement = [HostId(0), HostId(1)];
@@ -402,7 +403,7 @@ fn what_the_root_pays_for_a_barrier_enters_its_measured_times() {
 
 #[test]
 fn barriers_in_a_row_cost_a_multiple_of_one() {
-    // Also where the first processes arrive again before the last ones have left.
+    // This also holds if the first processes arrive again before the last ones have left.
     let processes = 5;
     let platform = switch(processes, Wire(1e6, D / 2.0));
     let plans = Plans::repeat(plan(&vec![0.0; processes], &[]), 50);
@@ -423,7 +424,7 @@ fn barriers_in_a_row_cost_a_multiple_of_one() {
 
 #[test]
 fn with_late_receives_the_notices_of_a_central_barrier_wait_for_its_root() {
-    // Process 1 computes 5 s. The notice of process 2 is there before (answer: d), or starts only then (2 d).
+    // Process 1 computes 5 s. The control message of process 2 has arrived before (answer: d), or starts only then (2 d).
     let platform = switch(2, Wire(1e6, D / 2.0));
     let time = |receives| {
         let runtime = RuntimeConfig {

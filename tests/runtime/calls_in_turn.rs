@@ -1,14 +1,14 @@
-//! Calls whose messages go one after the other, worked out by hand.
+//! Calls whose messages are sent one after the other, on cases worked out by hand.
 //!
-//! Clusters a (h0, h1) and b (h2, h3); managers h0 and h2. Access 1 ms, backbone 10 ms, 1e6 B/s. Processes 1 and 2 are on h1 of 1 GHz, process 3
-//! on h3 of 2 GHz. A report of 1000 B takes 3 ms, a message between managers of 500 B 12.5 ms, an answer of 2000 B 4 ms in a cluster and
-//! 14 ms between them.
+//! There are clusters a (h0, h1) and b (h2, h3) with the managers h0 and h2. Access links have 1 ms, the backbone 10 ms, and all 1e6 B/s.
+//! Processes 1 and 2 are on h1 of 1 GHz, process 3 is on h3 of 2 GHz. A report of 1000 B takes 3 ms, and a message between managers of 500
+//! B 12.5 ms. An answer of 2000 B takes 4 ms in a cluster and 14 ms between clusters.
 
 use super::*;
 use migsim::policy::{Decision, Policy, View};
 use migsim::random::Stream;
 
-/// As [`Script`], with calls that are certain in advance.
+/// A policy like [`Script`] whose calls are known in advance.
 #[derive(Debug)]
 struct Planned(Script);
 
@@ -46,7 +46,8 @@ fn costs(wait: Waiting, fixed: f64) -> Costs {
     }
 }
 
-/// Two supersteps of this work and then of 1e9 each, with a call between them that decides these moves.
+/// Runs two supersteps, the first with this work and the second with 1e9 for each process, and a call between them that decides these
+/// moves.
 fn run(
     (first, barrier): ([f64; 3], BarrierKind),
     costs: Costs,
@@ -94,8 +95,9 @@ const EQUAL: ([f64; 3], BarrierKind) = ([1e9; 3], BarrierKind::Ideal);
 
 #[test]
 fn managers_receive_exchange_and_answer_one_message_at_a_time() {
-    // All are at the barrier at 2 s. Manager a has its two reports at 2.006 s. Twice the managers exchange: a to b, b to a; 50 ms, 2.056 s.
-    // Answers at 2.060 s (processes 1 and 3) and 2.064 s (process 2). Then 1e9 each, two of them at 1 GHz: 2 s.
+    // All processes are at the barrier at 2 s. Manager a has its two reports at 2.006 s. The managers exchange messages twice, a to b and
+    // b to a: 50 ms, 2.056 s. Answers arrive at 2.060 s (processes 1 and 3) and 2.064 s (process 2). Then each process computes 1e9, two
+    // of them on one host of 1 GHz: 2 s.
     let outcome = run(EQUAL, costs(Waiting::All, 0.0), unplanned, &[]);
     for (answer, date) in answers(&outcome).iter().zip([2.060, 2.064, 2.060]) {
         assert_close(*answer, date, ROUNDING, "answer");
@@ -106,7 +108,7 @@ fn managers_receive_exchange_and_answer_one_message_at_a_time() {
 
 #[test]
 fn each_process_goes_on_with_its_answer_where_only_movers_wait() {
-    // Process 1 has its host alone for 4 ms, then shares it with process 2 until 4.056 s; process 2 has 4 ms left.
+    // Process 1 has its host alone for 4 ms, and then shares it with process 2 until 4.056 s; process 2 has 4 ms left.
     let outcome = run(EQUAL, costs(Waiting::Movers, 0.0), unplanned, &[]);
     assert_close(outcome.calls[0].cost.get(), 0.064, ROUNDING, "cost");
     assert_close(makespan(&outcome), 4.060, ROUNDING, "none waits for others");
@@ -114,7 +116,7 @@ fn each_process_goes_on_with_its_answer_where_only_movers_wait() {
 
 #[test]
 fn a_report_is_sent_when_a_process_leaves_its_barrier_if_the_call_is_planned() {
-    // Without barriers process 1 ends its superstep at 2 s, process 2 at 4 s: only the report of the latter is still to come then.
+    // Without barriers, process 1 ends its superstep at 2 s and process 2 at 4 s. At that time only the report of process 2 is missing.
     let uneven = ([1e9, 3e9, 1e9], BarrierKind::None);
     let outcome = run(uneven, costs(Waiting::All, 0.0), planned, &[]);
     assert_close(outcome.calls[0].cost.get(), 0.061, ROUNDING, "one at 2 s");
@@ -122,8 +124,9 @@ fn a_report_is_sent_when_a_process_leaves_its_barrier_if_the_call_is_planned() {
 
 #[test]
 fn a_process_may_report_for_the_next_call_before_others_have_their_answers() {
-    // Calls after both supersteps. Process 3 has its answer at 2.060 s and ends its second superstep at 2.560 s, the others at 4.056 s
-    // and 4.060 s. If answers take 1 s more, process 3 reports while process 2 still waits: the second call begins as it is answered.
+    // There are calls after both supersteps. Process 3 has its answer at 2.060 s and ends its second superstep at 2.560 s, the others at
+    // 4.056 s and 4.060 s. If answers take 1 s more, process 3 reports while process 2 still waits: the second call begins when process 2
+    // is answered.
     let mut slow = costs(Waiting::Movers, 0.0);
     slow.call.answer = bytes(1e6);
     slow.call.after_last = true;
@@ -132,7 +135,7 @@ fn a_process_may_report_for_the_next_call_before_others_have_their_answers() {
     let none = ([1e9; 3], BarrierKind::None);
     let outcome = run(none, slow, calls, &[]);
     let answered: Vec<f64> = answers(&outcome);
-    // 2.056 s, and 1.002 s for each answer.
+    // The exchange ends at 2.056 s, and each answer takes 1.002 s.
     assert_close(answered[1], 4.060, ROUNDING, "process 2");
     assert_close(answered[2], 3.058, ROUNDING, "process 3");
     // Process 1 computes alone until 4.060 s, process 2 until 5.058 s: they end at 4.060 and 5.060 s.
@@ -142,8 +145,8 @@ fn a_process_may_report_for_the_next_call_before_others_have_their_answers() {
 
 #[test]
 fn a_moving_process_is_answered_at_its_old_host_by_its_new_manager() {
-    // Process 1 goes to h3. From 2.056 s on manager b answers it at h1 (14 ms), then process 3; manager a answers process 2 (4 ms). Process 1 has h3
-    // for 4 ms alone (8e6), then shares it with process 3 until 3.066 s; process 3 has 8e6 left then, 4 ms.
+    // Process 1 goes to h3. From 2.056 s on manager b answers it at h1 (14 ms), then process 3; manager a answers process 2 (4 ms).
+    // Process 1 has h3 alone for 4 ms (8e6), and then shares it with process 3 until 3.066 s. Process 3 then has 8e6 left, 4 ms.
     let outcome = run(EQUAL, costs(Waiting::Movers, 0.0), unplanned, &[(0, 3)]);
     for (answer, date) in answers(&outcome).iter().zip([2.070, 2.060, 2.074]) {
         assert_close(*answer, date, ROUNDING, "answer");
@@ -151,7 +154,7 @@ fn a_moving_process_is_answered_at_its_old_host_by_its_new_manager() {
     assert_close(outcome.migrations[0].end.get(), 2.070, ROUNDING, "move");
     assert_eq!(outcome.migration.get(), 0.0);
     assert_close(makespan(&outcome), 3.070, ROUNDING, "an instant move");
-    // With operations of 0.5 s process 1 is on h3 at 2.570 s, where process 3 has 8e6 left: both share it until 2.578 s.
+    // With operations of 0.5 s, process 1 is on h3 at 2.570 s, when process 3 has 8e6 left. Both share the host until 2.578 s.
     let outcome = run(EQUAL, costs(Waiting::Movers, 0.5), unplanned, &[(0, 3)]);
     assert_close(outcome.migration.get(), 0.5, ROUNDING, "its operations");
     assert_close(
@@ -164,7 +167,7 @@ fn a_moving_process_is_answered_at_its_old_host_by_its_new_manager() {
 
 #[test]
 fn managers_compute_their_decisions_between_the_exchanges() {
-    // 3 · 1e6: 3 ms on h0, 1.5 ms on h2, and a sends next.
+    // The computation of 3 · 1e6 takes 3 ms on h0 and 1.5 ms on h2, and a is the next to send.
     let mut costs = costs(Waiting::All, 0.0);
     costs.call.decision = instructions(1e6);
     let outcome = run(EQUAL, costs, unplanned, &[]);

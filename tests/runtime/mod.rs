@@ -1,4 +1,4 @@
-//! The runtime on cases small enough to work out by hand; the arithmetic stands beside each.
+//! The runtime on cases that are small enough to work out by hand; the arithmetic is in a comment beside each.
 
 mod barriers;
 mod calls_in_turn;
@@ -22,7 +22,7 @@ use crate::support::{
 };
 use migsim::units::{HostId, ProcessId};
 
-/// 1e6 B/s and 1 ms: a message of 1e6 B over two of them takes 1.002 s.
+/// Links of 1e6 B/s and 1 ms: a message of 1e6 B over two of them takes 1.002 s.
 const WIRE: Wire = Wire(1e6, 1e-3);
 
 fn makespan(outcome: &Outcome) -> f64 {
@@ -37,7 +37,7 @@ fn exchange(sends: Sends, receives: Receives) -> RuntimeConfig {
     }
 }
 
-/// The time of one superstep under `runtime`, process i on host i.
+/// Returns the time of one superstep with `runtime`, with process i on host i.
 fn time_of(platform: &Platform, plan: Plan, runtime: RuntimeConfig) -> f64 {
     let hosts = (0..).take(plan.work.len());
     let plans = Plans::new(vec![plan]);
@@ -52,14 +52,14 @@ fn time_of(platform: &Platform, plan: Plan, runtime: RuntimeConfig) -> f64 {
 fn concurrent_sends_share_the_link_and_sequential_sends_wait_for_each_other() {
     let platform = switch(3, WIRE);
     let two = || plan(&[1e9, 0.0, 0.0], &[(0, 1, 1e6), (0, 2, 1e6)]);
-    // 1 s of work; both flows wait 2 ms, then move at half of 1e6 B/s each: 2 s.
+    // After 1 s of work, both flows wait 2 ms, and then move at half of 1e6 B/s each: 2 s.
     let time = time_of(
         &platform,
         two(),
         exchange(Sends::Concurrent, Receives::Early),
     );
     assert_close(time, 3.002, ROUNDING, "concurrent");
-    // 1 s + 2 · (2 ms + 1 s).
+    // The time is 1 s + 2 · (2 ms + 1 s).
     let time = time_of(
         &platform,
         two(),
@@ -79,7 +79,7 @@ fn a_late_receive_holds_the_message_until_its_receiver_has_computed() {
         exchange(Sends::Concurrent, Receives::Early),
     );
     assert_close(time, 3.0, ROUNDING, "early");
-    // It starts at 3 s.
+    // The message starts at 3 s.
     let time = time_of(
         &platform,
         one(),
@@ -90,7 +90,7 @@ fn a_late_receive_holds_the_message_until_its_receiver_has_computed() {
 
 #[test]
 fn a_sequential_sender_waits_for_a_late_receiver_before_its_next_message() {
-    // The first message goes from 3 s to 4.002 s, the second one only then: 5.004 s. Concurrently it would be there at 1.002 s.
+    // The first message goes from 3 s to 4.002 s, and the second one only then, until 5.004 s. Concurrently it would arrive at 1.002 s.
     let platform = switch(3, WIRE);
     let two = || plan(&[0.0, 3e9, 0.0], &[(0, 1, 1e6), (0, 2, 1e6)]);
     let time = time_of(
@@ -109,19 +109,19 @@ fn a_sequential_sender_waits_for_a_late_receiver_before_its_next_message() {
 
 #[test]
 fn processes_on_a_host_share_it_and_its_cores() {
-    // 1, 2 and 3e9 at 1 GHz: a third each until 3 s, half each until 5 s, the rest alone until 6 s.
+    // The works are 1, 2 and 3e9 at 1 GHz: a third of the host each until 3 s, half each until 5 s, and the last one alone until 6 s.
     let mut platform = switch(1, WIRE);
     let plans = Plans::new(vec![plan(&[1e9, 2e9, 3e9], &[])]);
     let time = |platform: &Platform| makespan(&Case::new(platform, &plans, [0, 0, 0]).run());
     assert_close(time(&platform), 6.0, ROUNDING, "one core");
-    // Two cores: 2/3 each until 1.5 s; then one core each: 2e9 at 2.5 s, 3e9 at 3.5 s.
+    // With two cores, each process has 2/3 of a core until 1.5 s, and then a whole core: 2e9 end at 2.5 s, 3e9 at 3.5 s.
     platform.hosts[0].cores = 2;
     assert_close(time(&platform), 3.5, ROUNDING, "two cores");
 }
 
 #[test]
 fn a_message_within_a_host_moves_at_the_loopback_bandwidth() {
-    // 2e10 B at 1e10 B/s.
+    // The message has 2e10 B at 1e10 B/s.
     let platform = switch(1, WIRE);
     let plans = Plans::new(vec![plan(&[0.0, 0.0], &[(0, 1, 2e10)])]);
     let time = makespan(&Case::new(&platform, &plans, [0, 0]).run());

@@ -1,9 +1,9 @@
-//! Migrations and calls: their durations, worked out by hand.
+//! The durations of migrations and calls on cases worked out by hand.
 
 use super::*;
 
-// Migrations: three processes on four hosts of a switch, 1e6 B each; the first two move after the first superstep (1 s of
-// work each) to hosts 2 and 3; then they compute 1 s, the third one 4 s.
+// Three processes are on four hosts of a switch, with 1e6 B of memory each. The first two move after the first superstep (1 s of work
+// each) to hosts 2 and 3. Then they compute 1 s, and the third one 4 s.
 
 fn moves(migration: MoveCost, targets: [u32; 2]) -> Outcome {
     let platform = switch(5, WIRE);
@@ -52,7 +52,7 @@ fn parallel_moves_take_as_long_as_one_and_serial_moves_as_long_as_all() {
 
 #[test]
 fn parallel_moves_to_one_host_share_its_link() {
-    // 2 ms, then 2e6 B over the link of host 2, then 0.5 s.
+    // The moves take 2 ms, then 2e6 B over the link of host 2, then 0.5 s.
     let outcome = moves(MoveCost::default(), [2, 2]);
     assert_close(outcome.migration.get(), 2.502, ROUNDING, "migration");
 }
@@ -74,14 +74,14 @@ fn a_move_without_transfer_takes_its_operations_only() {
 
 #[test]
 fn where_only_movers_wait_the_others_go_on() {
-    // Serial: the second mover is in its place at 1 + 3.004 s and computes 1 s; the third process is ready at 5 s.
+    // In serial order, the second mover is on its host at 1 + 3.004 s and computes 1 s. The third process is ready at 5 s.
     let movers = MoveCost {
         order: MoveOrder::Serial,
         wait: Waiting::Movers,
         ..MoveCost::default()
     };
     assert_close(makespan(&moves(movers, [2, 3])), 5.004, ROUNDING, "serial");
-    // Parallel: movers are ready at 1 + 1.502 + 1 s; the third at 5 s.
+    // In parallel order, movers are ready at 1 + 1.502 + 1 s, and the third process at 5 s.
     let movers = MoveCost {
         wait: Waiting::Movers,
         ..MoveCost::default()
@@ -91,7 +91,7 @@ fn where_only_movers_wait_the_others_go_on() {
 
 #[test]
 fn a_moved_process_computes_at_the_speed_of_its_new_host() {
-    // 1 s on a host of 1 GHz, then 0.5 s on one of 2 GHz.
+    // The process computes 1 s on a host of 1 GHz, then 0.5 s on one of 2 GHz.
     let platform = machine(&[&[1e9, 2e9]], WIRE, WIRE);
     let plans = Plans::repeat(plan(&[1e9], &[]), 2);
     let case = Case {
@@ -105,7 +105,8 @@ fn a_moved_process_computes_at_the_speed_of_its_new_host() {
 
 #[test]
 fn an_additive_call_costs_a_fixed_part_and_one_per_process_and_superstep() {
-    // Three processes; calls after superstep 2 (2 since the start) and 5 (3 since): 0.25 + 0.01·3·2 and 0.25 + 0.01·3·3.
+    // Of three processes, calls come after superstep 2 (2 since the start) and 5 (3 since the previous call): 0.25 + 0.01·3·2 and 0.25 +
+    // 0.01·3·3.
     let platform = switch(3, WIRE);
     let plans = Plans::repeat(plan(&[1e9; 3], &[]), 6);
     let case = Case {
@@ -136,8 +137,8 @@ fn an_additive_call_costs_a_fixed_part_and_one_per_process_and_superstep() {
 
 #[test]
 fn an_overlapped_call_only_fills_up_the_superstep_that_it_closes() {
-    // Supersteps of 1 s and 3 s, and a call of at least 2 s after each of the first two: 1 s more after the first, nothing after the
-    // second.
+    // Supersteps take 1 s and 3 s, and a call takes the rest of at least 2 s after each of the first two: 1 s more after the first, and no
+    // time after the second.
     let platform = switch(1, WIRE);
     let plans = Plans::new([1e9, 3e9, 1e9].map(|work| plan(&[work], &[])).into());
     let case = Case {
@@ -160,7 +161,7 @@ fn an_overlapped_call_only_fills_up_the_superstep_that_it_closes() {
 
 #[test]
 fn movers_pay_their_operations_in_their_next_superstep_beside_the_others() {
-    // 1 s; then both movers wait 0.25 s and compute 1 s, while the third process computes 1.1 s: 1 + 1.25.
+    // After 1 s, both movers wait 0.25 s and compute 1 s, while the third process computes 1.1 s: 1 + 1.25.
     let platform = switch(4, WIRE);
     let plans = Plans::new(vec![plan(&[1e9; 3], &[]), plan(&[1e9, 1e9, 1.1e9], &[])]);
     let mut costs = free_calls();
@@ -185,7 +186,7 @@ fn movers_pay_their_operations_in_their_next_superstep_beside_the_others() {
 fn a_call_by_messages_costs_reports_exchange_computation_and_answers() {
     // Clusters a (h0, h1) and b (h2, h3); managers h0 and h2; processes on h0, h1 and h3. Access 1 ms, backbone 10 ms, 1e6 B/s.
     // Reports of 1000 B: 2 ms + 1 ms (that of process 1 stays on its host).
-    // Exchange, 500 B per process, 12 ms; a to b 1000 B and b to a 500 B share the way: 1 ms, and 0.5 ms for the rest.
+    // Exchange, 500 B per process, 12 ms; a to b 1000 B and b to a 500 B share the route: 1 ms, and 0.5 ms for the rest.
     // Computation of 3 · 1e6: 3 ms at 1 GHz (1.5 ms at 2 GHz). Answers of 2000 B: 2 ms + 2 ms.
     let platform = machine(&[&[1e9, 1e9], &[2e9, 2e9]], WIRE, Wire(1e6, 1e-2));
     let by_messages = call_costs(CallCost {
@@ -211,17 +212,17 @@ fn a_call_by_messages_costs_reports_exchange_computation_and_answers() {
     let expected = 0.003 + 0.0135 + 0.003 + 0.004;
     let (all, (from, until)) = cost(3, &[0, 1, 3]);
     assert_close(all, expected, ROUNDING, "two managers");
-    // The reports come first, the answers last.
+    // The reports come first, and the answers come last.
     assert_close(from, 0.003 + 0.0135, 1e-9, "they begin to compute");
     assert_close(until, 0.003 + 0.0135 + 0.003, 1e-9, "they have computed");
-    // One manager has nobody to exchange with: 3 ms + 2 ms + 4 ms.
+    // A single manager has no other manager for an exchange: 3 ms + 2 ms + 4 ms.
     let (all, _) = cost(2, &[0, 1]);
     assert_close(all, 0.009, ROUNDING, "one manager");
 }
 
 #[test]
 fn managers_that_have_nothing_to_compute_answer_at_once() {
-    // A report of 1000 B and an answer of 2000 B, each after 2 ms.
+    // A report of 1000 B and an answer of 2000 B each take 2 ms more.
     let platform = switch(2, WIRE);
     let plans = Plans::repeat(plan(&[1e9; 2], &[]), 2);
     let case = Case {

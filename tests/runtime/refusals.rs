@@ -1,4 +1,4 @@
-//! Errors that end a run, and what all scenarios have in common.
+//! Errors that end a run, and properties that all scenarios share.
 
 use super::*;
 
@@ -11,7 +11,7 @@ fn error_of(case: &Case<'_>, script: Vec<(usize, Vec<(u32, u32)>)>) -> String {
 
 #[test]
 fn a_deadlock_is_an_error_that_says_who_waits_for_whom() {
-    // Both send first and receive later.
+    // Both processes send first and receive later.
     let platform = switch(3, WIRE);
     let plans = Plans::new(vec![plan(&[1e9, 2e9, 0.0], &[(0, 1, 8.0), (1, 0, 8.0)])]);
     let case = Case {
@@ -28,7 +28,7 @@ fn a_deadlock_is_an_error_that_says_who_waits_for_whom() {
     ] {
         assert!(error.contains(part), "no `{part}` in {error}");
     }
-    // Of many that wait alike some are named.
+    // If many processes wait in the same way, some are named.
     let platform = switch(9, WIRE);
     let ring: Vec<(u32, u32, f64)> = (0..9).map(|at| (at, (at + 1) % 9, 8.0)).collect();
     let many = Plans::new(vec![plan(&[0.0; 9], &ring)]);
@@ -44,7 +44,7 @@ fn a_deadlock_is_an_error_that_says_who_waits_for_whom() {
         ..Case::new(&platform, &six, 0..6)
     };
     assert!(!error_of(&six, vec![]).contains("more wait like this"));
-    // The same messages get through in any other way.
+    // The same messages arrive in any other configuration.
     for runtime in [
         exchange(Sends::Sequential, Receives::Early),
         exchange(Sends::Concurrent, Receives::Late),
@@ -70,7 +70,7 @@ fn a_run_that_lasts_until_a_failure_is_refused() {
         let done = case.run_with(Script(vec![]));
         done.map_err(|error| error.to_string())
     };
-    // It ends at 2 s.
+    // The superstep ends at 2 s.
     assert!(run(2.0, &mut platform).is_ok());
     let error = run(1.5, &mut platform).expect_err("h0 fails");
     assert!(
@@ -89,14 +89,14 @@ fn a_missing_route_is_an_error_that_names_both_hosts() {
     let plans = Plans::new(vec![plan(&[0.0, 0.0], &[(0, 1, 8.0)])]);
     let case = Case::new(&platform, &plans, [0, 1]);
     let error = case.run_with(Script(vec![])).expect_err("it cannot go on");
-    // The platform is to blame, so it is bad input.
+    // The platform is the cause, so the input is wrong.
     assert_eq!(error.exit_code(), 2);
     let error = error.to_string();
     assert!(
         error.contains("no route from host `h0` to host `h1`"),
         "{error}"
     );
-    // The way back is there.
+    // The route back exists.
     let plans = Plans::new(vec![plan(&[0.0, 0.0], &[(1, 0, 8.0)])]);
     assert!(makespan(&Case::new(&platform, &plans, [0, 1]).run()) > 0.0);
 }
@@ -136,11 +136,11 @@ fn a_policy_that_asks_for_the_impossible_ends_the_run_with_its_decision() {
             "{error}"
         );
     }
-    // One of them fits, also where the other one goes away at the same call.
+    // One process fits, also if another one leaves the host at the same call.
     let script = |moves| Script(vec![(0, vec![(0, 2)]), (1, moves)]);
     let outcome = case.run_with(script(vec![(1, 2), (0, 1)])).unwrap();
     assert_eq!(outcome.migrations.len(), 3);
-    // Both fill a host of 2e6 B to the last byte.
+    // Both processes fill a host of 2e6 B to the last byte.
     platform.hosts[2].memory = Some(bytes(2e6));
     let case = Case {
         scenario: Scenario::Iii,
@@ -178,14 +178,14 @@ fn scenario_ii_pays_its_calls_and_moves_nothing() {
         (0, false)
     );
     assert_eq!(second.calls[0].decision.migrations.len(), 1);
-    // 1 s, a call, 2 ms + 1 s, a quarter of a second, a call, two more.
+    // The times are 1 s, a call, 2 ms + 1 s, a quarter of a second, a call, and two more quarters.
     assert_close(makespan(&third), 1.0 + 0.25 + 1.002 + 0.75, ROUNDING, "iii");
     assert_eq!((third.migrations.len(), third.calls[0].applied), (1, true));
 }
 
 #[test]
 fn what_a_workload_prescribes_happens_in_every_scenario() {
-    // 1 s, then 2 ms + 1 s + 0.5 s, then 0.5 s on the faster host.
+    // The times are 1 s, then 2 ms + 1 s + 0.5 s, then 0.5 s on the faster host.
     let platform = machine(&[&[1e9, 2e9, 1e9]], WIRE, WIRE);
     let prescribed = PrescribedMove {
         process: ProcessId(0),

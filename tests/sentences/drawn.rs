@@ -1,4 +1,4 @@
-//! Runs drawn at random: the papers' machines and own ones, applications, loads, all policies and options of MigBSP.
+//! Runs drawn at random: the papers' platforms and other ones, applications, loads, all policies and options of MigBSP.
 
 use std::path::Path;
 
@@ -31,7 +31,7 @@ impl Dice {
     }
 }
 
-/// A machine of one to four clusters.
+/// Draws a platform of one to four clusters.
 fn machine(dice: &mut Dice) -> Value {
     let count = 1 + dice.below(4);
     let names = ["north", "east", "south", "west"];
@@ -55,7 +55,7 @@ fn machine(dice: &mut Dice) -> Value {
     json!({ "schema": "migsim-platform-1", "name": "own", "clusters": clusters, "links": links })
 }
 
-/// The policies: all names of the registry but one that needs a list, MigBSP more often.
+/// Draws a policy: all names of the registry except one that needs a list, and MigBSP more often.
 fn policy(dice: &mut Dice, index: u64) -> String {
     let registry = Registry::standard();
     let names = registry.policies().names();
@@ -71,7 +71,7 @@ fn policy(dice: &mut Dice, index: u64) -> String {
     names[usize::try_from(at).unwrap()].clone()
 }
 
-/// Options of MigBSP that change what its sentences say.
+/// Draws options of MigBSP that change its sentences.
 fn options(dice: &mut Dice) -> Vec<(&'static str, Value)> {
     let mut settings = Vec::new();
     let choices: [(&str, &[Value]); 10] = [
@@ -112,7 +112,7 @@ fn options(dice: &mut Dice) -> Vec<(&'static str, Value)> {
     settings
 }
 
-/// The settings of run `index`; an own machine is written into `folder`.
+/// Returns the settings of run `index`; a platform of its own is written into `folder`.
 fn settings(index: u64, folder: &Path) -> Vec<(String, Value)> {
     let dice = &mut Dice::new(index);
     let mut settings: Vec<(String, Value)> = Vec::new();
@@ -157,7 +157,7 @@ fn settings(index: u64, folder: &Path) -> Vec<(String, Value)> {
     settings
 }
 
-/// Run `index`, ready to be run; none if its settings do not go together.
+/// Loads run `index`; none if its settings are inconsistent.
 pub(crate) fn experiment(index: u64, folder: &Path) -> Option<Experiment> {
     let flag = |(key, value): (String, Value)| Flag {
         flag: format!("--set {key}={value}"),

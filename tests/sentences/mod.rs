@@ -1,5 +1,5 @@
-//! Sentences follow from numbers: every number that `explain`, the report and `compare` print is a value of the JSON beside it, to the printed
-//! digits, and the named quantities are what a second implementation computes from the raw records.
+//! Sentences follow from numbers: every number that `explain`, the report and `compare` print is a value of the JSON output, to the printed
+//! digits. The named quantities are compared with those of a second implementation, which uses the raw records.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
@@ -20,12 +20,12 @@ use self::parsed::numbers;
 use self::second::{Raw, Watched};
 use crate::support::{draws, migsim, succeeded};
 
-/// What was checked.
+/// The counts of checks.
 #[derive(Debug, Default)]
 struct Tally {
     sentences: usize,
     numbers: usize,
-    /// How often each named quantity was recomputed.
+    /// Number of times that each named quantity was recomputed.
     recomputed: BTreeMap<String, usize>,
     policies: BTreeMap<String, usize>,
     effects: usize,
@@ -33,7 +33,7 @@ struct Tally {
 }
 
 impl Tally {
-    /// Every number of the sentence is the quantity at its place, to the printed digits.
+    /// Checks that every number of the sentence is the quantity at the same position, to the printed digits.
     fn sentence(&mut self, text: &str, quantities: &Value, verbatim: &[String], what: &str) {
         let found = numbers(text, verbatim);
         let quantities = quantities.as_array().unwrap();
@@ -51,7 +51,7 @@ impl Tally {
         self.numbers += found.len();
     }
 
-    /// The quantity is what the second implementation has.
+    /// Checks that the quantity equals that of the second implementation.
     fn recomputed(&mut self, name: &str, value: f64, second: f64, what: &str) {
         let scale = value.abs().max(second.abs());
         if (value - second).abs() > 1e-9 * scale + 1e-12 {
@@ -62,7 +62,7 @@ impl Tally {
     }
 }
 
-/// The texts of a record, whose numbers are its own words.
+/// Collects the texts of a record, whose numbers are no quantities.
 fn texts(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::String(text) if text.contains(' ') => found.push(text.clone()),
@@ -72,7 +72,7 @@ fn texts(value: &Value, found: &mut Vec<String>) {
     }
 }
 
-/// The process at the start of a sentence: `p15 on ...`, or `  east: p15, ...` with its cluster.
+/// Reads the process at the start of a sentence: `p15 on ...`, or `  east: p15, ...` with its cluster.
 fn subject(text: &str) -> (Option<u64>, Option<String>) {
     let process = |word: &str| {
         word.trim_matches([',', ':'])
@@ -88,14 +88,14 @@ fn subject(text: &str) -> (Option<u64>, Option<String>) {
     (found, cluster)
 }
 
-/// The cluster behind ` to ` in a sentence.
+/// Reads the cluster after ` to ` in a sentence.
 fn destination(text: &str) -> Option<String> {
     let (_, rest) = text.split_once(" to ")?;
     let word = rest.split([',', ':', ' ']).next()?;
     Some(word.to_owned())
 }
 
-/// Checks a story: each sentence against its quantities, each known quantity against the second implementation.
+/// Checks a story: each sentence against its quantities, and each known quantity against the second implementation.
 fn story(tally: &mut Tally, raw: &Raw<'_>, question: Question, story: &Story, what: &str) {
     let facts = story.json();
     let mut verbatim = Vec::new();
@@ -138,7 +138,7 @@ fn story(tally: &mut Tally, raw: &Raw<'_>, question: Question, story: &Story, wh
     }
 }
 
-/// The statements about candidates agree with one another and with the rule.
+/// Checks that the statements about candidates agree with each other and with the rule.
 fn consistent(raw: &Raw<'_>, question: Question, text: &str, what: &str) {
     let candidates = &raw.call.candidates;
     if text.contains("no process is a candidate") {
@@ -158,7 +158,7 @@ fn consistent(raw: &Raw<'_>, question: Question, text: &str, what: &str) {
     }
 }
 
-/// The run without the moves of a call, up to the next call.
+/// Runs without the moves of a call, up to the next call.
 fn without(experiment: &Experiment, this: &RunOfScenario, call: &Call) -> migsim::bsp::Outcome {
     let calls = this.calls.iter().map(|one| one.superstep);
     let next = this.calls.iter().find(|one| one.superstep > call.superstep);
@@ -327,7 +327,7 @@ fn whole(tally: &mut Tally, experiment: &Experiment, results: &Results, run: &Ru
     *tally.policies.entry(policy).or_default() += 1;
 }
 
-/// The known quantities of a whole run.
+/// Checks the known quantities of a whole run.
 fn known(tally: &mut Tally, run: &Run, this: &RunOfScenario, quantities: &Value, what: &str) {
     for quantity in quantities.as_array().unwrap() {
         let name = quantity["name"].as_str().unwrap();
@@ -337,7 +337,7 @@ fn known(tally: &mut Tally, run: &Run, this: &RunOfScenario, quantities: &Value,
     }
 }
 
-/// Checks run `index`; whether its settings can be run.
+/// Checks run `index`; returns whether its settings can be run.
 fn run(tally: &mut Tally, index: u64) -> bool {
     let scratch = tempfile::tempdir().unwrap();
     let Some(experiment) = drawn::experiment(index, scratch.path()) else {
@@ -410,7 +410,7 @@ fn comparison(tally: &mut Tally, index: u64) {
     }
 }
 
-/// Checks so many drawn runs, and a comparison for every tenth.
+/// Checks `count` drawn runs, and a comparison for every tenth of them.
 fn runs(count: u64) -> Tally {
     let mut tally = Tally::default();
     let ran = (0..count).filter(|index| run(&mut tally, *index)).count() as u64;

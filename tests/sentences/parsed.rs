@@ -1,4 +1,4 @@
-//! The numbers of a sentence, read as a person reads it: a number, its printed digits, and the unit behind it.
+//! Reads the numbers of a sentence as a person does: a number, its printed digits, and the unit after it.
 
 /// A number as it is printed.
 #[derive(Clone, Copy, Debug)]
@@ -11,7 +11,7 @@ pub(crate) struct Number {
     pub(crate) is_whole: bool,
 }
 
-/// The factor of a unit that may stand behind a number.
+/// Returns the factor of a unit that may follow a number.
 fn unit(word: &str) -> f64 {
     match word {
         "ms" => 1e-3,
@@ -21,7 +21,7 @@ fn unit(word: &str) -> f64 {
     }
 }
 
-/// The number that a word is, if it is one.
+/// Reads the number that a word is, if it is one.
 fn number(word: &str) -> Option<Number> {
     let is_number = word.chars().any(|letter| letter.is_ascii_digit())
         && word
@@ -39,7 +39,7 @@ fn number(word: &str) -> Option<Number> {
     })
 }
 
-/// The numbers of a sentence in their order, those of the texts in `verbatim` left out.
+/// Lists the numbers of a sentence in their order, without those in the texts in `verbatim`.
 pub(crate) fn numbers(sentence: &str, verbatim: &[String]) -> Vec<Number> {
     let mut text = sentence.to_owned();
     for known in verbatim {

@@ -1,4 +1,4 @@
-//! A second, small implementation of the quantities in the sentences: from the raw records of a run, by their definitions.
+//! A second, small implementation of the quantities in the sentences, from the raw records of a run and the definitions.
 
 use migsim::bsp::{Outcome, Recorder, Scenario};
 use migsim::output::{Call, Run, RunOfScenario};
@@ -6,7 +6,7 @@ use migsim::policy::Measures;
 use migsim::units::HostId;
 use serde_json::Value;
 
-/// What each process took in each superstep: delay, computation, sends [s].
+/// The times of each process in each superstep: delay, computation, sends [s].
 #[derive(Debug, Default)]
 pub(crate) struct Watched(pub(crate) Vec<Vec<[f64; 3]>>);
 
@@ -19,7 +19,7 @@ impl Recorder for Watched {
     }
 }
 
-/// The raw material about a call.
+/// The raw data about a call.
 #[derive(Debug)]
 pub(crate) struct Raw<'a> {
     pub(crate) run: &'a Run,
@@ -71,13 +71,13 @@ impl Raw<'_> {
                 .map(|key| entry[key].as_f64().unwrap()),
         };
         let list = self.list("potentials").iter();
-        // Those of the edition authors-2015 have other terms, and no sentences.
+        // The entries of the edition authors-2015 have other terms, and no sentences.
         list.filter(|entry| entry["potential_s"].is_number() && entry["is_there"].is_boolean())
             .map(one)
             .collect()
     }
 
-    /// The best cluster of each process: of equal ones the first.
+    /// Lists the best cluster of each process, and the first of equal ones.
     fn best(&self) -> Vec<Pm> {
         let mut best: Vec<Pm> = Vec::new();
         for pm in self.potentials() {
@@ -106,7 +106,7 @@ impl Raw<'_> {
         })
     }
 
-    /// The candidates by the rule "more than x of the highest", if that is the rule.
+    /// Lists the candidates by the rule "more than x of the highest", if the policy uses that rule.
     pub(crate) fn candidates(&self) -> Option<Vec<u64>> {
         let is_rule = self.options["heuristic"] == "one" && self.options["x_of"] == "of-maximum";
         let highest = self.elsewhere().filter(|_| is_rule)?;
@@ -133,7 +133,7 @@ impl Raw<'_> {
         self.weighed(process)?[key].as_f64()
     }
 
-    /// t1, or t2, from its parts.
+    /// Computes t1, or t2, from its parts.
     fn time(&self, process: u64, keys: [&str; 2], once: &[&str]) -> Option<f64> {
         let part = |key: &str| self.part(process, key);
         let steps = part("supersteps")? * (part(keys[0])? + part(keys[1])?);
@@ -150,7 +150,7 @@ impl Raw<'_> {
         self.time(process, ["go_compute_s", "go_communication_s"], &once)
     }
 
-    /// The last superstep before the next call, or of the run.
+    /// Returns the last superstep before the next call, or the last one of the run.
     pub(crate) fn until(&self) -> u64 {
         let after = |call: &&Call| call.superstep > self.call.superstep;
         let next = self.this.calls.iter().find(after);
@@ -165,7 +165,7 @@ impl Raw<'_> {
         self.this.supersteps[index(superstep) - 1].end_s
     }
 
-    /// The supersteps since the call before, their mean, and the gain of one that the policy predicts.
+    /// Computes the number of supersteps since the previous call, their mean time, and the gain per superstep that the policy predicts.
     fn foreseen(&self) -> (f64, f64) {
         let before = |call: &&Call| call.superstep < self.call.superstep;
         let since = self
@@ -197,7 +197,7 @@ impl Raw<'_> {
         (mean, gain / count)
     }
 
-    /// t2 / t1 of a superstep of a process that moves: of its computation and its sends.
+    /// Computes t2 / t1 of a superstep for a process that moves: of its computation and of its sends.
     fn factors(&self, process: u64) -> [f64; 2] {
         if self
             .call
@@ -226,7 +226,7 @@ impl Raw<'_> {
         ]
     }
 
-    /// The time for which the moves held up the run.
+    /// Computes the time for which the moves delayed the run.
     fn price(&self) -> f64 {
         let call = self
             .with
@@ -264,7 +264,7 @@ impl Raw<'_> {
         Some(votes.chars().filter(|vote| *vote == letter).count() as f64)
     }
 
-    /// The quantity `name` of a sentence about a process and a cluster, if it is one that is known here.
+    /// Computes the quantity `name` of a sentence about a process and a cluster, if it is known here.
     pub(crate) fn value(&self, name: &str, process: u64, cluster: &str) -> Option<f64> {
         self.selection(name, process, cluster)
             .or_else(|| self.placement(name, process))
@@ -319,7 +319,7 @@ impl Raw<'_> {
                 Some(self.part(process, "go_transfer_s")? + self.part(process, "go_operations_s")?)
             }
             "slowdown_own" => {
-                // (r + 1) / c, where (2 r + 1) / c is the factor with the harm to the r residents of c cores.
+                // The value is (r + 1) / c; the factor with the harm to the r residents of c cores is (2 r + 1) / c.
                 let residents = self.part(process, "residents")?;
                 let slowdown = self.part(process, "slowdown")?;
                 Some(slowdown * (residents + 1.0) / (2.0 * residents + 1.0))
@@ -380,7 +380,7 @@ impl Raw<'_> {
         }
     }
 
-    /// The gain on scenario i until the next call.
+    /// Computes the gain on scenario i until the next call.
     pub(crate) fn gain_on_i(&self) -> Option<f64> {
         let base = self.run.get(Scenario::I)?;
         let took = |run: &RunOfScenario| -> f64 {
@@ -391,7 +391,7 @@ impl Raw<'_> {
     }
 }
 
-/// The quantities of an overview and of the verdict of a report.
+/// Computes the quantities of an overview and of the verdict of a report.
 pub(crate) fn of_run(run: &Run, this: &RunOfScenario, name: &str) -> Option<f64> {
     let base = run.get(Scenario::I)?.makespan_s;
     let percent = 100.0 * (base - this.makespan_s) / base;

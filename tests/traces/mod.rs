@@ -1,5 +1,4 @@
-//! Traces for viewers, read by strict readers of ours and compared with the tables of the run folder. (`tests/traces/run` compares with
-//! `pj_dump`.)
+//! Traces for viewers, read by strict parsers and compared with the tables of the run folder. (`tests/traces/run` compares with `pj_dump`.)
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
@@ -13,7 +12,7 @@ use std::process::{Command, Output};
 
 use crate::support::assert_close;
 
-/// With updates that are slow enough for migrations to pay.
+/// Updates are slow enough for migrations to pay.
 const LU: &str = "--app lu --n 100 --procs 25 --set workload.instructions_per_update=100e3instr";
 
 fn run(folder: &Path, arguments: &str, viewers: &str) -> Output {
@@ -51,7 +50,7 @@ fn sum(rows: &[BTreeMap<String, String>], column: &str) -> f64 {
     rows.iter().map(|row| number(row, column)).sum()
 }
 
-/// Runs it with both traces, reads them strictly, and compares what they tell with the tables; returns how many migrations there were.
+/// Runs a case with both traces, parses them strictly, and compares them with the tables; returns the number of migrations.
 fn check(arguments: &str) -> usize {
     let folder = tempfile::tempdir().unwrap();
     let output = run(folder.path(), arguments, "perfetto,paje");
@@ -97,7 +96,7 @@ struct Tables {
 /// The traces of a scenario for both viewers.
 type Traces<'a> = (&'a paje::Told, &'a perfetto::Told);
 
-/// What the processes did; all that is left of the makespan is waiting, calls and migrations.
+/// Checks the states of the processes; the rest of the makespan is waiting, calls and migrations.
 fn check_states(
     Tables { processes, moves }: &Tables,
     (run, count): (&serde_json::Value, f64),
@@ -122,7 +121,7 @@ fn check_states(
         let rounding = 1e-9 * processes.len() as f64;
         assert!((found - expected).abs() <= rounding, "{}", what(state));
     }
-    // There waiting is what lies between slices.
+    // In Perfetto, the time between slices is waiting.
     let [waits, waits_shown] = [
         paje.seconds.get("wait").copied().unwrap_or(0.0),
         perfetto.spent.get("wait").copied().unwrap_or(0) as f64 * 1e-9,
@@ -142,7 +141,7 @@ fn check_states(
     );
 }
 
-/// Supersteps and counters.
+/// Checks supersteps and counters.
 fn check_counters(
     run: &serde_json::Value,
     (paje, perfetto): Traces<'_>,
@@ -163,7 +162,7 @@ fn check_counters(
     assert_eq!(intervals.map_or(0, |(_, values)| values.len()), calls);
 }
 
-/// Links lead from place to place when the migrations say so.
+/// Checks that links lead from host to host at the times of the migrations.
 fn check_moves(
     moves: &[BTreeMap<String, String>],
     (paje, perfetto): Traces<'_>,
@@ -314,7 +313,7 @@ fn a_run_that_fails_leaves_no_trace() {
 fn a_full_disk_is_told_and_leaves_no_trace() {
     for viewer in ["paje", "perfetto"] {
         let folder = tempfile::tempdir().unwrap();
-        // No file may have more than 8 KiB.
+        // No file may be larger than 8 KiB.
         let limited = r#"trap '' XFSZ; ulimit -f 8; exec "$0" "$@""#;
         let output = Command::new("bash")
             .args([

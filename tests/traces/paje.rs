@@ -1,32 +1,32 @@
-//! A strict reader of Paje traces: definitions before use, every field of its type, dates that never go back, states and links in
-//! containers that live, everything ended at the end.
+//! A strict parser of Paje traces: definitions come before their use, every field has its type, times never go back, states and links are
+//! in existing containers, and everything is ended at the end.
 
 use std::collections::BTreeMap;
 
-/// What a trace tells.
+/// The contents of a trace.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Told {
-    /// Seconds in each state, all processes together.
+    /// Seconds in each state, summed over all processes.
     pub(crate) seconds: BTreeMap<String, f64>,
-    /// Per link: from container, to container, start, end.
+    /// For each link: container of the start, container of the end, start, end.
     pub(crate) links: Vec<(String, String, f64, f64)>,
-    /// Values per variable.
+    /// The values of each variable.
     pub(crate) values: BTreeMap<String, Vec<f64>>,
-    /// How many containers of each type were created.
+    /// Number of containers created, by type.
     pub(crate) containers: BTreeMap<String, usize>,
-    /// The last date.
+    /// The last time.
     pub(crate) end: f64,
 }
 
 /// The number and the name of an event, and the names and types of its fields.
 type Definition = (String, String, Vec<(String, String)>);
 
-/// A container that lives.
+/// An existing container.
 struct Container {
     kind: String,
     parent: String,
     created: f64,
-    /// State and since when, by type of state.
+    /// The current state and its start, by type of state.
     states: BTreeMap<String, (String, f64)>,
 }
 
@@ -43,7 +43,7 @@ struct Reader {
     told: Told,
 }
 
-/// Reads a trace, or says in which line it is wrong, and how.
+/// Parses a trace; an error gives the line and the problem.
 pub(crate) fn check(text: &str) -> Result<Told, String> {
     let mut reader = Reader::default();
     let mut definition: Option<Definition> = None;
@@ -93,7 +93,7 @@ pub(crate) fn check(text: &str) -> Result<Told, String> {
     Ok(reader.told)
 }
 
-/// The fields of a line; those in quotes may have spaces.
+/// Splits a line into fields; a field in quotes may contain spaces.
 fn words(line: &str) -> Result<Vec<String>, String> {
     let mut words = Vec::new();
     let mut rest = line;
@@ -115,7 +115,7 @@ fn words(line: &str) -> Result<Vec<String>, String> {
     Ok(words)
 }
 
-/// A number without an exponent.
+/// Reads a number without an exponent.
 fn decimal(text: &str) -> Result<f64, String> {
     let plain = text
         .bytes()
@@ -128,7 +128,7 @@ fn decimal(text: &str) -> Result<f64, String> {
     }
 }
 
-/// The value of a field that the event must have.
+/// Returns the value of a field that the event must have.
 fn of(field: &BTreeMap<String, String>, event: &str, key: &str) -> Result<String, String> {
     let value = field.get(key).cloned();
     value.ok_or(format!("{event} has no {key}"))
@@ -171,7 +171,7 @@ impl Reader {
         self.act(&name, &field)
     }
 
-    /// A definition of a type or of a value, or an event of containers.
+    /// Handles a definition of a type or of a value, or an event of containers.
     fn act(&mut self, event: &str, field: &BTreeMap<String, String>) -> Result<(), String> {
         let get = |key: &str| of(field, event, key);
         match event {
@@ -217,7 +217,7 @@ impl Reader {
         }
     }
 
-    /// A container that begins or ends, or an event inside of containers.
+    /// Handles the start or end of a container, or an event inside containers.
     fn act_on_containers(
         &mut self,
         event: &str,
@@ -270,7 +270,7 @@ impl Reader {
         }
     }
 
-    /// A state, a variable or a link.
+    /// Handles a state, a variable or a link.
     fn act_inside(&mut self, event: &str, field: &BTreeMap<String, String>) -> Result<(), String> {
         let get = |key: &str| of(field, event, key);
         let now = self.told.end;
@@ -335,7 +335,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Parents and name of a type.
+    /// Returns the parents and the name of a type.
     fn type_of(&self, alias: &str, kind: &str) -> Result<(Vec<String>, String), String> {
         match self.types.get(alias) {
             Some((found, parents, name)) if *found == kind => Ok((parents.clone(), name.clone())),

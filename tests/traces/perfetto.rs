@@ -1,20 +1,20 @@
-//! A strict reader of Chrome's JSON traces: valid JSON, every event complete and typed, slices of a track one after the other without
-//! overlap, groups and tracks named before their slices, arrows paired from slice to slice, counters numeric.
+//! A strict parser of Chrome's JSON traces: it requires valid JSON, complete and typed events, slices of a track without overlap, names of
+//! groups and tracks before their slices, arrows paired from slice to slice, and numeric counters.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-/// What a trace tells; times in nanoseconds.
+/// The contents of a trace; times are in nanoseconds.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Told {
-    /// Nanoseconds in each state, all processes together.
+    /// Nanoseconds in each state, summed over all processes.
     pub(crate) spent: BTreeMap<String, u64>,
-    /// Per arrow: the names of the groups that it joins, its start and its end.
+    /// For each arrow: the names of the groups that it joins, its start and its end.
     pub(crate) arrows: Vec<(String, String, u64, u64)>,
-    /// Values per counter.
+    /// The values of each counter.
     pub(crate) values: BTreeMap<String, Vec<f64>>,
-    /// How many supersteps there are.
+    /// Number of supersteps.
     pub(crate) supersteps: usize,
     /// The last end of a slice.
     pub(crate) end: u64,
@@ -28,7 +28,7 @@ struct Slice {
 
 type Place = (u64, u64);
 
-/// Reads a trace, or says what is wrong with it.
+/// Parses a trace; an error describes the problem.
 pub(crate) fn check(text: &str) -> Result<Told, String> {
     let trace: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
     if trace["displayTimeUnit"] != "ns" {
@@ -113,7 +113,7 @@ pub(crate) fn check(text: &str) -> Result<Told, String> {
 }
 
 impl Told {
-    /// Adds the times and supersteps of the slices, none of which may overlap another one of its track.
+    /// Adds the times and supersteps of the slices, which must not overlap on their track.
     fn spend(&mut self, slices: &mut BTreeMap<Place, Vec<Slice>>) -> Result<(), String> {
         for (place, slices) in slices {
             slices.sort_by_key(|slice| (slice.start, slice.end));
@@ -157,7 +157,7 @@ fn check_arrow(
     Ok(())
 }
 
-/// Microseconds as whole nanoseconds, with so many tenths of a nanosecond beyond.
+/// Converts microseconds to whole nanoseconds; the value must have `tenths` tenths of a nanosecond beyond.
 fn date(value: &Value, tenths: u64) -> Option<u64> {
     let text = value.as_number()?.as_f64()?;
     let rounded = (text * 1e4).round();

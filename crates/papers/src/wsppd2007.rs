@@ -1,5 +1,5 @@
-//! The first paper: da Rosa Righi, Carissimi, Navaux, *On the Dynamic Load-Rebalancing of BSP Application Using Process Migration*, WSPPD
-//! 2007. The paper publishes a model and no runs. Its rules and claims are therefore checked on the policy itself
+//! The first paper: da Rosa Righi, Carissimi, Navaux, *On the Dynamic Load-Rebalancing of BSP Application Using Process Migration*,
+//! WSPPD 2007. The paper publishes a model and no runs. Its rules and claims are therefore checked on the policy itself
 //! ([`migsim_policies::migbsp_2007`]).
 
 pub mod model;
