@@ -201,7 +201,7 @@ fn equal_processes_take_the_same_time_with_and_without_a_barrier() {
 }
 
 #[test]
-fn a_process_that_needs_nobody_is_at_most_some_supersteps_ahead() {
+fn the_lead_of_an_independent_process_is_limited() {
     // Process 1 has no work in 3 000 supersteps, process 2 has 1 ms in each.
     let platform = switch(2, WIRE);
     let plans = Plans::repeat(plan(&[0.0, 1e6], &[]), 3000);

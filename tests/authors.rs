@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::support::migsim;
 
 #[test]
-fn the_committed_page_is_what_the_command_writes() {
+fn the_committed_page_equals_the_output_of_the_command() {
     let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
     let scratch = tempfile::tempdir().unwrap();
     let is_update = std::env::var_os("UPDATE_RESULTS").is_some();

@@ -43,7 +43,7 @@ fn settings_of_the_paper(platform: &str, folder: &Path) -> String {
 }
 
 #[test]
-fn on_another_platform_messages_carry_their_bytes_and_a_note_says_so() {
+fn on_another_platform_messages_carry_their_bytes_with_a_note() {
     let line = ["--platform", LAB, "--n", "1000", "--procs", "50"];
     let (summary, errors) = json_of(&["run", "--app", "lu"], &line);
     // Stage k sends 999 - k elements of 8 B to 4 + 9 processes, 499 500 elements in total for each, and single elements besides.
@@ -69,7 +69,7 @@ fn on_another_platform_messages_carry_their_bytes_and_a_note_says_so() {
 }
 
 #[test]
-fn the_settings_of_a_paper_hold_everywhere_for_who_asks_for_them() {
+fn the_settings_of_a_paper_hold_on_every_platform_on_request() {
     let scratch = tempfile::tempdir().unwrap();
     let options = lu_on(LAB);
     let former = settings_of_the_paper(LAB, scratch.path());
@@ -97,7 +97,7 @@ fn the_settings_of_a_paper_hold_everywhere_for_who_asks_for_them() {
 }
 
 #[test]
-fn on_the_platform_of_the_paper_nothing_is_said() {
+fn there_is_no_note_on_the_platform_of_the_paper() {
     for line in [
         vec!["run", "--app", "lu", "--n", "100", "--procs", "25"],
         vec![
@@ -240,7 +240,7 @@ fn a_manifest_runs_again_with_the_settings_that_it_had() {
 }
 
 #[test]
-fn tune_and_explain_say_the_same() {
+fn tune_and_explain_print_the_same_note() {
     let options = lu_on(LAB);
     let tune = ["tune", "--app", "lu", "--alpha", "2,4", "--budget", "8"];
     let explain = ["explain", "--app", "lu", "--superstep", "4"];

@@ -125,7 +125,7 @@ fn a_case_that_is_shown_is_the_case_of_its_name() {
 }
 
 #[test]
-fn the_stored_best_is_what_its_policy_takes() {
+fn the_stored_best_is_the_makespan_of_its_policy() {
     let rows: Vec<_> = stored_rows("lb-1", 1).collect();
     // Each of five groups of cases gives one row, that of its shortest run.
     for fifth in 0..5 {

@@ -108,7 +108,7 @@ fn no_link_is_dead() {
 }
 
 #[test]
-fn every_page_of_the_book_stands_in_its_summary() {
+fn every_page_of_the_book_is_in_its_summary() {
     let summary = fs::read_to_string("docs/SUMMARY.md").unwrap();
     let listed: BTreeSet<PathBuf> = links(&summary).iter().map(PathBuf::from).collect();
     let docs = pages().into_iter();

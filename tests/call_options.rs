@@ -42,7 +42,7 @@ fn overlapped(price: f64) -> CallCost {
 }
 
 #[test]
-fn an_overlapped_call_costs_what_the_next_superstep_does_not_hide() {
+fn an_overlapped_call_costs_the_part_that_the_next_superstep_does_not_hide() {
     // The supersteps take 4 s. Of a call of 1.5 s that begins after the first one, 0.5 s are left at the end of the second.
     let outcome = run(Scenario::Ii, overlapped(1.5), &[0]);
     assert_close(outcome.makespan.get(), 4.5, ROUNDING, "one call");
@@ -117,7 +117,7 @@ fn a_call_after_the_last_superstep_is_paid_and_moves_nothing() {
 }
 
 #[test]
-fn a_nominal_move_takes_latency_and_transfer_and_disturbs_nobody() {
+fn a_nominal_move_takes_latency_and_transfer_without_sharing_links() {
     // The move takes 1 + 1 ms and 1e5 B at 1e6 B/s: 0.102 s, although process 1 sends 1e6 B over the same link at that time (1.002 s).
     let platform = switch(3, WIRE);
     let mut plans = Plans::repeat(plan(&[0.0; 3], &[(1, 0, 1e6)]), 2);

@@ -440,7 +440,7 @@ fn every_built_in_experiment_runs_on_every_network_model() {
 }
 
 #[test]
-fn exported_traces_and_platforms_give_the_same_dates() {
+fn exported_traces_and_platforms_give_the_same_times() {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let (trace, xml) = (path("lu.trace"), path("ufrgs.xml"));

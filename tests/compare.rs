@@ -91,7 +91,7 @@ fn runs_that_differ_in_their_seed_are_one_policy() {
 }
 
 #[test]
-fn folders_that_cannot_be_compared_are_refused_and_other_differences_told() {
+fn folders_that_cannot_be_compared_are_refused_and_other_differences_listed() {
     let scratch = tempfile::tempdir().unwrap();
     let folder = scratch.path();
     run(folder, "a", "--n 10 --policy refine");

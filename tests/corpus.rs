@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::fuzzing::TARGETS;
 
 #[test]
-fn what_fuzzing_has_found_stays_mended() {
+fn inputs_kept_by_fuzzing_stay_fixed() {
     for (name, target) in TARGETS {
         let folder = Path::new("tests/fuzzing/corpus").join(name);
         let mut files: Vec<_> = std::fs::read_dir(&folder)

@@ -145,7 +145,7 @@ fn a_recorded_run_of_480_tasks_is_balanced_reported_and_explained() {
 }
 
 #[test]
-fn what_is_exported_for_vt_runs_as_the_same() {
+fn an_export_for_vt_runs_as_the_same_application() {
     let folder = tempfile::tempdir().unwrap();
     write_wave(folder.path());
     let path = |name: &str| folder.path().join(name).display().to_string();

@@ -201,7 +201,7 @@ fn others(runs: &[Run]) -> Vec<Run> {
 }
 
 #[test]
-fn event_hashes_are_the_golden_ones_with_and_without_what_supersteps_have_in_common() {
+fn event_hashes_are_the_golden_ones_with_and_without_the_cache() {
     let renews = std::env::var_os("UPDATE_GOLDEN").is_some();
     let mut runs = runs();
     runs.extend(others(&runs));
@@ -244,7 +244,7 @@ fn mark(golden: &str) -> String {
 }
 
 #[test]
-fn the_changelog_tells_of_the_golden_hashes_that_hold() {
+fn the_changelog_has_the_current_golden_hashes() {
     // The first line that mentions hashes is the newest one.
     let newest = CHANGELOG
         .split_once("(golden hashes ")

@@ -44,7 +44,7 @@ fn a_rival_in_python_runs_and_repeats_exactly() {
 }
 
 #[test]
-fn rivals_of_a_list_stand_beside_built_in_policies() {
+fn rivals_of_a_list_run_beside_built_in_policies() {
     let policies = format!("never,{RIVAL},greedy");
     let arguments = [
         "compare",
@@ -117,7 +117,7 @@ fn no_file_starts_a_program_unasked() {
 }
 
 #[test]
-fn a_trigger_may_stand_behind_the_command() {
+fn a_trigger_may_follow_the_command() {
     let policy = format!("{RIVAL}/every=100");
     let (out, errors, code) = printed(&[&CASE[..], &["--policy", &policy, "--json"]].concat());
     assert_eq!(code, 0, "{errors}");

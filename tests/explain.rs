@@ -41,7 +41,7 @@ fn tell(run: &Run, question: Question) -> Result<String, Problem> {
 }
 
 #[test]
-fn the_story_of_the_lu_paper_is_told() {
+fn the_decision_of_the_lu_paper_is_explained() {
     let run = run(&[]);
     let told = tell(&run, at(4)).unwrap();
     assert!(
@@ -157,7 +157,7 @@ fn every_superstep_of_every_policy_has_a_story() {
 }
 
 #[test]
-fn what_there_is_not_is_refused_with_what_there_is() {
+fn unknown_parts_of_a_run_are_refused_with_the_known_ones() {
     let run = run(&[("workload.n", json!(60))]);
     let hint = |question| {
         tell(&run, question)
@@ -295,7 +295,7 @@ fn a_folder_of_another_version_is_refused() {
 }
 
 #[test]
-fn what_another_policy_says_of_alpha_is_told() {
+fn the_record_of_another_policy_with_alpha_is_listed() {
     let mut run = run(&[]);
     for call in run.scenarios.iter_mut().flat_map(|one| &mut one.calls) {
         // The policy has a number called `alpha`, but no other term of MigBSP.
@@ -341,7 +341,7 @@ fn results(experiment: &Experiment) -> (Results, Run) {
 }
 
 #[test]
-fn what_moves_gain_is_told_beside_the_same_run_without_them_and_when_they_are_paid_back() {
+fn the_gain_of_moves_is_that_over_the_same_run_without_them() {
     let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-12, "{a} {b}");
     let experiment = pair(&[1, 2]);
     let (_, run) = results(&experiment);
@@ -425,7 +425,7 @@ fn the_threshold_counts_from_processes_that_are_best_elsewhere() {
 }
 
 #[test]
-fn t1_and_t2_are_told_as_a_makespan_of_the_supersteps_that_follow() {
+fn t1_and_t2_predict_the_makespan_of_the_next_supersteps() {
     let (experiment, results) = lu(&[]);
     let run = Run::of(&experiment, &results).unwrap();
     let case = Case::of(&run, at(11)).unwrap().unwrap();
@@ -551,7 +551,7 @@ fn a_call_without_moves_has_no_effect_and_every_effect_is_the_difference_of_two_
 }
 
 #[test]
-fn a_run_that_is_not_the_same_any_more_is_told_so() {
+fn a_run_that_has_changed_is_reported() {
     let (_, run) = results(&pair(&[1, 2]));
     let case = Case::of(&run, at(2)).unwrap().unwrap();
     let slower = experiment(

@@ -264,7 +264,7 @@ fn a_paper_has_its_figures() {
 }
 
 #[test]
-fn what_cannot_be_drawn_is_refused_with_what_can() {
+fn an_unknown_figure_is_refused_with_the_known_ones() {
     let scratch = folders();
     let here = scratch.path();
     for (arguments, what) in [

@@ -191,7 +191,7 @@ fn a_run_gets_along_with_a_quarter_more_than_is_estimated() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_command_in_little_address_space_runs_or_says_what_it_would_need() {
+fn a_command_in_little_address_space_runs_or_reports_its_need() {
     let scratch = tempfile::tempdir().unwrap();
     let (mut refused, mut done) = (0, 0);
     // The limits go from little more than the program itself takes to enough for all commands.

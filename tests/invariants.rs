@@ -89,7 +89,7 @@ fn a_process_that_computes_faster_than_its_host_stops_the_run() {
 }
 
 #[test]
-fn what_is_computed_in_less_than_dates_can_tell_is_not_too_fast() {
+fn computations_shorter_than_the_resolution_of_times_are_no_fault() {
     // The move of process 0 takes 1e6 s, during which process 1 continues. Then process 0 computes for 1e-12 s.
     let platform = switch(2, Wire(1e6, 0.0));
     let workload = Plans::repeat(plan(&[1e-3, 1e9], &[]), 2);
@@ -112,7 +112,7 @@ fn what_is_computed_in_less_than_dates_can_tell_is_not_too_fast() {
 }
 
 #[test]
-fn a_policy_that_says_that_it_is_out_of_range_stops_the_run() {
+fn a_policy_that_reports_a_fault_stops_the_run() {
     let platform = switch(2, Wire(1e6, 0.0));
     let workload = Plans::repeat(plan(&[1e9, 1e9], &[]), 5);
     let case = Case {

@@ -219,7 +219,7 @@ fn a_flow_that_starts_while_its_link_is_down_gets_on_when_it_is_up() {
 }
 
 #[test]
-fn no_work_ends_at_once_even_on_a_host_that_stands_still() {
+fn an_empty_computation_ends_at_once_even_on_a_stopped_host() {
     let mut platform = switch(1, Wire(1e3, 0.0));
     let steps = vec![(0.0, 0.0), (2.0, 1.0)];
     platform.hosts[0].speed_profile = Profile::new(steps, None).ok();

@@ -54,7 +54,7 @@ fn costs(wait: Waiting, order: MoveOrder) -> Costs {
 }
 
 #[test]
-fn two_moves_to_faster_hosts_are_told_term_by_term() {
+fn two_moves_to_faster_hosts_are_split_into_terms() {
     // Each of three supersteps has 1 s of computation and 1 s for 1e6 B. From the second one on, the computation takes 0.5 s.
     let plans = Plans::repeat(plan(&[1e9; 2], &[(0, 1, 1e6)]), 3);
     let script = Script(vec![(0, vec![(0, 2), (1, 3)])]);
@@ -92,7 +92,7 @@ fn a_migration_that_others_hide_costs_nothing() {
 }
 
 #[test]
-fn a_call_by_messages_is_told_by_messages_and_work() {
+fn a_call_by_messages_is_split_into_messages_and_work() {
     // Reports of 30 B and answers of 20 B at 1e6 B/s go between h0, h1 and the manager h0: h0 sends to itself, h1 over two links. The
     // manager computes 2 · 1e6 instructions at 1 GHz.
     let plans = Plans::repeat(plan(&[1e9; 2], &[]), 2);

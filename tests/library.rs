@@ -121,7 +121,7 @@ fn packets_in_queues_are_served_as_they_come() {
 }
 
 #[test]
-fn packets_in_queues_may_fill_a_link_whatever_the_bandwidth_factor() {
+fn packets_in_queues_may_saturate_a_link_for_any_bandwidth_factor() {
     let network = NetworkModel {
         packet: Some(bytes(910.0)),
         queues: true,
@@ -321,7 +321,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn a_library_costs_by_shortcuts_what_it_costs_by_events(
+    fn shortcuts_and_events_give_equal_costs_of_a_library(
         list in few_messages(),
         (is_equal, slow_start, has_packets, is_late) in any::<(bool, bool, bool, bool)>(),
         queues in prop::bool::weighted(0.3),
@@ -410,7 +410,7 @@ fn shown_again(shown: &Value, flags: &[&str]) -> Value {
 }
 
 #[test]
-fn a_library_stands_beside_the_network_that_is_chosen() {
+fn a_library_adds_to_the_chosen_network() {
     let with = shown(&[
         "--library",
         "open-mpi",

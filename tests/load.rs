@@ -200,7 +200,7 @@ fn the_origin_of_a_parameter_is_that_of_the_load_it_belongs_to() {
 }
 
 #[test]
-fn a_trace_is_found_beside_its_experiment_and_told_in_the_manifest() {
+fn a_trace_is_found_beside_its_experiment_and_listed_in_the_manifest() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = |name: &str| folder.path().join(name).display().to_string();
     std::fs::write(path("trace.csv"), "date_s,load\n0,0.5\n3,0.1\n").expect("it is written");

@@ -130,7 +130,7 @@ fn the_load_may_be_that_of_others_alone_and_is_a_mean_over_a_window() {
 }
 
 #[test]
-fn the_ping_pong_may_carry_something_else_than_the_image() {
+fn the_ping_pong_may_carry_other_data_than_the_image() {
     // With 10 ms between the clusters, 1e3 B take 1 ms more than that, and 1e6 B 1 s more; inside a they take 1 ms and 1 s.
     let platform = machine(&[&[1e9; 3], &[2e9; 3]], Wire(1e6, 0.0), Wire(1e6, 0.01));
     let with = |ping| {
@@ -142,7 +142,7 @@ fn the_ping_pong_may_carry_something_else_than_the_image() {
 }
 
 #[test]
-fn the_own_cluster_competes_unless_told_otherwise() {
+fn the_own_cluster_competes_by_default() {
     // No process communicates, and the other cluster has a slow link: PM(a) = 1 - 1/10, PM(b) = 0.
     let platform = pair(1e5);
     let mut workload = Plans::repeat(plan(&[1e9, 1e6, 1e6], &[]), 5);

@@ -92,7 +92,7 @@ pub(crate) fn difference(ours: f64, theirs: f64) -> f64 {
 }
 
 #[test]
-fn every_date_of_every_case_is_simgrids() {
+fn every_time_of_every_case_is_simgrids() {
     let mut worst: (f64, String) = (0.0, String::new());
     for case in cases() {
         let text = fs::read_to_string(folder().join(&case).join("expected.json")).unwrap();

@@ -139,7 +139,7 @@ fn check_dates(case: &Path) -> Result<f64, String> {
 }
 
 #[test]
-fn every_route_and_date_of_every_case_is_simgrids() {
+fn every_route_and_time_of_every_case_is_simgrids() {
     let mut worst: f64 = 0.0;
     let (mut routes, mut wrong) = (0, Vec::new());
     for case in cases() {
@@ -262,7 +262,7 @@ fn a_link_that_is_crossed_twice_counts_twice_in_the_weight_of_a_flow() {
 /// gateways of bypass routes that send messages themselves. `dates.txt` has the end of the trace under each model, simulated with `SimGrid`
 /// 3.32 \[s\].
 #[test]
-fn routes_with_gaps_and_their_dates_are_simgrids() {
+fn routes_with_gaps_and_their_times_are_simgrids() {
     let models = [
         serde_json::json!({
             "network": "CM02", "latency_factor": 1.0, "bandwidth_factor": 1.0, "weight_S": 0.0, "tcp_gamma": 1e20,

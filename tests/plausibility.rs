@@ -186,7 +186,7 @@ fn table(processes: &[u32], work: &str) -> String {
 }
 
 #[test]
-fn what_outsiders_did_unnoticed_is_noticed() {
+fn mistakes_of_new_users_are_noticed() {
     let all = [1, 2, 3, 4];
     let fine = table(&all, "1 Ginstr");
     assert_eq!(found(&fine, &[]), [""; 0]);

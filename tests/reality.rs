@@ -16,7 +16,7 @@ fn median(mut numbers: Vec<f64>) -> f64 {
 }
 
 #[test]
-fn the_committed_page_is_what_the_command_writes_and_its_errors_are_small() {
+fn the_committed_page_equals_the_output_and_its_errors_are_small() {
     let results = Path::new(env!("CARGO_MANIFEST_DIR")).join("results");
     let scratch = tempfile::tempdir().unwrap();
     let is_update = std::env::var_os("UPDATE_RESULTS").is_some();

@@ -168,7 +168,7 @@ fn the_page_of_a_folder_is_that_of_its_run_to_the_byte() {
 }
 
 #[test]
-fn the_page_holds_what_the_tables_say() {
+fn the_page_contains_the_values_of_the_tables() {
     let scratch = tempfile::tempdir().unwrap();
     let folder = small(scratch.path(), &["--processes", "--report"]);
     let page = fs::read_to_string(folder.join("report.html")).unwrap();
@@ -262,7 +262,7 @@ fn the_page_holds_what_the_tables_say() {
 }
 
 #[test]
-fn levels_of_detail_hold_the_shares_of_what_they_cover() {
+fn levels_of_detail_hold_the_shares_of_their_parts() {
     let scratch = tempfile::tempdir().unwrap();
     let page = scratch.path().join("page.html");
     done(&[
@@ -336,7 +336,7 @@ fn the_page_of_the_main_job_stays_below_3_megabytes() {
 }
 
 #[test]
-fn names_are_texts_whatever_they_hold() {
+fn names_are_inserted_as_texts() {
     let scratch = tempfile::tempdir().unwrap();
     let name = r#"</script><img/src=x/onerror='alert(1)'>"&{{block}}"#;
     let platform = serde_json::json!({
@@ -381,7 +381,7 @@ fn names_are_texts_whatever_they_hold() {
 }
 
 #[test]
-fn a_folder_without_processes_has_a_page_that_says_how_to_get_them() {
+fn the_page_of_a_folder_without_processes_explains_how_to_get_them() {
     let scratch = tempfile::tempdir().unwrap();
     let folder = small(scratch.path(), &[]);
     assert!(!folder.join("processes.csv").exists() && !folder.join("links.csv").exists());
@@ -530,7 +530,7 @@ fn the_page_of_a_sweep_is_its_index() {
 }
 
 #[test]
-fn what_is_no_run_and_what_cannot_be_written_is_refused() {
+fn folders_without_a_run_and_unwritable_files_are_refused() {
     let scratch = tempfile::tempdir().unwrap();
     let told = refused(&["report", text(scratch.path())]);
     assert!(
@@ -572,7 +572,7 @@ fn what_is_no_run_and_what_cannot_be_written_is_refused() {
 }
 
 #[test]
-fn who_leaves_the_barrier_late_begins_late() {
+fn a_process_that_leaves_the_barrier_late_begins_late() {
     let scratch = tempfile::tempdir().unwrap();
     let folder = small(
         scratch.path(),

@@ -16,7 +16,7 @@ fn root() -> &'static Path {
 }
 
 #[test]
-fn the_committed_results_are_what_the_command_writes() {
+fn the_committed_results_equal_the_output_of_the_command() {
     let scratch = tempfile::tempdir().unwrap();
     let update = std::env::var_os("UPDATE_RESULTS").is_some();
     let folder = if update {
@@ -102,7 +102,7 @@ fn every_fitted_value_belongs_to_a_constant_that_is_listed() {
 }
 
 #[test]
-fn what_is_not_reproduced_has_a_reason_and_what_is_has_none() {
+fn misses_have_a_reason_and_hits_have_none() {
     let all = reproduce("all", &Progress::default()).unwrap();
     for (results, paper) in all.papers.iter().zip(PAPERS) {
         let facts = Facts::parse(paper.name, paper.facts).unwrap();

@@ -60,7 +60,7 @@ fn the_advice_names_policies_that_run_on_every_draw() {
 }
 
 #[test]
-fn a_page_without_runs_says_so_and_keeps_its_form() {
+fn a_page_without_runs_reports_it_and_keeps_its_form() {
     let study = Study::built_in();
     let mut request = study.request(1).expect("the suite is known");
     request.cases = 2;

@@ -531,7 +531,7 @@ fn links_in_a_folder_lead_no_reader_out_of_it() {
 }
 
 #[test]
-fn a_folder_that_somebody_else_made_does_not_steer_the_terminal() {
+fn a_folder_from_another_source_does_not_control_the_terminal() {
     let scratch = tempfile::tempdir().unwrap();
     let [run, _] = folders(scratch.path());
     // A host of the run gets a name that no platform could give it.

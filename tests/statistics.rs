@@ -59,7 +59,7 @@ fn at_most(tables: u64) -> f64 {
 }
 
 #[test]
-fn among_equal_policies_somebody_is_slower_in_at_most_5_percent_of_tables() {
+fn at_most_5_percent_of_tables_call_an_equal_policy_slower() {
     let tables = draws(200, 5000);
     for policies in [2, 3, 5, 8, 13, 16] {
         for seeds in [2, 3, 5, 10, 20] {

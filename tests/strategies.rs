@@ -122,7 +122,7 @@ fn no_decision_beats_the_optimum_and_no_optimum_the_bound() {
 }
 
 #[test]
-fn triggers_say_yes_when_the_originals_do() {
+fn triggers_fire_at_the_same_supersteps_as_the_originals() {
     let (mut counts, question) = (Counts::default(), Asked::default());
     for (case, expected) in cases("triggers.json") {
         let Content::History(history) = &case.content else {

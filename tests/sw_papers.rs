@@ -47,7 +47,7 @@ fn all_runs_on_the_static_platform_end_within_the_axis_of_figure_10() {
 }
 
 #[test]
-fn the_moves_told_of_100_processes_and_a_late_slowdown_are_those_of_an_early_one() {
+fn the_reported_moves_of_a_late_slowdown_are_those_of_an_early_one() {
     // The text says t = 100 s. With t = 10 s some processes leave D for A at 94, as reported, and p91 to p100 at 190, exactly.
     let moves = |platform: &str, superstep: usize| -> Vec<(u32, String, String)> {
         let (experiment, outcome) = outcome("sw-dynamic", (100, 4), Some(platform), Scenario::Iii);

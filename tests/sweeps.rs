@@ -214,7 +214,7 @@ fn parts_of_another_plan_and_rows_that_differ_are_refused() {
 }
 
 #[test]
-fn a_plan_whose_parts_do_not_fit_together_is_refused() {
+fn an_inconsistent_plan_is_refused() {
     let scratch = tempfile::tempdir().unwrap();
     swept(scratch.path(), &[]);
     let plan: serde_json::Value = serde_json::from_str(&read(scratch.path(), "plan.json")).unwrap();
@@ -285,7 +285,7 @@ fn a_run_that_fails_is_a_row_with_its_error() {
 }
 
 #[test]
-fn a_sweep_file_says_the_same_as_the_flags() {
+fn a_sweep_file_is_equivalent_to_its_flags() {
     let scratch = tempfile::tempdir().unwrap();
     let (flags, file) = (scratch.path().join("flags"), scratch.path().join("file"));
     swept(&flags, &[]);
@@ -325,7 +325,7 @@ fn a_sweep_file_says_the_same_as_the_flags() {
 }
 
 #[test]
-fn more_seeds_add_to_what_is_there() {
+fn more_seeds_add_to_the_existing_rows() {
     let scratch = tempfile::tempdir().unwrap();
     let records = || read(scratch.path(), "runs.jsonl").lines().count();
     swept(scratch.path(), &[]);
@@ -341,7 +341,7 @@ fn more_seeds_add_to_what_is_there() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_written_is_said_before_anything_runs() {
+fn a_folder_that_cannot_be_written_is_reported_before_any_run() {
     let scratch = tempfile::tempdir().unwrap();
     let file = scratch.path().join("file");
     fs::write(&file, "not a folder").unwrap();
@@ -465,7 +465,7 @@ fn files_that_a_sweep_file_names_are_found_beside_it() {
 }
 
 #[test]
-fn a_damaged_record_is_told_of_once_and_done_again() {
+fn a_damaged_record_is_reported_once_and_its_run_repeated() {
     for command in [&["sweep"][..], &["tune", "--budget", "10"]] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("runs.jsonl");
@@ -707,7 +707,7 @@ fn results_are_printed_for_people_and_for_programs() {
 
 #[test]
 #[cfg(unix)]
-fn ctrl_c_says_what_is_kept_and_that_the_same_command_goes_on() {
+fn ctrl_c_prints_the_kept_runs_and_how_to_continue() {
     let scratch = tempfile::tempdir().unwrap();
     let sweep = ["sweep", "--alpha", "2..64", "--seeds", "1..9"];
     let tune = ["tune", "--budget", "500", "--seeds", "1..9"];
@@ -742,7 +742,7 @@ fn ctrl_c_says_what_is_kept_and_that_the_same_command_goes_on() {
 }
 
 #[test]
-fn the_best_ten_settings_are_printed_and_ties_are_told() {
+fn the_best_ten_settings_are_printed_with_their_ties() {
     let scratch = tempfile::tempdir().unwrap();
     let text = |more: &[&str]| {
         let start = ["sweep", "--app", "sw", "--n", "10", "--out", "s"];

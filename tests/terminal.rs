@@ -198,7 +198,7 @@ fn a_name_that_is_nearly_right_is_suggested() {
 }
 
 #[test]
-fn what_is_missing_lists_its_choices() {
+fn an_error_of_a_missing_value_lists_the_choices() {
     for (typed, choices) in [
         (
             "list",

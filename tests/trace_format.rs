@@ -443,7 +443,7 @@ fn all_problems_are_reported_together_up_to_twenty() {
 }
 
 #[test]
-fn what_is_not_a_text_is_refused_where_it_begins() {
+fn bytes_that_are_no_text_are_refused_at_their_place() {
     let error = Trace::parse_bytes("t", b"bsp 1 2 2\nab\xff").unwrap_err();
     assert!(error.to_string().contains("t:2:3"), "{error}");
     let error = Trace::read("no/such.trace").unwrap_err();
@@ -470,7 +470,7 @@ fn a_trace_survives_being_written_and_read() {
 }
 
 #[test]
-fn what_the_format_cannot_say_is_not_written() {
+fn workloads_that_the_format_cannot_express_are_not_written() {
     let trace = Trace::parse("t", SMALL).unwrap();
     let refused = |hosts: &[&str], value: &str| {
         let hosts: Vec<String> = hosts.iter().map(|&host| host.to_owned()).collect();

@@ -206,7 +206,7 @@ fn a_trace_without_hosts_is_placed_by_the_mapping_and_its_settings_are_those_of_
 }
 
 #[test]
-fn flags_win_over_what_a_trace_says() {
+fn flags_win_over_the_settings_of_a_trace() {
     let records = "runtime sends sequential\nrecv late\nbarrier central 8\nhost 0 Corisco-0\nhost 1 Corisco-1\nhost 2 Corisco-2\nhost 3 Corisco-3\nstep 0";
     let trace = Written::new(&SMALL.replace("step 0", records));
     let runtime = |flags: &[&str]| {
@@ -253,7 +253,7 @@ fn flags_win_over_what_a_trace_says() {
 }
 
 #[test]
-fn a_wrong_setting_of_a_trace_is_refused_where_it_stands() {
+fn a_wrong_setting_of_a_trace_is_refused_at_its_place() {
     for (line, key) in [
         ("runtime sends never", "runtime.sends"),
         ("barrier ring", "runtime.barrier.kind"),

@@ -172,7 +172,7 @@ fn the_command_it_prints_for_a_sweep_file_runs_the_best_setting() {
 }
 
 #[test]
-fn the_command_it_prints_for_an_experiment_file_runs_what_the_goal_needs() {
+fn the_command_for_an_experiment_file_runs_the_scenarios_of_the_goal() {
     let scratch = tempfile::tempdir().unwrap();
     let experiment = r#"{ "workload": { "app": "sw", "n": 10 }, "scenarios": ["i"], "network": { "tcp_gamma": 20000 } }"#;
     fs::write(scratch.path().join("a b.json"), experiment).unwrap();

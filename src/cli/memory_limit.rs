@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_to_a_group_is_its_limit_less_what_it_uses() {
+    fn the_remaining_memory_of_a_group_is_its_limit_less_its_use() {
         let group = tempfile::tempdir().unwrap();
         let write = |file: &str, text: &str| std::fs::write(group.path().join(file), text).unwrap();
         let left = || left(group.path(), "most", "used");
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn linux_tells_what_there_is() {
+    fn linux_reports_the_free_memory() {
         assert!(there_is(1).is_some_and(|bytes| bytes > 1e6));
     }
 }

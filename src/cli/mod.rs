@@ -255,7 +255,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fault_of_ours_leaves_a_dump_or_says_why_not() {
+    fn a_fault_of_the_program_leaves_a_dump_or_the_reason_for_none() {
         let mut content = serde_json::Map::new();
         content.insert("superstep".into(), 5.into());
         let broken = Broken::new("a law", "superstep 5", content);

@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_has_the_digits_that_somebody_reads() {
+    fn a_line_has_few_digits() {
         let after = Duration::from_secs(5);
         let of = |count, rate| line(&bar(Some(6000)), after, count, rate);
         assert_eq!(of(0, 0.0), "0 of 6000 runs");
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_says_once_how_long_it_takes_if_it_has_got_anywhere() {
+    fn a_job_prints_one_estimate_after_its_first_item() {
         let after = Duration::from_secs(30);
         let of = |total, count, rate| estimate(&bar(total), after, count, rate);
         // 10 770 s remain, and 30 s have passed.

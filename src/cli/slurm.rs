@@ -339,7 +339,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_script_quotes_what_comes_from_outside() {
+    fn the_script_quotes_external_texts() {
         let folder = Path::new("/tmp/it's; rm -rf $HOME %a");
         let options = ["partition=a b".to_owned(), "--time=1".to_owned()];
         let array = Array::new(Path::new("/bin/migsim"), folder, 3, vec![1, 3], &options).unwrap();

@@ -345,7 +345,7 @@ impl Draw<'_> {
 }
 
 #[test]
-fn every_row_of_a_sweep_is_what_a_run_with_the_key_set_gives() {
+fn every_row_of_a_sweep_equals_a_run_with_the_key_set() {
     let folder = tempfile::tempdir().unwrap();
     let schema: Value = serde_json::from_str(&schema(&Registry::standard())).unwrap();
     let keys = keys_of(&schema);
@@ -370,7 +370,7 @@ fn every_row_of_a_sweep_is_what_a_run_with_the_key_set_gives() {
 }
 
 #[test]
-fn a_whole_load_that_varies_is_that_of_a_run_and_keeps_what_is_set_inside_it() {
+fn a_varied_whole_load_equals_that_of_a_run_and_keeps_settings_inside_it() {
     let common = Common::default();
     let base = ["--app", "sw", "--n", "8"].map(str::to_owned);
     let inside = ["--set", "load.on=Aquario"].map(str::to_owned);

@@ -214,7 +214,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_command_says_what_was_given_and_what_was_found() {
+    fn the_command_has_the_given_and_the_found_settings() {
         let line = "migsim tune --app sw --n 25 --alpha 2,4 --load walk,on=Aquario+ICE --vary grid=[10,5],[5,10] --vary policy.migbsp.delta=0.0..1.0:0.5";
         let more = ["--set", "workload.image_bytes=1 MB"];
         let registry = Registry::standard();

@@ -32,7 +32,7 @@ fn the_margin_of_stability_is_strict() {
 }
 
 #[test]
-fn a_superstep_in_which_nobody_computes_votes_as_the_option_says() {
+fn the_vote_of_a_superstep_without_computation_is_an_option() {
     let idle = |idle_superstep| {
         let config = MigBspConfig {
             floor: Floor::One,
@@ -123,7 +123,7 @@ fn the_test_of_the_calling_superstep_counts_before_or_after_the_call() {
 }
 
 #[test]
-fn d_grows_at_the_omega_th_quiet_call_and_as_the_options_say() {
+fn d_grows_at_the_omega_th_quiet_call_according_to_the_options() {
     use ToleranceTrigger::{EachOmega, Every, Once};
     let with = |d_trigger| {
         let config = MigBspConfig {

@@ -130,7 +130,7 @@ fn a_candidate_of_a_full_cluster_stays_or_tries_the_next_best() {
 }
 
 #[test]
-fn a_shared_destination_costs_what_the_option_says() {
+fn the_cost_of_a_shared_destination_is_an_option() {
     // A process has 1e9 instructions: 1 s on its host, and 0.4 s at 2.5 GHz on a host with `residents`. Fair sharing takes n + 1 times as
     // long, and with the harm to the residents 2 n + 1 times.
     let with = |sharing, residents: usize| {
@@ -161,7 +161,7 @@ fn a_shared_destination_costs_what_the_option_says() {
 }
 
 #[test]
-fn who_stays_on_a_host_that_another_leaves_is_relieved() {
+fn a_process_gains_if_another_leaves_its_host() {
     // Two processes share a host of 1 GHz: 2 s are measured for 1e9 instructions each. The first goes to 0.9 GHz (1.11 s). The second is
     // then alone on its host (1 s) and stays.
     let mut world = World::new(&[&[1e9], &[0.9e9, 0.9e9]], &[0, 0]);

@@ -18,7 +18,7 @@ fn compute_term(decision: &Decision) -> f64 {
 }
 
 #[test]
-fn a_forecast_ages_by_half_and_starts_afresh_after_a_call() {
+fn a_forecast_ages_by_half_and_starts_again_after_a_call() {
     // The forecast is 8; (8 + 4)/2 = 6; (6 + 4)/2 = 5; 4.5. All are within half of 4 (6 just so), so Pcomp stays 1.
     let mut world = two_clusters();
     let mut policy = policy(default());
@@ -48,7 +48,7 @@ fn the_regularity_falls_and_rises_by_one_over_alpha() {
 }
 
 #[test]
-fn idle_supersteps_age_the_forecast_and_the_regularity_as_the_options_say() {
+fn idle_supersteps_age_forecast_and_regularity_according_to_the_options() {
     // Process 1 computes 8 s, and is idle in three supersteps. If zero counts, the forecast is 4, 2, 1 s, otherwise it stays 8 s. If the
     // pattern is judged, it is 0.75, 0.5, 0.25, otherwise it stays 1.
     for (idle_ageing, idle_pattern, expected) in [
@@ -89,7 +89,7 @@ fn communication_terms(config: MigBspConfig) -> [f64; 2] {
 }
 
 #[test]
-fn the_regularity_of_communication_lives_as_the_option_says() {
+fn the_lifetime_of_the_regularity_of_communication_is_an_option() {
     // BTP is 1, 0.5, 0.25, 0.125 s: right once, then three times wrong.
     let with = |patterns| {
         communication_terms(MigBspConfig {
@@ -103,7 +103,7 @@ fn the_regularity_of_communication_lives_as_the_option_says() {
 }
 
 #[test]
-fn the_regularity_of_computation_lives_as_the_option_says() {
+fn the_lifetime_of_the_regularity_of_computation_is_an_option() {
     // With δ = 0.1, 8 is right; 6, 5 and 4.5 are not within 10 % of 4: 0.25. The second interval is the same, from 0.25 or from 1.
     let with = |patterns| {
         let config = MigBspConfig {
@@ -156,7 +156,7 @@ fn a_forecast_starts_from_its_first_value_or_from_zero() {
 }
 
 #[test]
-fn beta_says_how_near_a_forecast_of_bytes_must_be() {
+fn beta_is_the_tolerance_of_a_forecast_of_bytes() {
     // The process exchanges 1000, then 400 B: 700, 550, 475 are predicted. With β = 0.5 (at most 600) one is wrong; with β = 1 none is.
     // BTP is always 1 s.
     let with = |beta| {
@@ -216,7 +216,7 @@ fn the_potential_is_computation_and_communication_less_memory() {
 }
 
 #[test]
-fn memory_counts_as_the_options_say() {
+fn memory_counts_according_to_the_options() {
     // The memory is 2e6 B; managers have access links of 1e6 B/s, and the backbone has 4e6 B/s.
     let with = |memory_transfer, memory_rate| {
         let mut world = two_clusters();
@@ -235,7 +235,7 @@ fn memory_counts_as_the_options_say() {
 }
 
 #[test]
-fn the_index_of_a_cluster_is_what_the_option_says() {
+fn the_index_of_a_cluster_is_an_option() {
     // Cluster b has four hosts of 1 GHz; c has one of 3 GHz with two processes already (and process 1 is on a).
     let with = |set_index| {
         let mut world = World::new(&[&[1e9], &[1e9; 4], &[3e9]], &[0, 5, 5]);
@@ -274,7 +274,7 @@ fn the_horizon_of_the_potential_sets_gain_against_memory() {
 }
 
 #[test]
-fn only_a_positive_potential_makes_a_candidate_unless_told_otherwise() {
+fn only_a_positive_potential_makes_a_candidate_by_default() {
     let with = |only_positive| {
         let mut world = two_clusters();
         world.memory[0] = bytes(3e6);
@@ -289,7 +289,7 @@ fn only_a_positive_potential_makes_a_candidate_unless_told_otherwise() {
 }
 
 #[test]
-fn the_own_cluster_competes_only_if_told_so() {
+fn the_own_cluster_competes_only_by_option() {
     // The process is on the best cluster: it prefers a (half as fast), or to stay.
     let with = |own_cluster| {
         let mut world = World::new(&[&[1e9], &[2e9]], &[1]);
@@ -318,7 +318,7 @@ fn candidates(config: MigBspConfig) -> Vec<u32> {
 }
 
 #[test]
-fn heuristic_one_takes_what_is_above_x_times_the_highest_and_two_the_highest() {
+fn heuristic_one_takes_potentials_above_x_times_the_highest_and_two_the_highest() {
     use ThresholdMeaning::{OfMaximum, OfProcesses};
     let with = |x, x_of, heuristic| {
         candidates(MigBspConfig {

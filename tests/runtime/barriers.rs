@@ -173,7 +173,7 @@ fn a_workload_without_supersteps_takes_no_time() {
 }
 
 #[test]
-fn after_a_link_has_changed_flows_share_what_it_has_now() {
+fn flows_share_the_changed_bandwidth_of_a_link() {
     // The superstep has 1 s of work, then two flows over the link of process 1: 2 s at 1e6 B/s. From 10 s on the link has half its
     // bandwidth. The fourth superstep ends its work then, and its flows take 4 s, as those of the fifth do.
     let mut platform = switch(3, Wire(1e6, 0.0));
@@ -186,7 +186,7 @@ fn after_a_link_has_changed_flows_share_what_it_has_now() {
 }
 
 #[test]
-fn the_order_of_the_gathering_matters_when_somebody_is_late() {
+fn the_order_of_gathering_matters_if_a_process_is_late() {
     // Of three processes, the second one computes 10 d. The release takes 2 d.
     let platform = switch(3, Wire(1e6, D / 2.0));
     let time = |gather| {
@@ -358,7 +358,7 @@ fn a_root_that_releases_one_after_the_other_delays_all() {
 }
 
 #[test]
-fn what_the_root_pays_for_a_barrier_enters_its_measured_times() {
+fn the_price_of_a_barrier_is_part_of_the_times_of_its_root() {
     /// A recorder of the measures of the first two processes.
     #[derive(Default)]
     struct Times(Vec<[f64; 4]>);

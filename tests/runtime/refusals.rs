@@ -10,7 +10,7 @@ fn error_of(case: &Case<'_>, script: Vec<(usize, Vec<(u32, u32)>)>) -> String {
 }
 
 #[test]
-fn a_deadlock_is_an_error_that_says_who_waits_for_whom() {
+fn a_deadlock_is_an_error_that_names_the_waiting_processes() {
     // Both processes send first and receive later.
     let platform = switch(3, WIRE);
     let plans = Plans::new(vec![plan(&[1e9, 2e9, 0.0], &[(0, 1, 8.0), (1, 0, 8.0)])]);
@@ -184,7 +184,7 @@ fn scenario_ii_pays_its_calls_and_moves_nothing() {
 }
 
 #[test]
-fn what_a_workload_prescribes_happens_in_every_scenario() {
+fn prescribed_moves_happen_in_every_scenario() {
     // The times are 1 s, then 2 ms + 1 s + 0.5 s, then 0.5 s on the faster host.
     let platform = machine(&[&[1e9, 2e9, 1e9]], WIRE, WIRE);
     let prescribed = PrescribedMove {

@@ -212,14 +212,14 @@ fn check_moves(
 }
 
 #[test]
-fn traces_tell_what_the_tables_tell() {
+fn traces_and_tables_agree() {
     assert!(check(LU) > 0);
     assert!(check("--app sw --n 25 --load walk") > 0);
     check("--app lbm --set workload.supersteps=60");
 }
 
 #[test]
-fn traces_are_right_whatever_the_runtime_does() {
+fn traces_and_tables_agree_for_all_settings_of_the_runtime() {
     for kind in ["ideal", "central", "sequential", "tree", "dissemination"] {
         check(&format!("{LU} --set runtime.barrier.kind={kind}"));
     }
@@ -231,7 +231,7 @@ fn traces_are_right_whatever_the_runtime_does() {
 }
 
 #[test]
-fn calls_and_migrations_of_every_kind_are_told() {
+fn traces_contain_calls_and_migrations_of_every_kind() {
     for call in ["none", "additive", "overlapped", "ping-pong", "messages"] {
         check(&format!(
             "{LU} --set costs.call.model={call} --set costs.call.fixed=0.01s"
@@ -251,7 +251,7 @@ fn calls_and_migrations_of_every_kind_are_told() {
 }
 
 #[test]
-fn migrations_that_the_workload_prescribes_are_told() {
+fn traces_contain_prescribed_migrations() {
     let folder = "tests/oracle/rnd-migrations";
     assert!(
         check(&format!(
@@ -310,7 +310,7 @@ fn a_run_that_fails_leaves_no_trace() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_is_told_and_leaves_no_trace() {
+fn a_full_disk_is_reported_and_leaves_no_trace() {
     for viewer in ["paje", "perfetto"] {
         let folder = tempfile::tempdir().unwrap();
         // No file may be larger than 8 KiB.
@@ -345,7 +345,7 @@ fn a_full_disk_is_told_and_leaves_no_trace() {
 }
 
 #[test]
-fn the_readers_refuse_what_is_wrong() {
+fn the_readers_refuse_wrong_traces() {
     let folder = tempfile::tempdir().unwrap();
     assert!(
         run(

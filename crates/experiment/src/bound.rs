@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_processes_leave_behind_and_moves_cost_counts() {
+    fn the_bound_counts_remaining_processes_and_prices_of_moves() {
         let free = [
             ("costs.call.model", "none"),
             ("costs.move.transfer", "none"),
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn no_run_is_below_the_bound_whatever_the_barrier_and_the_prices() {
+    fn no_run_is_below_the_bound_for_any_barrier_and_prices() {
         use crate::Progress;
         use migsim_bsp::Scenario;
         let some: [&[(&str, &str)]; 8] = [

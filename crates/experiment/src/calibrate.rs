@@ -405,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn a_network_slower_than_the_platform_says_has_a_small_factor() {
+    fn a_network_slower_than_its_platform_has_a_small_factor() {
         // A factor of 0.1 makes the transfer at the bandwidth of the platform a tenth of the measured time.
         let slow = |bytes: f64| time(bytes) + bytes / 0.1e6 - bytes / 0.8e6;
         let sizes = [1.0, 1e3, 1e6, 4e6];
@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_table_does_not_show_stays_as_it_is() {
+    fn constants_that_a_table_does_not_determine_keep_their_values() {
         let small = table(&[(1.0, time(1.0)), (8.0, time(8.0))]);
         let found = calibrate(&platform(), &small, "open-mpi", ("mine", "t.csv")).unwrap();
         assert_eq!(found.bandwidth_factor, None);

@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_is_worth_what_its_supersteps_take_without_its_moves_less_what_they_take_with_them() {
+    fn the_effect_of_a_call_is_the_difference_between_runs_without_and_with_its_moves() {
         // With: 2 · (6 + 1) = 14 s from 24 s on. Without: 2 · (9 + 1) = 20 s from 21 s on.
         let effect = Effect::new(&outcome(3.0, 6.0), &outcome(0.0, 9.0), 0, Some(2.0));
         assert_eq!((effect.from, effect.until, effect.supersteps()), (3, 4, 2));
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn only_who_was_waited_for_promises_something() {
+    fn only_moves_of_processes_that_others_wait_for_predict_a_gain() {
         let mut foresight = Foresight {
             supersteps: 1..3,
             factors: vec![(0.5, 1.0), (1.0, 1.0), (0.1, 0.1)],

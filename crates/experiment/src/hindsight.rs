@@ -453,7 +453,7 @@ mod tests {
     use serde_json::{Value, json};
 
     #[test]
-    fn what_is_found_is_no_slower_than_where_it_started() {
+    fn the_found_plan_is_no_slower_than_the_plans_of_the_start() {
         let settings = Layers::of([
             ("workload.app", "synthetic".into()),
             ("workload.procs", 6.into()),

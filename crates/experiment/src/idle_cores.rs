@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn idle_cores_beside_crowded_hosts_are_told() {
+    fn idle_cores_beside_crowded_hosts_are_reported() {
         let text = r#"{"schema": "migsim-platform-1", "name": "mixed", "clusters": [
             {"name": "new", "hosts": 2, "speed": "2 GHz", "cores": 4, "link": {"bandwidth": "1 Gbps", "latency": "1 us"}, "router": "R"},
             {"name": "old", "hosts": 3, "speed": "1 GHz", "link": {"bandwidth": "1 Gbps", "latency": "1 us"}, "router": "R"}]}"#;

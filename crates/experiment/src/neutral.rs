@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_tells_the_values_that_differ() {
+    fn a_schema_contains_the_values_that_differ() {
         let registry = Registry::standard();
         let entry = registry.policies().find("migbsp").unwrap();
         let mut schema = json!({ "properties": {

@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_that_says_too_little_is_refused() {
+    fn an_incomplete_table_is_refused() {
         assert!(refusal("from,to,bytes\nh0,h1,3\n").contains("no column `time_s`"));
         assert!(refusal("from,to,bytes,time_s\nh0,h7,3,1\n").contains("unknown host `h7`"));
         assert!(refusal("from,to,bytes,time_s\nh0,h0,3,1\n").contains("inside a host"));

@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_with_the_program_fits_together() {
+    fn built_in_plug_ins_are_consistent() {
         let registry = Registry::standard();
         registry.check().unwrap();
         let names: Vec<&str> = registry

@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_who_write_a_file_the_second_is_refused_and_the_first_completes_it() {
+    fn of_two_writers_of_a_file_the_second_is_refused() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         let (draft, mut file) = Draft::create(&path).unwrap();
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn however_many_write_a_file_at_once_it_is_always_whole() {
+    fn a_file_is_complete_for_any_number_of_writers() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
         let texts: Vec<String> = (0..4).map(|who| format!("{who}").repeat(100_000)).collect();
@@ -294,7 +294,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn devices_stay_what_they_are() {
+    fn devices_are_not_replaced() {
         write_named(Path::new("/dev/null"), b"gone").unwrap();
         assert!(!fs::metadata("/dev/null").unwrap().is_file());
         let full = write_named(Path::new("/dev/full"), b"gone").unwrap_err();

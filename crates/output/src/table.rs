@@ -407,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_is_called_a_loss_and_what_is_many_times_longer_so() {
+    fn a_loss_is_called_a_loss_and_a_large_one_is_a_multiple() {
         let shown = |relative_overhead| {
             let (word, amount) = against_i(Scenario::Iii, relative_overhead);
             format!("{word} {amount}")

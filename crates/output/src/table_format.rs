@@ -492,7 +492,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_get_exact_values_and_nothing_for_what_is_missing() {
+    fn programs_get_exact_values_and_empty_cells_for_missing_ones() {
         let expected =
             "name,speed_hz,owner\na|b,1500000000.0,\"x, y\"\nlonger ü,,z\nc,0.30000000000000004,\n";
         assert_eq!(sheet().render(Form::Csv), expected);

@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn every_answer_of_every_paper_says_where_it_comes_from() {
+    fn every_answer_of_every_paper_has_an_origin() {
         for experiment in PAPERS.iter().filter_map(experiment) {
             let answers = answers(&experiment).unwrap();
             let ids: Vec<String> = answers.iter().map(|answer| answer.id.clone()).collect();

@@ -248,7 +248,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_stands_beside_the_best_start_of_its_case() {
+    fn a_run_is_compared_with_the_best_start_of_its_case() {
         let run = |start, makespans_s| GridRun {
             case: "LU".into(),
             starts: vec![start],

@@ -545,7 +545,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_compare_is_said_so() {
+    fn a_comparison_without_results_is_reported() {
         let comparison = Comparison::of(
             &plan(&["a"], 2),
             &BTreeMap::new(),

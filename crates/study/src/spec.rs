@@ -431,7 +431,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_ranges_say_what_is_wrong() {
+    fn errors_of_ranges_name_the_problem() {
         let error = |text: &str| Spec::parse(text).unwrap_err();
         assert!(error("5..1").contains("is empty"));
         assert!(error("1..5:-1").contains("wrong sign"));
@@ -442,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn files_say_the_same() {
+    fn files_and_command_lines_give_equal_values() {
         assert_eq!(
             Spec::from_json(&json!("1..3"))
                 .unwrap()

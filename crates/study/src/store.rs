@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_of_fewer_rows_is_removed_unless_somebody_else_wrote_it() {
+    fn an_outdated_page_is_removed_unless_it_has_another_origin() {
         let folder = tempfile::tempdir().unwrap();
         let page = folder.path().join("report.html");
         for (text, is_kept) in [

@@ -609,7 +609,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_stands_at_the_nearest_number() {
+    fn a_value_has_the_index_of_the_nearest_number() {
         let spec = Spec::parse("2,4,8,16").unwrap();
         assert_eq!(place(&spec, &json!(8)), 2);
         assert_eq!(place(&spec, &json!(11.0)), 2);

@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_belongs_to_no_load_is_refused() {
+    fn parameters_without_a_load_are_refused() {
         assert!(spec("load", "step=0.1,walk").is_err());
         assert!(spec("load", "walk,,ar").is_err());
         assert!(spec("load", "walk,step=1,step=2").is_err());

@@ -216,7 +216,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_parent_of_a_process_stands_behind_its_name() {
+    fn the_parent_of_a_process_follows_its_name() {
         assert_eq!(parent_in("77 (a) b) S 12 77 77 0 -1 4194304"), Some(12));
         assert_eq!(parent_in("77 (a) Z 12 77 77 0 -1 4194304"), None);
     }

@@ -92,7 +92,7 @@ fn a_platform_that_is_twice_as_fast_in_everything_halves_the_time() {
 }
 
 #[test]
-fn changes_are_kept_in_the_settings_and_change_nothing_else_there() {
+fn changes_are_kept_in_the_settings_without_other_effects() {
     let (plain, changed) = (
         experiment(&[]).unwrap(),
         experiment(&["calls unlimited"]).unwrap(),

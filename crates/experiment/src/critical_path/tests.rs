@@ -254,7 +254,7 @@ fn where_nothing_is_shared_a_resource_that_is_never_on_the_path_changes_nothing(
 }
 
 #[test]
-fn the_share_of_the_path_foretells_a_small_gain() {
+fn the_share_of_the_path_predicts_a_small_gain() {
     // 1 % more speed gains share · (1 - 1/1.01), unless another path becomes critical.
     let mut errors = Vec::new();
     for seed in 1..=runs() / 4 {

@@ -98,7 +98,7 @@ fn assert_ordered(seed: u64, chain: [f64; 4]) {
 }
 
 #[test]
-fn the_bound_is_below_the_optimum_and_that_below_hindsight_and_that_below_every_policy() {
+fn bound_optimum_hindsight_and_policies_are_in_rising_order() {
     for seed in 1..=10 {
         assert_ordered(seed, chain(seed, (5, 3, 12), 40));
     }

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn dates_of_a_clock_are_noticed() {
+    fn epoch_times_are_noticed() {
         let of = |begins: f64| epoch("`north.csv`", Seconds::of(begins));
         let note = of(1.7e9).unwrap().note();
         assert!(

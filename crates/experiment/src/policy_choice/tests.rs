@@ -136,7 +136,7 @@ fn a_forecast_is_the_third_part_of_a_name() {
 }
 
 #[test]
-fn what_is_wrong_has_its_place() {
+fn errors_have_their_place() {
     for (keys, expected) in [
         (
             json!({ "name": "rotate/sometimes" }),

@@ -34,7 +34,7 @@ fn later_layers_win_key_by_key() {
 }
 
 #[test]
-fn what_stands_in_the_object_of_a_flag_is_found_and_nothing_below_it() {
+fn an_object_of_a_flag_replaces_the_whole_object_below_it() {
     let mut layers = layers();
     let flags = [
         ("a", json!({ "x": 7 })),
@@ -76,7 +76,7 @@ fn the_name_of_a_trigger_and_its_options_come_in_any_order() {
 }
 
 #[test]
-fn a_key_inside_a_list_says_how_it_is_written() {
+fn an_error_about_a_key_in_a_list_shows_its_form() {
     let hint = |key: &str| {
         let mut layers = layers();
         let flag = Flag {

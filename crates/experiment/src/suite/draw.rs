@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn units_stand_behind_numbers_or_are_those_of_the_run() {
+    fn units_follow_numbers_or_are_those_of_the_run() {
         let measures = Measures {
             superstep: 0.5,
             supersteps: 10,

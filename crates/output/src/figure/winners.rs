@@ -193,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_cell_has_a_letter_and_what_is_not_separated_is_hatched() {
+    fn every_cell_has_a_letter_and_unseparated_winners_are_hatched() {
         let won = |column, winner, is_separated| Won {
             place: [column, 0],
             winner,

@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_put_in_is_not_looked_at_again() {
+    fn inserted_values_are_not_searched_for_names() {
         let page = fill(
             "<title>{{title}} {{facts}}",
             &[("title", "{{facts}}"), ("facts", "secret")],

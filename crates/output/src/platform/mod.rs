@@ -612,7 +612,7 @@ mod tests {
     }
 
     #[test]
-    fn a_way_back_over_the_same_links_is_the_same_whatever_the_sums_of_their_latencies() {
+    fn a_route_back_over_the_same_links_is_equal_despite_rounding_of_latencies() {
         // 5 us + 50 us + 100 us and 100 us + 50 us + 5 us are different floats.
         assert_ne!(5e-6 + 50e-6 + 100e-6, 100e-6 + 50e-6 + 5e-6);
         let mirrored = shown("");

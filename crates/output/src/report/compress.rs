@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn arrays_begin_where_they_can_be_looked_at_in_place() {
+    fn arrays_are_aligned() {
         let mut pack = Pack::default();
         pack.u8("a", &[1, 2, 3]);
         pack.f64("b", &[0.5]);

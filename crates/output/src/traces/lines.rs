@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_failure_is_told() {
+    fn the_first_failure_is_reported() {
         let folder = tempfile::tempdir().unwrap();
         let mut lines = Lines::into(File::create(folder.path().join("lines")).unwrap());
         lines.fail(io::Error::other("first"));

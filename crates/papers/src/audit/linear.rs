@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_cells_do_not_fix_stays() {
+    fn constants_that_the_cells_do_not_determine_keep_their_values() {
         // The second column is almost twice the first one, so only one of the two can be determined. The third one has no effect.
         let rows = [
             row(0.01, &[1.0, 2.0, 0.0]),

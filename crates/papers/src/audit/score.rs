@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_won_elsewhere_makes_up_for_nothing() {
+    fn gains_do_not_compensate_for_losses() {
         let achieved = |errors: [f64; 3], decisions: [bool; 2]| Achieved {
             errors: errors.to_vec(),
             decisions: decisions.to_vec(),

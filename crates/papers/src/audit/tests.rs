@@ -61,7 +61,7 @@ fn assert_window(subject: &Subject, setting: &Setting, (is_above, last): (bool, 
 }
 
 #[test]
-fn the_committed_audit_is_what_the_command_writes() {
+fn the_committed_audit_equals_the_output_of_the_command() {
     let progress = Progress::default();
     let tables = Tables::read(committed).unwrap();
     for page in tables.pages().unwrap() {
@@ -139,7 +139,7 @@ fn the_committed_audit_is_what_the_command_writes() {
 }
 
 #[test]
-fn what_was_searched_stands_where_it_is_said_to_stand() {
+fn searches_are_recorded_in_the_files_that_are_named() {
     let digits = |text: &str| -> String {
         // The texts 85 440 and 12,000 mean 85440 and 12000.
         let chars: Vec<char> = text.chars().collect();

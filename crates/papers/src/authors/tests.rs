@@ -76,7 +76,7 @@ fn in_a_folder(text: &str) -> Result<Authors, Error> {
 }
 
 #[test]
-fn a_folder_of_cases_is_read_and_what_differs_is_described() {
+fn a_folder_of_cases_is_read_and_differences_are_described() {
     let found = in_a_folder(&small()).unwrap();
     assert_eq!([found.cases, found.counts.calls], [1, 10]);
     assert!(found.is_exact());

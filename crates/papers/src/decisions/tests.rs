@@ -79,7 +79,7 @@ fn a_migration_of_others_altogether_is_none() {
 }
 
 #[test]
-fn a_call_comes_at_its_superstep_and_at_its_date() {
+fn a_call_comes_at_its_superstep_and_at_its_time() {
     let calls = [call(10, &[]), call(22, &[])];
     let told = |more: Value| verdict(&more, &calls);
     assert_eq!(

@@ -522,7 +522,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_seen_stands_in_the_published_page() {
+    fn observations_are_on_the_published_page() {
         let page = include_str!("../../../../results/wsppd2007.md");
         for claim in claims() {
             let row = page.lines().find(|line| line.contains(claim.id));
