@@ -360,7 +360,7 @@ fn the_gain_of_moves_is_that_over_the_same_run_without_them() {
     let told = Story::new(&run, at(2), effect.as_ref()).unwrap();
     for sentence in [
         "by the time of supersteps 3 to 6, until the next call:",
-        "predicted: nothing, since the policy foresees no times.",
+        "predicted: nothing, since the policy predicts no times.",
         "realised: 4.000 s without these moves, 2.400 s with them, a gain of 1.600 s",
         "The moves held up the run for 3.000 s and are not paid back: at 400.000 ms a superstep that takes 8 supersteps, and 6 are left.",
         "With the price of the moves, superstep 6 ended 1.400 s later than it would have without them.",
@@ -563,10 +563,10 @@ fn a_run_that_has_changed_is_reported() {
         ],
     );
     let why = case.judge(&slower, &Progress::default()).unwrap_err();
-    assert_eq!(why, "it has other dates when it is done again");
+    assert_eq!(why, "a repetition of it gives other times");
     let other = experiment("lu", &[("platform", json!("ufrgs-as-printed"))]);
     let why = run.check_inputs(&other).unwrap_err().message;
-    assert!(why.ends_with("is no longer what it was"), "{why}");
+    assert!(why.ends_with("has changed since the run"), "{why}");
     let told = Story::new(&run, at(2), Some(&Err(why))).unwrap().text();
     assert!(
         told.contains("The effect of the moves is unknown"),

@@ -511,7 +511,7 @@ fn a_calibrated_library_is_written_and_run() {
     let output = migsim(&arguments);
     let errors = String::from_utf8(output.stderr).unwrap();
     assert!(errors.contains("warning: the overhead of "), "{errors}");
-    assert!(errors.contains("error: the fit is doubted"), "{errors}");
+    assert!(errors.contains("error: the fit is doubtful"), "{errors}");
     assert_eq!(output.status.code(), Some(1));
     assert!(fs::metadata(&doubted).is_err(), "nothing was accepted");
     let output = migsim(&[&arguments[..], &["--accept"]].concat());

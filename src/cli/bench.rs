@@ -111,7 +111,8 @@ fn runs(
     let missing = missing_from(plan, shard, store.rows());
     setup.run((sweep, plan), &missing, store, &|store| match folder {
         Some(folder) => kept_in(&counted(store.rows().len(), "run"), folder),
-        None => "nothing kept: a benchmark with `--out DIR` goes on where it was".to_owned(),
+        None => "no run is kept; with `--out DIR` runs are kept and the same command continues"
+            .to_owned(),
     })
 }
 

@@ -87,7 +87,7 @@ fn wanted(arguments: &BottleneckArguments) -> Result<Wanted, Error> {
         [] => None,
         [one] => Some(one),
         _ => {
-            let problem = Problem::new("a profile is of one scenario").source("--scenario");
+            let problem = Problem::new("a profile has one scenario").source("--scenario");
             return Err(problem.hint("choose `i`, `ii` or `iii`").into());
         }
     };

@@ -58,7 +58,8 @@ pub(super) fn compare(
         store,
         &|store| match &arguments.out {
             Some(folder) => kept_in(&counted(store.rows().len(), "run"), folder),
-            None => "nothing kept: a comparison with `--out DIR` goes on where it was".to_owned(),
+            None => "no run is kept; with `--out DIR` runs are kept and the same command continues"
+                .to_owned(),
         },
     )?;
     if shard != Shard::WHOLE {

@@ -77,7 +77,9 @@ pub(super) fn explain(
             Err(error) => {
                 let why = error.first_line();
                 say_notes(
-                    &[format!("why it took its time is not known: {why}")],
+                    &[format!(
+                        "the time of the superstep cannot be explained: {why}"
+                    )],
                     errors,
                 );
                 story

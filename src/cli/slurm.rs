@@ -237,7 +237,7 @@ impl Array {
         for option in &options {
             let name = option[2..].split(['=', ' ']).next().unwrap_or_default();
             if name.is_empty() || RESERVED.contains(&name) {
-                let problem = Problem::new(format!("`{option}` is not to be given to sbatch"));
+                let problem = Problem::new(format!("`{option}` cannot be given to sbatch"));
                 return Err(problem
                     .source("--sbatch-option")
                     .hint("write options such as `partition=short` or `time=00:30:00`; the array and its output are given already")

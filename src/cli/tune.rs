@@ -94,7 +94,7 @@ fn write(folder: &Path, found: &Found) -> Result<(), Error> {
 fn sweep_of(registry: &Registry, arguments: &TuneArguments) -> Result<Varied, Error> {
     let settings = &arguments.varied.settings;
     if !settings.scenario.is_empty() {
-        return Err(Problem::new("the goal says which scenarios are run")
+        return Err(Problem::new("the goal determines which scenarios are run")
             .source("--scenario")
             .hint("leave it out; `--goal gain` runs scenario i, too")
             .into());

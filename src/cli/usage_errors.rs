@@ -158,7 +158,7 @@ impl Refused<'_> {
         let message = if is_itself {
             format!("`{flag}` is given twice")
         } else {
-            format!("`{flag}` cannot stand beside {}", others.join(", "))
+            format!("`{flag}` cannot be combined with {}", others.join(", "))
         };
         Some(
             Problem::new(message)

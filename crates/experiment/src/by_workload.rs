@@ -20,7 +20,7 @@ pub(super) fn notes(
     let call = config.costs.call;
     let is_asked = config.scenarios.iter().any(|one| *one != Scenario::I);
     if is_asked && call.order == CallOrder::Sequential && call.model != CallModel::Messages {
-        notes.push("`costs.call.order` is `sequential` in vain: it orders the messages of a call, which only `costs.call.model=messages` sends".to_owned());
+        notes.push("`costs.call.order=sequential` has no effect: it orders the messages of a call, which only `costs.call.model=messages` sends".to_owned());
     }
     let costs = config.costs.migration;
     let is_judged = policy.name != policy::NEVER

@@ -25,7 +25,7 @@ pub(super) fn note(platform: &Platform, placement: &[HostId], mapping: &Mapping)
         return None;
     }
     Some(format!(
-        "{} {} more processes than cores while {} {} idle: the mapping `{}` does not look at cores, `--mapping by-core` does",
+        "{} {} more processes than cores while {} {} idle: the mapping `{}` does not count cores, `--mapping by-core` does",
         counted(crowded, "host"),
         of_number(crowded as u64, ["has", "have"]),
         counted(idle, "core"),

@@ -252,7 +252,7 @@ impl Registry {
             let is_again = flags[..index].iter().any(|other| other.name == flag.name);
             if is_again || self.means_two_things(flag) {
                 let message = format!(
-                    "the flag `--{}` of two plug-ins means two things",
+                    "the flag `--{}` has two meanings in two plug-ins",
                     flag.name
                 );
                 let hint = "give one of the two another name (`OptionFlag::of_key`)";

@@ -212,7 +212,7 @@ impl<'b> Lines<'b> {
             || number(2) != Some(process)
         {
             return Err(format!(
-                "superstep {superstep} of scenario {}, process {process}, should stand here",
+                "superstep {superstep} of scenario {}, process {process}, is expected here",
                 scenario.name()
             ));
         }

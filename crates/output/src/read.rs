@@ -310,7 +310,7 @@ impl Run {
             !now.any(|now| now.role == file.role && now.sha256 == file.sha256)
         };
         files.find(has_changed).map_or(Ok(()), |file| {
-            let message = format!("`{}` is no longer what it was", file.source);
+            let message = format!("`{}` has changed since the run", file.source);
             Err(Problem::new(message))
         })
     }
@@ -518,7 +518,7 @@ const VERSIONS: [&str; 2] = ["0.2.0", env!("CARGO_PKG_VERSION")];
 
 /// The hint for a folder that cannot be read.
 const AGAIN: &str =
-    "write the folder again: `migsim run RUN/run.json --out RUN`, or with the options of that time";
+    "write the folder again: `migsim run RUN/run.json --out RUN`, or with the original command";
 
 pub(super) fn damaged(what: impl std::fmt::Display) -> Problem {
     Problem::new(format!("the run is damaged: {what}")).hint(AGAIN)

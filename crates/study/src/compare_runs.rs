@@ -203,14 +203,14 @@ fn check(folders: &[Folder], settings: &[Value]) -> Result<(), Error> {
             return Err(problem.source(source).hint(hint).into());
         }
         let what = if own["workload"] != of_first["workload"] {
-            "application or of other settings of it"
+            "application or other settings of it"
         } else if own["platform"] != of_first["platform"] {
             "platform"
         } else {
             continue;
         };
         let problem = Problem::new(format!(
-            "the run is one of another {what} than `{}`",
+            "the run has another {what} than `{}`",
             first.path.display()
         ));
         let hint = "compare runs with the same settings of `workload` and the same input files; `run.json` has both, each file with its SHA-256";

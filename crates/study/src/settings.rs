@@ -191,7 +191,7 @@ pub(super) fn settings(
     }
     if settings.len() < planned {
         notes.push(format!(
-            "{} of {planned} settings say the same as others and are left out",
+            "{} of {planned} settings are equal to others and are left out",
             planned - settings.len()
         ));
     }

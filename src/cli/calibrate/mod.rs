@@ -97,7 +97,7 @@ fn write_default(text: &str) -> Result<PathBuf, Error> {
 
 /// Makes the error of a doubtful fit, so that a script does not use its library.
 fn doubted() -> Error {
-    let problem = Problem::new("the fit is doubted, and no library was written");
+    let problem = Problem::new("the fit is doubtful, and no library was written");
     let hint = "correct the table or the platform; `--accept` writes the library all the same";
     Error::Run(problem.hint(hint))
 }

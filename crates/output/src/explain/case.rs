@@ -63,7 +63,7 @@ impl Case {
         if effect.event_hash == self.event_hash {
             Ok(effect)
         } else {
-            Err("it has other dates when it is done again".into())
+            Err("a repetition of it gives other times".into())
         }
     }
 }
@@ -160,7 +160,7 @@ pub(super) fn told(effect: &Effect, supersteps: u64, is_last: bool) -> Vec<Sente
 /// Describes the prediction in a sentence.
 fn predicted(effect: &Effect) -> Sentence {
     let Some(predicted) = &effect.predicted else {
-        return "  predicted: nothing, since the policy foresees no times.".into();
+        return "  predicted: nothing, since the policy predicts no times.".into();
     };
     say!(
         "  predicted from {}, with the times of moved processes scaled by t2 / t1: {}.",

@@ -14,14 +14,14 @@ const TOLD: usize = 12;
 const MORE: Meaning = Meaning::new(
     "more_candidates",
     Unit::Count,
-    "the number of candidates that are not told one by one",
+    "the number of candidates that are not described one by one",
 );
 
 /// The number of accepted candidates among them.
 const ACCEPTED: Meaning = Meaning::new(
     "more_accepted",
     Unit::Count,
-    "the number of accepted ones among the candidates that are not told one by one",
+    "the number of accepted ones among the candidates that are not described one by one",
 );
 
 impl Answer<'_> {

@@ -125,7 +125,7 @@ fn check_machine(machine: &Machine, run: &Run) -> Result<(), String> {
             && path.to < machine.clusters.len()
             && path.links.iter().all(|link| *link < machine.links.len());
         if !is_known {
-            return Err("a path leads to what is not there".to_owned());
+            return Err("a path names a cluster or link that does not exist".to_owned());
         }
     }
     let placed = machine.placement.iter().map(|place| &place.cluster);

@@ -182,7 +182,7 @@ impl<'a> Perfetto<'a> {
     fn nanoseconds(&mut self, date: f64) -> u64 {
         if date > LATEST {
             let what = format!(
-                "a date of {date} s is later than a trace for Perfetto can tell ({LATEST} s)"
+                "a date of {date} s is later than a trace for Perfetto can represent ({LATEST} s)"
             );
             self.lines
                 .fail(std::io::Error::new(std::io::ErrorKind::InvalidData, what));
