@@ -36,7 +36,7 @@ const KINDS: [&str; 13] = [
 const BOUNDS: &str = "ulimit -v 3047000 -t 10; export RAYON_NUM_THREADS=2";
 
 /// Maximum duration of a command, which may wait for a pipe.
-const PATIENCE: Duration = Duration::from_mins(1);
+const TIME_LIMIT: Duration = Duration::from_mins(1);
 
 fn catalogue() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/hostile")
@@ -77,7 +77,7 @@ fn every_broken_input_is_refused_with_its_place_and_a_hint() {
     for kind in KINDS {
         cases.case(catalogue().join(format!("{kind}.trycmd")));
     }
-    cases.timeout(PATIENCE).run();
+    cases.timeout(TIME_LIMIT).run();
 }
 
 #[test]

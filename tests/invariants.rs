@@ -13,9 +13,9 @@ use crate::support::{Case, Plans, Script, Wire, bytes, plan, seconds, switch};
 
 /// A workload whose `cycles_per_instruction` grows after it has computed.
 #[derive(Debug)]
-struct Liar(Plans, AtomicBool);
+struct SlowingProcessors(Plans, AtomicBool);
 
-impl Workload for Liar {
+impl Workload for SlowingProcessors {
     fn processes(&self) -> usize {
         self.0.processes()
     }
@@ -44,9 +44,9 @@ impl Workload for Liar {
 
 /// A policy that calls after each superstep and fails at the second call.
 #[derive(Debug)]
-struct Mad(u32);
+struct FailingPolicy(u32);
 
-impl Policy for Mad {
+impl Policy for FailingPolicy {
     fn is_call_due(&mut self, _view: &View<'_>) -> bool {
         true
     }
@@ -72,7 +72,7 @@ fn broken(result: Result<migsim::bsp::Outcome, Error>) -> Broken {
 #[cfg(debug_assertions)]
 fn a_process_that_computes_faster_than_its_host_stops_the_run() {
     let platform = switch(2, Wire(1e6, 0.0));
-    let workload = Liar(
+    let workload = SlowingProcessors(
         Plans::repeat(plan(&[1e9, 0.0], &[(0, 1, 1e3)]), 2),
         AtomicBool::new(false),
     );
@@ -119,7 +119,7 @@ fn a_policy_that_reports_a_fault_stops_the_run() {
         scenario: Scenario::Ii,
         ..Case::new(&platform, &workload, [0, 1])
     };
-    let told = broken(case.run_with(Mad(0)));
+    let told = broken(case.run_with(FailingPolicy(0)));
     assert_eq!(told.dump["fault"], "\u{3b1} = 0");
     assert_eq!(
         (&told.dump["superstep"], &told.dump["scenario"]),

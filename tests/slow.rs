@@ -209,7 +209,7 @@ fn fair(capacities: &[f64], flows: &[(usize, Vec<f64>, f64, f64)]) -> Vec<f64> {
 }
 
 /// Relative tolerance within which ends are simultaneous.
-const TOGETHER: f64 = 1.0 + 1e-13;
+const SIMULTANEOUS: f64 = 1.0 + 1e-13;
 
 /// Computes the end of each activity, which starts at the time beside it [s].
 pub(crate) fn ends(
@@ -245,7 +245,7 @@ pub(crate) fn ends(
                 };
             }
             if let (State::Delayed(until), Activity::Flow { from, to, size }) = (*state, activity)
-                && until <= date * TOGETHER
+                && until <= date * SIMULTANEOUS
             {
                 let at_start = Moment {
                     platform,
@@ -288,7 +288,7 @@ pub(crate) fn ends(
                 } else {
                     f64::INFINITY
                 };
-                *state = if end <= next * TOGETHER {
+                *state = if end <= next * SIMULTANEOUS {
                     State::Active(0.0, narrowest)
                 } else {
                     State::Active(left - rates[index] * (next - date), narrowest)

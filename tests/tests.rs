@@ -1,7 +1,7 @@
 //! The tests of the whole: one line per capability.
 
-mod ahead; // supersteps without barriers worked out by hand
 mod authors; // stored calls of the authors' own program: equal, the committed page is current
+mod barrier_free; // supersteps without barriers worked out by hand
 mod basis; // the settings below a run: a paper's on its platform, neutral ones elsewhere
 mod bench; // benchmarks: the same bytes after kills and in parts, rivals that are programs, the stored best
 mod book; // the book: current, no dead link, blocks that can be read, flags that exist

@@ -166,7 +166,7 @@ impl Raw<'_> {
     }
 
     /// Computes the number of supersteps since the previous call, their mean time, and the gain per superstep that the policy predicts.
-    fn foreseen(&self) -> (f64, f64) {
+    fn predicted(&self) -> (f64, f64) {
         let before = |call: &&Call| call.superstep < self.call.superstep;
         let since = self
             .this
@@ -345,16 +345,16 @@ impl Raw<'_> {
                 Some(moved.count() as f64)
             }
             "migrations_decided" => Some(self.call.migrations.len() as f64),
-            "predicted_without_s" => Some(self.ahead() * self.foreseen().0),
+            "predicted_without_s" => Some(self.ahead() * self.predicted().0),
             "predicted_with_s" => {
-                let (mean, gain) = self.foreseen();
+                let (mean, gain) = self.predicted();
                 Some(self.ahead() * (mean - gain).max(0.0))
             }
             "predicted_gain_s" => {
-                let (mean, gain) = self.foreseen();
+                let (mean, gain) = self.predicted();
                 Some(self.ahead() * gain.min(mean))
             }
-            "predicted_loss_s" => Some(-self.ahead() * self.foreseen().1),
+            "predicted_loss_s" => Some(-self.ahead() * self.predicted().1),
             "realised_with_s" => Some(self.realised_with()),
             "realised_without_s" => self.realised_without(),
             "realised_gain_s" => self.gain(),

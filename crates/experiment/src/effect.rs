@@ -198,7 +198,7 @@ impl Makespan {
 
 /// Observes the supersteps before a call and sums the gain that its moves predict.
 #[derive(Debug)]
-struct Foresight {
+struct PredictedGain {
     /// The supersteps that count, from 0.
     supersteps: std::ops::Range<usize>,
     /// Ratios of each process's computation and sends at its destination to those on the present host; 1 for a process that stays.
@@ -207,14 +207,14 @@ struct Foresight {
     gain: f64,
 }
 
-impl Foresight {
+impl PredictedGain {
     /// Returns the predicted gain per superstep \[s\].
     fn gain_per_superstep(&self) -> f64 {
         self.gain / self.supersteps.len() as f64
     }
 }
 
-impl Recorder for Foresight {
+impl Recorder for PredictedGain {
     fn superstep(&mut self, superstep: usize, measures: &Measures, _placement: &[HostId]) {
         if !self.supersteps.contains(&superstep) {
             return;
@@ -253,7 +253,7 @@ impl Experiment {
                 *own = (change.computation, change.sends);
             }
         }
-        let mut foresight = Foresight {
+        let mut predictor = PredictedGain {
             supersteps: index(since)..index(superstep),
             factors,
             gain: 0.0,
@@ -271,11 +271,11 @@ impl Experiment {
             let policy = Box::new(policy);
             self.run_policy(Scenario::Iii, policy, progress, recorder, memo.as_ref())
         };
-        let (with, without) = rayon::join(|| run(with, &mut foresight), || run(without, &mut ()));
+        let (with, without) = rayon::join(|| run(with, &mut predictor), || run(without, &mut ()));
         let gain = trial
             .changes
             .as_ref()
-            .map(|_| foresight.gain_per_superstep());
+            .map(|_| predictor.gain_per_superstep());
         Ok(Effect::new(
             &with?.outcome,
             &without?.outcome,
@@ -403,7 +403,7 @@ mod tests {
 
     #[test]
     fn only_moves_of_processes_that_others_wait_for_predict_a_gain() {
-        let mut foresight = Foresight {
+        let mut predictor = PredictedGain {
             supersteps: 1..3,
             factors: vec![(0.5, 1.0), (1.0, 1.0), (0.1, 0.1)],
             gain: 0.0,
@@ -414,12 +414,12 @@ mod tests {
             measures.compute = compute.map(Seconds::of).to_vec();
             measures.send[0] = Seconds::of(1.0);
             measures.delay[1] = Seconds::of(0.5);
-            foresight.superstep(superstep, &measures, &[]);
+            predictor.superstep(superstep, &measures, &[]);
         };
         superstep(0, [40.0, 0.0, 0.0]); // before the previous call
         superstep(1, [4.0, 2.5, 1.0]); // 5 s (p1: 4 + 1) becomes 3 s (p1: 2 + 1, p2: 0.5 + 2.5): 2 s less
         superstep(2, [2.0, 3.0, 3.0]); // p2 takes 3.5 s with the moves, too: no gain
         superstep(3, [40.0, 0.0, 0.0]); // after the call
-        assert_eq!(foresight.gain_per_superstep(), 1.0);
+        assert_eq!(predictor.gain_per_superstep(), 1.0);
     }
 }

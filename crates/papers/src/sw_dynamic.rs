@@ -603,7 +603,7 @@ fn potentials(done: &Done, scenario: Scenario, call: usize) -> impl Iterator<Ite
 
 /// Computation of p43 on D in a superstep \[s\]: predicted as Pcomp·CTP, and measured in the superstep of the call.
 #[derive(Clone, Copy, Debug)]
-struct Foreseen {
+struct PredictedWork {
     foreseen_s: f64,
     measured_s: f64,
 }
@@ -612,8 +612,8 @@ struct Foreseen {
 const SAVED_ON_E: f64 = 0.2;
 
 /// Simulates the call at 60 of 50 processes with constant work, with D and E at full power and at half power.
-fn same_work_at_two_clocks(runs: &Runs<'_>) -> Result<[Foreseen; 2], Error> {
-    let one = |seconds: u64| -> Result<Foreseen, Error> {
+fn same_work_at_two_clocks(runs: &Runs<'_>) -> Result<[PredictedWork; 2], Error> {
+    let one = |seconds: u64| -> Result<PredictedWork, Error> {
         let case = of((Some(seconds), 50, 4))
             .with("workload.first_instructions", "3e8 instr")
             .with("workload.last_instructions", "3e8 instr");
@@ -628,7 +628,7 @@ fn same_work_at_two_clocks(runs: &Runs<'_>) -> Result<[Foreseen; 2], Error> {
         let horizon = next_alpha.flatten().unwrap_or(f64::NAN);
         let mut terms = potentials(&done, Scenario::Ii, call);
         let wanted = terms.find(|term| term.process == 43 && term.cluster == "E");
-        Ok(Foreseen {
+        Ok(PredictedWork {
             foreseen_s: wanted.map_or(f64::NAN, |term| term.compute_s) / horizon / SAVED_ON_E,
             measured_s: watched.compute[59][42],
         })

@@ -14,11 +14,11 @@ use migsim_policies::{Decision, Policy, View};
 
 /// A policy that repeats the decisions of a run.
 #[derive(Debug)]
-struct Held {
+struct RepeatedDecisions {
     by_superstep: BTreeMap<usize, Decision>,
 }
 
-impl Held {
+impl RepeatedDecisions {
     /// Takes the decisions of a run: the moves and procedures of its calls, without the reasons.
     fn of(outcome: &Outcome) -> Self {
         let calls = outcome.calls.iter();
@@ -35,7 +35,7 @@ impl Held {
     }
 }
 
-impl Policy for Held {
+impl Policy for RepeatedDecisions {
     fn is_call_due(&mut self, view: &View<'_>) -> bool {
         self.is_call_planned(view.superstep)
     }
@@ -71,7 +71,7 @@ impl Experiment {
         progress: &Progress,
         recorder: &mut dyn Recorder,
     ) -> Result<ScenarioRun, Error> {
-        let policy = Box::new(Held::of(outcome));
+        let policy = Box::new(RepeatedDecisions::of(outcome));
         self.run_policy(scenario, policy, progress, recorder, None)
     }
 }
