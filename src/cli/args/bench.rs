@@ -34,7 +34,7 @@ pub(in crate::cli) struct BenchArguments {
     /// The number of cases, from case 1 on
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000), default_value_t = 100, help_heading = BENCHMARK)]
     pub(in crate::cli) cases: u64,
-    /// Policies beside the default set of the suite, separated by commas
+    /// Policies to run in addition to the default set of the suite, separated by commas
     #[arg(long, value_name = "POLICIES", help_heading = BENCHMARK)]
     pub(in crate::cli) policies: Option<String>,
     /// The seeds of each case [default: those of the suite]

@@ -35,7 +35,7 @@ pub(in crate::cli) struct BottleneckArguments {
     /// Repeat the decisions of the unchanged run in each changed run, and show the gain beside that of free decisions
     #[arg(long, help_heading = QUESTION)]
     pub(in crate::cli) hold_decisions: bool,
-    /// Make the best changes two at a time, too: what do they gain beyond each alone
+    /// Also make the best changes in pairs, and show what a pair gains beyond both changes alone
     #[arg(long, help_heading = QUESTION)]
     pub(in crate::cli) pairs: bool,
     /// Write the gains as a figure into this file, whose name ends in .svg, .pdf or .png

@@ -22,7 +22,7 @@ pub(in crate::cli) struct CalibrateArguments {
         conflicts_with = "program"
     )]
     pub(in crate::cli) table: Option<PathBuf>,
-    /// The hosts of a table that does not name them, or those on which the command behind `--` starts its processes
+    /// The hosts of the messages if the table does not name them, or the hosts on which the command behind `--` starts its processes
     #[arg(long, value_name = "HOST,HOST")]
     pub(in crate::cli) between: Option<String>,
     /// The library to start from (see `migsim list libraries`), or a file [default: that of the measured MPI library, else open-mpi]
@@ -31,10 +31,10 @@ pub(in crate::cli) struct CalibrateArguments {
     /// Write the library into this file, for `--library`
     #[arg(long, value_name = "FILE", help_heading = OUTPUT)]
     pub(in crate::cli) out: Option<PathBuf>,
-    /// Keep the library for recorded traces without one of their own: it is taken wherever `--library` is not given
+    /// Keep the library as the default for recorded traces without their own library; `--library` wins over it
     #[arg(long, help_heading = OUTPUT)]
     pub(in crate::cli) default: bool,
-    /// Write the library even if the fit is doubted; without it, a doubted fit writes nothing and exits with 1
+    /// Write the library even if the fit is doubtful; without this flag, a doubtful fit writes nothing and exits with 1
     #[arg(long, help_heading = OUTPUT)]
     pub(in crate::cli) accept: bool,
     /// The command that starts two MPI processes, behind `--`: they measure the times of messages

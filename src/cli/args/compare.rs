@@ -41,7 +41,7 @@ pub(in crate::cli) struct CompareArguments {
     /// Search for the best plan in hindsight, with N runs for each seed
     #[arg(long, value_name = "RUNS", value_parser = clap::value_parser!(u32).range(1..=1_000_000), help_heading = COMPARISON)]
     pub(in crate::cli) hindsight: Option<u32>,
-    /// Search for the best supersteps to call each policy at, with single calls at N barriers: what its trigger is behind them
+    /// Search for the best supersteps to call each policy at, with single calls at N barriers, and show the distance of its trigger from them
     #[arg(long, value_name = "BARRIERS", value_parser = clap::value_parser!(u32).range(1..=1_000_000), conflicts_with = "map", help_heading = COMPARISON)]
     pub(in crate::cli) when: Option<u32>,
     /// Show the fastest policy at each pair of values of two parameters

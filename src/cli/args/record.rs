@@ -17,7 +17,7 @@ pub(in crate::cli) struct RecordArguments {
     /// Run the program N times, and take the least work of each piece; runs whose messages differ are refused
     #[arg(long, value_name = "N", default_value = "1", value_parser = clap::value_parser!(u16).range(1..), conflicts_with = "from")]
     pub(in crate::cli) repeat: u16,
-    /// The time that is computation: all between two calls, or that of the processor alone
+    /// The time that counts as computation: all time between two calls of MPI, or only that of the processor
     #[arg(long, value_enum, default_value = "wall")]
     pub(in crate::cli) clock: RecordClock,
     /// Make the trace from the records kept in this folder by an earlier recording; start no program. Repeatable: a folder for each repetition

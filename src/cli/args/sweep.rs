@@ -100,7 +100,7 @@ pub(in crate::cli) struct MergeArguments {
     /// The folders
     #[arg(required = true, value_name = "DIR")]
     pub(in crate::cli) folders: Vec<PathBuf>,
-    /// Keep the whole in this folder
+    /// Keep the merged sweep in this folder
     #[arg(long, value_name = "DIR")]
     pub(in crate::cli) out: PathBuf,
     #[command(flatten)]

@@ -33,7 +33,7 @@ pub(in crate::cli) enum TraceCommand {
 
 #[derive(Debug, Args)]
 pub(in crate::cli) struct TraceExtrapolateArguments {
-    /// The recordings: traces of the same program with as many iterations and different numbers of processes
+    /// The recordings: traces of the same program with the same number of iterations and different numbers of processes
     #[arg(value_name = "FILE", required = true, num_args = 1..)]
     pub(in crate::cli) traces: Vec<PathBuf>,
     /// The number of processes of the trace that is made
@@ -48,7 +48,7 @@ pub(in crate::cli) struct TraceExtrapolateArguments {
 pub(in crate::cli) struct TraceExportArguments {
     #[command(flatten)]
     pub(in crate::cli) settings: SettingsArguments,
-    /// Write the trace into this file [default: standard output]; with `--format vt` the begin of the names: `lb/lu` is lb/lu.0.json, ...
+    /// Write the trace into this file [default: standard output]; with `--format vt` the prefix of the names: `lb/lu` is lb/lu.0.json, ...
     #[arg(long, value_name = "FILE|PREFIX", help_heading = OUTPUT)]
     pub(in crate::cli) out: Option<PathBuf>,
     /// The format: trace, or vt (a JSON file per rank, as DARMA/vt writes and LBAF reads)
