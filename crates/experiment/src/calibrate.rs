@@ -24,7 +24,7 @@ use migsim_platform::Platform;
 pub struct Calibration {
     /// Overhead of a message \[s\]; none if the table has no small messages.
     pub overhead: Option<f64>,
-    /// Factor of the rate of a flow; none if the table has no large messages.
+    /// Bandwidth factor: the factor of the rate of a flow; none if the table has no large messages.
     pub bandwidth_factor: Option<f64>,
     /// The overhead \[s\] and the bandwidth factor in use: the calibrated value, or else the value of the library.
     pub in_use: (f64, f64),

@@ -49,9 +49,9 @@ pub struct Trial {
 pub struct Change {
     /// The process, counted from 1.
     pub process: u64,
-    /// Ratio of the computation time at the destination to that on the present host.
+    /// Computation time at the destination over that on the present host, dimensionless.
     pub computation: f64,
-    /// Ratio of the time of the sends at the destination to that on the present host.
+    /// Time of the sends at the destination over that on the present host, dimensionless.
     pub sends: f64,
 }
 

@@ -74,7 +74,7 @@ pub struct Reading {
     pub effects: usize,
     /// Number of cells of scenarios ii and iii; the scheduler has no part in scenario i.
     pub cells: usize,
-    /// Share of these cells within 5 %.
+    /// The share of these cells within 5 %.
     pub within_5_percent: f64,
     /// Median of their relative errors, without sign.
     pub median_error: f64,

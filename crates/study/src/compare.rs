@@ -38,7 +38,7 @@ pub struct Standing {
     pub behind: Option<Sample>,
     /// The gain of scenario iii over i \[%\].
     pub gain: Option<Sample>,
-    /// Number of calls, mean over the seeds.
+    /// The mean number of calls over the seeds.
     pub calls: f64,
     /// Number of migrations, mean over the seeds.
     pub moves: f64,
@@ -53,7 +53,7 @@ pub struct Standing {
     /// Rank: 1 plus the number of policies that are faster by more than the margin of indifference. If seeds matter, faster means
     /// significant at 95 %, corrected for the number of comparisons.
     pub rank: usize,
-    /// Number of moves that take a process straight back, mean over the seeds.
+    /// The mean number of moves that take a process straight back, over the seeds.
     pub straight_returns: f64,
 }
 

@@ -48,7 +48,7 @@ impl Goal {
         ["i [s]", "ii [s]", "iii [s]", "overhead [%]", "gain [%]"][self.measure]
     }
 
-    /// Returns the value of the goal in a row.
+    /// Returns the value of the goal in a row, in the unit of the goal.
     pub fn of(self, row: &Row) -> Option<f64> {
         MEASURES[self.measure].2(row)
     }

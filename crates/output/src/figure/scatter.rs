@@ -24,7 +24,7 @@ pub struct Scatter {
     pub keys: Vec<(String, Colour, Mark)>,
     /// The points.
     pub points: Vec<Point>,
-    /// Relative distance from the diagonal at which two more lines are drawn.
+    /// Distance from the diagonal at which two more lines are drawn, as a fraction.
     pub margin: f64,
 }
 

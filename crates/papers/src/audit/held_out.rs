@@ -54,7 +54,7 @@ pub struct Refitted {
     pub what: String,
     /// Its value in the experiment.
     pub value: String,
-    /// Relative change of the constant by the fit to all cells; none if the cells do not determine it.
+    /// Change of the constant by the fit to all cells, as a fraction; none if the cells do not determine it.
     pub change: Option<f64>,
 }
 

@@ -30,7 +30,7 @@ pub struct ComparedRun {
     pub program_s: f64,
     /// Time at which process 1 of the simulated run leaves its last call or barrier \[s\].
     pub simulated_s: f64,
-    /// Relative error: the simulated time less that of the program, over that of the program.
+    /// Simulated time less that of the program, as a fraction of that of the program.
     pub relative_error: f64,
     /// Number of supersteps of process 1 that begin at the same time, to a relative difference of 1e-6, before the first one that does not.
     pub starts_equal: usize,
