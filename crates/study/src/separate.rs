@@ -136,8 +136,8 @@ impl Basis {
         self.faster_drawn(times, &vec![self.is_random; times.len()], margin)
     }
 
-    /// Counts the faster policies as [`Self::faster`], where seeds change only the makespans of the `drawn` policies; the others need one
-    /// run.
+    /// Counts the faster policies as [`Self::faster`] does, with a margin in the same unit. Seeds change only the makespans of the `drawn`
+    /// policies; the others need one run.
     pub fn faster_drawn(self, times: &[&[f64]], drawn: &[bool], margin: f64) -> Vec<usize> {
         let policies = times.len();
         let mut tests: Vec<(f64, usize)> = Vec::new();

@@ -106,7 +106,7 @@ pub struct Authors {
     pub makespans_within_1e6: usize,
     /// The number of whole runs.
     pub makespans: usize,
-    /// Each whole run.
+    /// The comparison of each whole run.
     pub by_run: Vec<ComparedRun>,
     /// The built-in deployments with the common reading of MigBSP.
     pub common_reading: Vec<CommonRun>,
