@@ -1,5 +1,5 @@
-// Opens the pages of the book from the disk in headless Chromium, wide and light, narrow and dark: no script may fail, nothing may stand out of
-// the page, and axe-core may find nothing. A few pages are opened in all four combinations, and pictures of them are taken.
+// Opens the pages of the book from the disk in headless Chromium, wide and light, narrow and dark: no script may fail, no element may
+// extend beyond the page, and axe-core must find no problem. A few pages are opened in all four combinations, and pictures are taken.
 //
 //   node book.mjs BOOK PICTURES CHROMIUM PLAYWRIGHT AXE
 import { createRequire } from "node:module";

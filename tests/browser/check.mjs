@@ -1,5 +1,5 @@
-// Opens a report of LU 2000/50 from the disk in headless Chromium: nothing may fail or ask the network for anything; a zoom, a filter,
-// a tooltip and a step of the slider must do what they say. Takes pictures.
+// Opens a report of LU 2000/50 from the disk in headless Chromium: there must be no error and no network request; a zoom, a filter,
+// a tooltip and a step of the slider must work. Takes pictures.
 //
 //   node check.mjs REPORT.html PICTURES CHROMIUM [PLAYWRIGHT]
 import { createRequire } from "node:module";
@@ -18,7 +18,7 @@ const must = (holds, what) => {
   if (!holds) wrong.push(what);
 };
 
-/** A page that notes what fails and what is asked for. */
+/** A page that records errors and requests. */
 async function open(options) {
   const tab = await browser.newPage(options);
   tab.failures = [];
@@ -34,7 +34,7 @@ async function open(options) {
   return tab;
 }
 const picture = (tab, name, options = {}) => tab.screenshot({ path: `${pictures}/${name}.png`, ...options });
-/** Nothing of the page may stand out of it to the right, and texts of the drawing may not cover each other. */
+/** Checks that no element extends beyond the right edge, and that texts of the drawing do not overlap. */
 const layout = (tab) => tab.evaluate(() => {
   const found = [];
   if (document.documentElement.scrollWidth > innerWidth + 1) found.push(`the page is ${document.documentElement.scrollWidth} px wide`);
@@ -55,7 +55,7 @@ must(await tab.locator(".uplot").count() >= 3, "the charts are drawn");
 must((await layout(tab)).length === 0, `nothing overlaps at 1440 px ${await layout(tab)}`);
 await picture(tab, "wide-light", { fullPage: true });
 
-// Zoom: 60 steps of the wheel, each drawn before the next.
+// Zoom: 60 steps of the wheel, each one drawn before the next.
 const canvas = tab.locator("#gantt-canvas");
 await canvas.scrollIntoViewIfNeeded();
 const box = await canvas.boundingBox();

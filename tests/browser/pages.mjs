@@ -1,5 +1,5 @@
-// Opens pages of all sorts from the disk in headless Chromium, wide and narrow, light, dark and printed: nothing may fail, ask the network
-// for anything or stand out of the page, and axe-core, where it is there, may find nothing serious. Takes pictures.
+// Opens all kinds of pages from the disk in headless Chromium, wide and narrow, light, dark and printed: there must be no error, no network
+// request and no element beyond the page; axe-core, if installed, must find no serious problem. Takes pictures.
 //
 //   node pages.mjs PICTURES CHROMIUM PLAYWRIGHT AXE NAME=PAGE...       AXE: the file of axe-core, or `-`
 import { createRequire } from "node:module";
@@ -27,10 +27,10 @@ const looks = [
   ["print", { viewport: { width: 794, height: 1123 }, colorScheme: "dark" }],
 ];
 
-/** What the judge finds serious, in words. */
+/** Describes the serious problems that axe-core finds. */
 async function serious(tab) {
   if (!judge) return [];
-  // Pages allow no scripts from elsewhere, so it is put in by the browser.
+  // Pages allow no scripts from other sources, so the browser inserts axe-core.
   await tab.evaluate(judge);
   const { violations } = await tab.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
   const found = violations.filter((one) => ["serious", "critical"].includes(one.impact));
@@ -62,7 +62,7 @@ async function look(page, path, [name, options]) {
   must(found.length === 0, `${page}, ${name}: nothing fails, stands out or is hard to read ${found.join(" | ")}`);
 }
 
-/** Sorting, the rest of a long table, the switch of colours, files to save. */
+/** Checks sorting, the rest of a long table, the switch of colours, and files to save. */
 async function use(page, path) {
   const context = await browser.newContext(wide);
   const tab = await context.newPage();

@@ -1,10 +1,10 @@
 """Weaves all mutants of a crate into one program, so that it is built once and each mutant is a number in the environment.
 
-A mutant is what `cargo mutants --list --json` says. Of each place one copy per mutant stands in the source, chosen by `crate::woven::at`:
+Mutants are those of `cargo mutants --list --json`. At each place the source gets one copy per mutant, and `crate::woven::at` selects one:
 
     a + b    becomes    (match crate::woven::at(7) { 7 => (a) - (b), 8 => (a) * (b), _ => a + b })
 
-What does not compile so (a constant, a value that cannot be made) is found by the compiler and left out: see `build` in `run`.
+Mutants that do not compile in this form (in a constant, or with a value that cannot be made) are left out: see `build` in `run`.
 """
 
 import re
@@ -15,7 +15,7 @@ import tree_sitter_rust
 
 PARSER = tree_sitter.Parser(tree_sitter.Language(tree_sitter_rust.language()))
 
-# The module that the woven source asks. MUTANT is the number of the one that is on; REACHED names a file that gets each place that is passed.
+# The module that the woven source calls. MUTANT is the number of the active mutant; REACHED names a file for the places that were passed.
 SWITCH = """//! Which mutant is on.
 #![allow(missing_docs, clippy::all)]
 use std::io::Write;
@@ -39,14 +39,14 @@ pub fn at(place: u32) -> u32 {
 
 
 def offset(lines, place):
-    """The byte at which a place (line and column in characters, from 1) stands; `lines` are bytes with their ends."""
+    """Returns the byte offset of a place (line and column in characters, from 1); `lines` are bytes with their line ends."""
     before = sum(len(line) for line in lines[: place["line"] - 1])
     text = lines[place["line"] - 1].decode() if place["line"] <= len(lines) else ""
     return before + len(text[: place["column"] - 1].encode())
 
 
 class Weaver:
-    """One file and its mutants: `number` of each, and where it stands."""
+    """One file and its mutants: the number and the place of each."""
 
     def __init__(self, source: bytes, mutants):
         self.source = source
@@ -66,7 +66,7 @@ class Weaver:
             self.first_of[number] = same[0][0]
 
     def place(self, genre, start, end):
-        """The node that a mutant changes."""
+        """Returns the node that a mutant changes."""
         wanted = {
             "BinaryOperator": ("binary_expression", "compound_assignment_expr"),
             "UnaryOperator": ("unary_expression",),
@@ -89,7 +89,7 @@ class Weaver:
         return self.emit(self.tree.root_node)
 
     def emit(self, node):
-        """The text of a node with its mutants in it."""
+        """Returns the text of a node with its mutants."""
         mutants = self.of_node.get(node.id, [])
         parts, at = [], node.start_byte
         for child in node.children:
@@ -124,7 +124,7 @@ class Weaver:
     def body(self, block, mutants):
         text = self.emit(block)
         if "impl Iterator" in (mutants[0][1]["function"]["return_type"] or ""):
-            # All ways out of a function have one type, so its own iterator is cut short.
+            # All return values of a function have one type, so its own iterator is shortened.
             number = mutants[0][0]
             return f"{{ let all = {text}; all.take(if crate::woven::at({number}) == {number} {{ 0 }} else {{ usize::MAX }}) }}"
         returns = [
@@ -142,7 +142,7 @@ class Weaver:
         return f"{text[:at]}{is_on} && ({text[at:]})"
 
     def field(self, node, plain, mutants):
-        """The field as the base of the struct expression has it."""
+        """Returns the field of the base of the struct expression."""
         fields = node.parent
         base = next((c for c in fields.named_children if c.type == "base_field_initializer"), None)
         name, value = (node.child_by_field_name(field) for field in ("field", "value"))
@@ -154,13 +154,13 @@ class Weaver:
 
 
 def is_second_iterator(mutant):
-    """Whether a mutant replaces an iterator by another one than the empty one, which would be of another type."""
+    """Whether a mutant replaces an iterator by one that is not empty, which would have another type."""
     is_iterator = "impl Iterator" in (mutant["function"] or {}).get("return_type", "") and mutant["genre"] == "FnValue"
     return is_iterator and "empty()" not in mutant["replacement"]
 
 
 def marked(number, text):
-    """Text that an error can be traced back to."""
+    """Marks text so that an error can be traced back to it."""
     return f"/*<{number}*/ {text} /*{number}>*/"
 
 
@@ -174,7 +174,7 @@ MARK = re.compile(rb"/\*(?:<(\d+)|(\d+)>)\*/")
 
 
 def guilty(source: bytes, at: int):
-    """The number of the innermost marked text around byte `at`."""
+    """Returns the number of the innermost marked text around byte `at`."""
     open_marks = []
     for mark in MARK.finditer(source):
         if mark.start() > at:

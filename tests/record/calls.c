@@ -1,4 +1,4 @@
-/* Point to point in all forms, collectives with v-forms, sub-communicators, neighbours: what `migsim record` must cut. */
+/* Point-to-point messages in all forms, collectives with v-forms, sub-communicators, neighbours: calls that `migsim record` must support. */
 #include <mpi.h>
 #include <stdlib.h>
 
@@ -11,7 +11,7 @@ int main(int argc, char **argv) {
     double *a = calloc(4096, 8), *b = calloc(4096, 8);
     MPI_Request r[64];
 
-    /* a ring, by all kinds of sends */
+    /* a ring, with all kinds of sends */
     MPI_Sendrecv(a, 100, MPI_DOUBLE, next, 1, b, 100, MPI_DOUBLE, before, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     MPI_Irecv(b, 100, MPI_DOUBLE, before, 2, MPI_COMM_WORLD, &r[0]);
     MPI_Ssend(a, 50, MPI_DOUBLE, next, 2, MPI_COMM_WORLD);
@@ -64,7 +64,7 @@ int main(int argc, char **argv) {
         MPI_Ibarrier(comms[k], &r[2]);
         MPI_Waitall(3, r, MPI_STATUSES_IGNORE);
     }
-    /* a copy that is there when its request is complete: two processes wait before the others do */
+    /* a communicator that exists when its request is complete: two processes wait before the others do */
     MPI_Comm later, own;
     MPI_Comm_idup(half, &later, &r[0]);
     MPI_Comm_idup(MPI_COMM_SELF, &own, &r[1]);
@@ -74,7 +74,7 @@ int main(int argc, char **argv) {
     MPI_Bcast(a, 7, MPI_DOUBLE, 0, later);
     MPI_Bcast(a, 7, MPI_DOUBLE, 0, own);
 
-    /* matched probes: of one's neighbour, of anybody, with and without a wait */
+    /* matched probes: for one neighbour, for any process, with and without a wait */
     MPI_Message message;
     MPI_Status status;
     for (int k = 0; k < 2; k++) {
@@ -91,7 +91,7 @@ int main(int argc, char **argv) {
         MPI_Barrier(MPI_COMM_WORLD); /* no later message may meet a wildcard */
     }
 
-    /* neighbours on a line, on a ring, and in a graph of one's own */
+    /* neighbours on a line, on a ring, and in a user-defined graph */
     for (int periodic = 0; periodic < 2; periodic++) {
         MPI_Comm line;
         MPI_Cart_create(MPI_COMM_WORLD, 1, &n, &periodic, 0, &line);

@@ -1,4 +1,4 @@
-! A program in Fortran: its calls reach the recorder by the library's own wrappers.
+! A program in Fortran, whose calls reach the recorder through the wrappers of the library.
 program calls
     use mpi
     implicit none

@@ -1,4 +1,4 @@
-/* Processes that the program starts: they have ranks from 0 of their own, and `migsim record` must refuse them with rank and call. */
+/* Processes that the program starts have their own ranks from 0; `migsim record` must refuse them with rank and call. */
 #include <mpi.h>
 
 int main(int argc, char **argv) {

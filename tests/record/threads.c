@@ -1,4 +1,4 @@
-/* Threads that may call MPI at once: one thread alone calls it, or with an argument a second one, too. `migsim record` must take the
+/* Threads that may call MPI concurrently: only one thread calls it, or with an argument a second one, too. `migsim record` must take the
  * first program and refuse the second one with rank and call. */
 #include <mpi.h>
 #include <pthread.h>
