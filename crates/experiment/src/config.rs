@@ -92,7 +92,7 @@ pub(super) const NONE: &str = "none";
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct ExperimentConfig {
-    /// The schema for editors; has no meaning for the experiment.
+    /// The schema for editors, without effect on the experiment.
     #[serde(rename = "$schema", default, skip_serializing_if = "Option::is_none")]
     pub editor_schema: Option<String>,
     /// The version of the format.
@@ -101,8 +101,8 @@ pub struct ExperimentConfig {
     /// The built-in experiment that lies below this one, or `none`. Default: the experiment of the application.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extends: Option<String>,
-    /// The built-in platforms of the fit of these settings. On any other platform the name of the application alone stands for neutral
-    /// settings. The name of the experiment, also under `extends`, stands for its settings on every platform, with a note.
+    /// The built-in platforms that these settings were fitted to. On any other platform, the name of the application alone means neutral
+    /// settings. The name of the experiment, also under `extends`, means its settings on every platform, with a note.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibrated_for: Option<Vec<String>>,
     /// The built-in experiment that was filled in: written by `migsim`, without effect on a run.
@@ -152,7 +152,7 @@ pub struct ExperimentConfig {
     /// The costs of rescheduling.
     #[serde(default)]
     pub costs: Costs,
-    /// The quality of what policies see of supersteps and loads; exact and at once by default.
+    /// The quality of the measurements that policies see of supersteps and loads; by default they are exact and immediate.
     #[serde(default, skip_serializing_if = "ViewConfig::is_exact")]
     pub view: ViewConfig,
     /// The scenarios to run.
@@ -183,8 +183,8 @@ impl ExperimentConfig {
 )]
 #[non_exhaustive]
 pub enum MappingKey {
-    /// A rule (`contiguous`, `round-robin`, `by-core`, `by-speed`, `fast-first`), for some hosts alone if names stand behind it (`by-core:epyc,old-3`);
-    /// names with commas between them, as in a list; or a CSV file with the columns `process,host` (`places.csv`).
+    /// A rule (`contiguous`, `round-robin`, `by-core`, `by-speed`, `fast-first`), also for some hosts only (`by-core:epyc,old-3`);
+    /// names separated by commas, as in a list; or a CSV file with the columns `process,host` (`places.csv`).
     Text(String),
     /// Hosts, ranges of hosts (`ICE-0..ICE-4`) or clusters, in the order of the processes.
     List(Vec<String>),

@@ -35,9 +35,9 @@ pub enum Combine {
     Grid,
     /// The first values of all parameters, then the second ones, and so on.
     Zip,
-    /// So many different settings of the grid, drawn.
+    /// This number of different settings of the grid, drawn at random.
     Random(u64),
-    /// So many settings drawn such that the values of each parameter are spread evenly (a Latin hypercube).
+    /// This number of settings, drawn such that the values of each parameter are spread evenly (a Latin hypercube).
     Latin(u64),
 }
 
@@ -56,7 +56,7 @@ impl fmt::Display for Combine {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SweepFile {
-    /// The schema for editors; has no meaning for the sweep.
+    /// The schema for editors, without effect on the sweep.
     #[serde(rename = "$schema", default, skip_serializing_if = "Option::is_none")]
     pub editor_schema: Option<String>,
     /// The version of the format.
@@ -72,8 +72,8 @@ pub struct SweepFile {
     /// loads (`load`) and applications (`workload`) are texts, too: `none`, `walk,step=0.1`; `lu,n=500`.
     #[serde(default)]
     pub vary: Map<String, Value>,
-    /// Settings that win over those of `experiment`: dotted paths and their values, as `--set` gives them. What stands here holds for each
-    /// value of what varies, where a varied network or load replaces what stands in `experiment`.
+    /// Settings that win over those of `experiment`: dotted paths and their values, as `--set` gives them. They apply to each value of a
+    /// varied key, while a varied network or load replaces settings in `experiment`.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub set: Map<String, Value>,
     /// The seeds of each setting: a list, or a text such as `1..20`. Default: the seed of the experiment.

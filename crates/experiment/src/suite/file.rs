@@ -25,7 +25,7 @@ pub enum SuiteVersion {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SuiteFile {
-    /// The schema for editors; has no meaning for the suite.
+    /// The schema for editors, without effect on the suite.
     #[serde(rename = "$schema", default)]
     pub editor_schema: Option<String>,
     /// The version of the format.
@@ -36,7 +36,7 @@ pub struct SuiteFile {
     pub description: String,
     /// The seeds of each case.
     pub seeds: String,
-    /// The default set of policies: the best of them in a case is a part of the best that is known.
+    /// The default set of policies, whose results are part of the best known makespans.
     pub policies: Vec<String>,
     /// The maximum of processes times supersteps in a case.
     pub process_supersteps: u64,
@@ -111,7 +111,7 @@ pub struct Choice {
     pub weight: f64,
     /// Settings by their keys in an experiment, drawn or fixed.
     pub settings: BTreeMap<String, Drawn>,
-    /// The usual duration and number of the supersteps of an application that says both itself: the units `supersteps` and `runs` refer
+    /// The usual duration and number of the supersteps of an application that defines both itself. The units `supersteps` and `runs` refer
     /// to them.
     #[serde(default)]
     pub usual: Option<Usual>,
@@ -195,7 +195,7 @@ pub enum Unit {
     Supersteps,
     /// The nominal computation of all supersteps, as a duration.
     Runs,
-    /// A unit of a quantity, which stands behind the number.
+    /// A unit of a quantity, written after the number.
     #[serde(untagged)]
     Of(String),
 }
