@@ -34,7 +34,7 @@ pub struct CellResult {
     pub note: Option<String>,
 }
 
-/// The column of a table that a cell stands in: all but what follows from the size of the run.
+/// Returns the column of a table that a cell belongs to: all settings except those that follow from the size of the run.
 pub(super) fn column(table: &str, config: &Config) -> String {
     let is_size = |key: &str| {
         matches!(key, "n" | "supersteps" | "grid")

@@ -1,4 +1,4 @@
-//! Effects: the overhead of the calls and the gain of the moves, published and simulated, with two references that need no model.
+//! Effects: the overhead of the calls and the gain of the moves, published and simulated, with three references that need no model.
 //!
 //! ```text
 //! overhead = T_ii - T_i,   gain = T_i - T_iii        [s]
@@ -35,7 +35,7 @@ pub struct Effect {
     pub id: String,
     /// The table of the cell.
     pub table: String,
-    /// The column of the table: all settings but those of the size of the run.
+    /// The column of the table: all settings except those of the size of the run.
     #[serde(skip)]
     pub column: String,
     /// The settings of the cell.
@@ -251,7 +251,7 @@ impl Constant {
         best.0
     }
 
-    /// Counts the effects that the constant brings within 25 %.
+    /// Counts the effects for which the constant is within 25 %.
     fn met(self, effects: &[&Effect]) -> usize {
         let all = effects.iter();
         all.filter(|one| self.is_within(one, BOUNDS[CHOSEN]))

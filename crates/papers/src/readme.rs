@@ -131,7 +131,7 @@ pub(super) fn effect_table(text: &mut String, counts: &[EffectCounts]) {
     table(text, &columns, rows);
 }
 
-/// Compares the model with the constants of columns: effects, and what they cost.
+/// Compares the model with the constants of columns: the effects within 25 %, and the numbers of constants.
 fn against_columns(text: &mut String, counts: &[EffectCounts], papers: &[PaperResults]) {
     let Some(all) = counts.last() else {
         return;

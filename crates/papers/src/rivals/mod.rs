@@ -48,9 +48,9 @@ pub struct Study {
     pub triggers: Vec<String>,
     /// The policies that also run with `only_if_paid_back`.
     pub paid_back: Vec<String>,
-    /// The policies that also run with reports that are not exact.
+    /// The policies that also run with inexact reports.
     pub viewed: Vec<String>,
-    /// The reports that are not exact: settings of `view` by name.
+    /// The inexact reports: settings of `view` by name.
     pub views: BTreeMap<String, BTreeMap<String, Value>>,
     /// The open readings of MigBSP: options of `policy.migbsp` by name.
     pub readings: BTreeMap<String, BTreeMap<String, Value>>,
