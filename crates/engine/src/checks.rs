@@ -1,40 +1,40 @@
-//! Invariants of the engine. A violation is a fault of this program: it is noted where it is detected and reported at the end of the
+//! Invariants of the engine. A violation is a fault of this program: it is recorded where it is detected and reported at the end of the
 //! superstep ([`super::Simulation::fault`]).
 //!
 //! ```text
 //! conserved       left(end) = amount - Σ rate · time = 0    of each execution and each flow
 //! within capacity Σ_flows share · rate <= capacity          of each link, whenever rates change
-//! no way back     dates never fall                          of the clock
+//! no way back     time never decreases                      of the clock
 //! ```
-//! The last one is looked at in every build, the others where debug assertions are on: in all tests.
+//! The last invariant is checked in every build, the others where debug assertions are on, as in all tests.
 
 use migsim_platform::Platform;
 
-/// Where something was not right for the first time.
+/// The place where an invariant was broken first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Fault {
-    /// An execution ended with work left (or with more done than it had) on this host.
+    /// An execution on this host ended with work left, or did more work than it had.
     Work(u32),
-    /// A flow ended with bytes left, or moved more than it had.
+    /// A flow ended with bytes left, or moved more bytes than it had.
     Bytes,
     /// A link carried more than its capacity.
     Overload(u32),
 }
 
-/// Ends this near (relative to the date) are one end: what a flow or an execution still had then is no loss.
+/// Tolerance within which two ends count as one, relative to the time; work or bytes left within it are no loss.
 pub const DATE_SLACK: f64 = 2e-13;
-/// What is left of an amount by rounding (relative).
+/// Tolerance of rounding in an amount, relative to the amount.
 const ROUNDING: f64 = 1e-9;
 
-/// Whether `left` of an `amount` that was used up at `rate` is nothing but rounding at an end at local date `now`. Amounts and dates at
-/// the edge of what a number can hold are not judged.
+/// Whether `left` of an `amount` that was used up at `rate` is only rounding, at an end at local time `now`. Amounts and times near the
+/// limits of floating-point numbers are not judged.
 pub(super) fn is_used_up(left: f64, amount: f64, rate: f64, now: f64) -> bool {
     let rounding = ROUNDING * amount + rate * (DATE_SLACK * now + f64::MIN_POSITIVE);
     !left.is_finite() || left.abs() <= rounding + f64::MIN_POSITIVE
 }
 
 impl Fault {
-    /// What went wrong, in words.
+    /// Describes the broken invariant.
     pub(super) fn to_words(self, platform: &Platform) -> String {
         match self {
             Self::Work(host) => format!(
@@ -65,10 +65,10 @@ mod tests {
         ] {
             assert_eq!(is_used_up(left, 1e9, 0.0, 0.0), is_nothing, "{left}");
         }
-        // At 1e12 s an end within 2e-13 of the date is within 0.2 s: at 100 B/s that is 20 B.
+        // At 1e12 s the tolerance of 2e-13 is 0.2 s: at 100 B/s that is 20 B.
         assert!(is_used_up(20.0, 0.0, 100.0, 1e12));
         assert!(!is_used_up(21.0, 0.0, 100.0, 1e12));
-        // Of less than any normal number nobody can tell a part, be it an amount or a date.
+        // A number below the smallest normal one has too few digits for a relative tolerance, whether it is an amount or a time.
         assert!(is_used_up(1e-308, 1e-308, 0.0, 0.0));
         assert!(is_used_up(1e-300, 1e-295, 1e20, 1e-315));
         assert!(!is_used_up(1e-287, 1e-287, 1e20, 1e-307));

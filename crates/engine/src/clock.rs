@@ -1,27 +1,27 @@
 //! The current instant, in two parts: an origin and a local time since then.
 //!
-//! Inside a superstep all dates are local, so that equal supersteps have equal durations to the last bit, however late
-//! they happen, and small durations stay precise in a long run. When nothing is in flight the local time can be folded
-//! into the origin ([`Clock::rebase`]).
+//! Inside a superstep all times are local, so that equal supersteps have equal durations to the last bit however late they happen, and
+//! short durations keep their digits in a long run. While nothing is in progress, the local time can be added to the origin
+//! ([`Clock::rebase`]).
 
 use migsim_base::units::Time;
 
-/// Events this near (relative to the local date) happen at one date: what starts alike ends alike but for rounding.
+/// Tolerance within which events happen at one time, relative to the local time: activities that should end together may differ by rounding.
 pub const SAME_DATE: f64 = 1e-14;
 
-/// The last local date that counts as `date`; finite if that is.
+/// Returns the last local time that counts as `date`; finite if `date` is.
 #[inline]
 pub(super) fn same_until(date: f64) -> f64 {
     until_within(date, SAME_DATE)
 }
 
-/// The last local date that is not more than a fraction `near` later than `date`; finite if that is.
+/// Returns the last local time that is later than `date` by at most a fraction `near`; finite if `date` is.
 #[inline]
 pub(super) fn until_within(date: f64, near: f64) -> f64 {
     (date * (1.0 + near)).min(f64::MAX.max(date))
 }
 
-/// A clock that refuses to go back.
+/// A clock that refuses to go backwards.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Clock {
     origin: f64,
@@ -41,26 +41,26 @@ impl Clock {
         self.local
     }
 
-    /// The local date of an absolute one \[s\]; a date before the origin becomes the origin.
+    /// Converts an absolute time to a local one \[s\]; a time before the origin becomes the origin.
     pub(crate) fn to_local(self, absolute: f64) -> f64 {
         (absolute - self.origin).max(0.0)
     }
 
-    /// Whether local date `date` is an instant that a number can hold.
+    /// Whether the instant at local time `date` can be represented.
     pub(crate) fn can_reach(self, date: f64) -> bool {
         (self.origin + date).is_finite()
     }
 
-    /// Goes to local date `date`.
+    /// Advances to local time `date`.
     ///
-    /// A date in the past by no more than the rounding of one addition counts as now; an earlier one is refused and noted.
+    /// A time in the past by no more than the rounding of one addition counts as now; an earlier one is refused and recorded.
     pub(crate) fn advance_to(&mut self, date: f64) {
         let is_later = date >= self.local * (1.0 - 1e-12); // not so for a date that is no number
         self.went_back |= !is_later;
         self.local = self.local.max(date);
     }
 
-    /// Whether it was ever told to go back.
+    /// Whether any call tried to move the clock backwards.
     pub(crate) fn went_back(self) -> bool {
         self.went_back
     }

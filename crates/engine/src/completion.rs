@@ -1,36 +1,37 @@
-//! An index of the earliest completion time over all flow classes, many of which change at each step.
+//! An index of the earliest completion time over all flow classes, for many changes per step.
 //!
 //! ```text
-//! least(block) = min of the dates of its classes     least(block of blocks) = min of theirs     next = min of these
+//! min(block) = min of the times of its classes     min(block of blocks) = min of its blocks     next = min of all blocks of blocks
 //! ```
-//! A date that is set makes the least of its block wrong only if it is lower, then it is the least, or if it takes the place of the
-//! least: then the block is looked through when the next end is asked for. The same goes for blocks of blocks.
+//! Setting a time affects the minimum of its block in two cases only. If the time is lower than the minimum, it becomes the minimum. If it
+//! replaces the minimum, the block is searched when the next end is requested. The same holds for blocks of blocks.
 //!
-//! Cost, in instructions: 40 to set a date; to find the next end 50 per block that lost its least, and 2 per block of blocks. A heap that knows
-//! where its entries are ([`crate::queue`], the twin) takes 100 for each change, and guesses wrong more often. Equal dates come out by number.
+//! Cost, in instructions: 40 to set a time; to find the next end, 50 per block whose minimum is unknown, and 2 per block of blocks. A heap
+//! with an index of its entries ([`crate::queue`], the twin) takes 100 per change and mispredicts more branches. Equal times are returned
+//! in the order of class numbers.
 
 use migsim_base::units::{lesser, to_u32};
 
 /// Completion times by class number; infinite means that the class does not end.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CompletionIndex {
-    /// How many there are; the last block of blocks is filled up with infinite ones.
+    /// Number of classes; the last block of blocks is filled up with infinite times.
     count: usize,
     dates: Vec<f64>,
     blocks: BlockMinimum,
     blocks_of_blocks: BlockMinimum,
 }
 
-/// The least of each block of a list.
+/// The minimum of each block of a list.
 #[derive(Clone, Debug, Default)]
 struct BlockMinimum {
     least: Vec<f64>,
-    /// Blocks whose least is to be looked for.
+    /// Blocks whose minimum is to be searched.
     stale: Vec<u32>,
     is_stale: Vec<bool>,
 }
 
-/// Entries of a block.
+/// Number of entries of a block.
 const BLOCK: usize = 32;
 const LANES: usize = 8;
 
@@ -48,7 +49,7 @@ impl CompletionIndex {
         }
     }
 
-    /// The next end of all; infinite if there is none.
+    /// Returns the earliest end of all classes; infinite if no class ends.
     pub(super) fn next(&mut self) -> f64 {
         let Self {
             dates,
@@ -63,8 +64,7 @@ impl CompletionIndex {
         least(&blocks_of_blocks.least)
     }
 
-    /// Removes all classes that end at `limit`, a finite time, or before, and lists them by number in `taken`. [`Self::next`] must
-    /// have been asked.
+    /// Removes all classes that end at `limit`, a finite time, or before, and lists them by number in `taken`. [`Self::next`] must have been called before.
     pub(super) fn take(&mut self, limit: f64, taken: &mut Vec<u32>) {
         taken.clear();
         let blocks = self.count.div_ceil(BLOCK);
@@ -91,7 +91,7 @@ impl CompletionIndex {
         }
     }
 
-    /// Forgets all of them, so that the next ones cost as if they were the first.
+    /// Removes all classes, so that later ones get results and costs as in a new index.
     pub(super) fn clear(&mut self) {
         self.count = 0;
         self.dates.clear();
@@ -113,7 +113,7 @@ impl CompletionIndex {
 }
 
 impl BlockMinimum {
-    /// Takes note that entry `at` of the list has changed; returns the least of its block before, if the new value is the least now.
+    /// Records that entry `at` of the list has changed; returns the previous minimum of its block if the new value is the minimum now.
     #[inline]
     fn change(&mut self, at: usize, before: f64, value: f64) -> Option<f64> {
         let block = at / BLOCK;
@@ -128,7 +128,7 @@ impl BlockMinimum {
         None
     }
 
-    /// Looks for the least where it was lost; tells the block, its least before and now.
+    /// Searches the minimum of stale blocks; calls `changed` with the block and its minimum before and now.
     fn look(&mut self, list: &[f64], mut changed: impl FnMut(usize, f64, f64)) {
         for block in self.stale.drain(..) {
             let at = block as usize;
@@ -179,7 +179,7 @@ mod tests {
             for (at, &(class, date)) in steps.iter().enumerate() {
                 // Within a block of blocks, or in several.
                 let class = class * apart;
-                // Few dates, so that many are equal.
+                // Few different times, so that many are equal.
                 let date = f64::from(date);
                 ends.set(class, date);
                 match keys[class as usize] {

@@ -1,8 +1,8 @@
 //! Hosts: the executions on a host share its cores equally.
 //!
-//! With speed s (after its profile), c cores and n executions, each progresses at `s · min(1, c/n)`. All executions of a
-//! host progress alike, so the host keeps one attained service V \[instructions\]: an execution that starts at V with work w
-//! ends when the service reaches V + w. Cost: O(log n) to find the place of an execution, one event per host.
+//! With speed s (after its profile), c cores and n executions, each progresses at `s · min(1, c/n)`. All executions of a host progress at
+//! one rate, so the host keeps one attained service V \[instructions\]: an execution that starts at V with work w ends when the service
+//! reaches V + w. Cost: O(log n) to insert an execution, one event per host.
 
 use super::checks::{Fault, is_used_up};
 use super::clock::SAME_DATE;
@@ -23,19 +23,19 @@ struct Cpu<T> {
     speed: f64,
     available: f64,
     cores: f64,
-    /// What each running execution has attained since the host was last idle \[instructions\], and when that was true.
+    /// Service that each running execution has attained since the host was last idle \[instructions\], and the time of this value.
     service: f64,
     updated: f64,
-    /// By falling target; of equal targets the later one first, so that the earlier one is taken from the end.
+    /// The executions by decreasing target; of equal targets the later one comes first, so that the earlier one is taken from the end.
     running: Vec<Execution<T>>,
     event: Option<Key>,
-    /// Integral of `available` up to the absolute date `integrated` \[s\].
+    /// Integral of `available` up to the absolute time `integrated` \[s\].
     availability: f64,
     integrated: f64,
 }
 
 impl<T> Cpu<T> {
-    /// The progress of each execution \[instructions/s\].
+    /// Returns the progress of each execution \[instructions/s\].
     fn rate(&self) -> f64 {
         self.speed * self.available * (self.cores / self.running.len() as f64).min(1.0)
     }
@@ -49,7 +49,7 @@ impl<T> Cpu<T> {
         self.updated = now;
     }
 
-    /// Changes the available fraction at absolute date `absolute`.
+    /// Changes the available fraction at absolute time `absolute`.
     #[inline]
     fn change(&mut self, absolute: f64, available: f64) {
         self.availability += self.available * (absolute - self.integrated);
@@ -62,7 +62,7 @@ impl<T> Cpu<T> {
 #[derive(Clone, Debug)]
 pub(super) struct Cpus<T> {
     cpus: Vec<Cpu<T>>,
-    /// What went wrong first, if anything did.
+    /// The first broken invariant, if there is one.
     pub(super) fault: Option<Fault>,
 }
 
@@ -85,7 +85,7 @@ impl<T: Copy> Cpus<T> {
         }
     }
 
-    /// Starts `work` instructions on `host`.
+    /// Starts an execution of `work` instructions on `host`.
     pub(super) fn start<E: Copy>(
         &mut self,
         host: usize,
@@ -103,7 +103,7 @@ impl<T: Copy> Cpus<T> {
         schedule(cpu, queue, event);
     }
 
-    /// Takes out the executions of `host` that end at one time with `now`, and hands their tokens to `ended`.
+    /// Removes the executions of `host` that end at times that count as `now`, and passes their tokens to `ended`.
     pub(super) fn finish<E: Copy>(
         &mut self,
         host: usize,
@@ -138,7 +138,7 @@ impl<T: Copy> Cpus<T> {
         schedule(cpu, queue, event);
     }
 
-    /// Changes the available fraction of a host's speed at local date `now`, which is absolute date `absolute`.
+    /// Changes the available fraction of a host's speed at local time `now`, which is absolute time `absolute`.
     #[inline]
     pub(super) fn set_available<E: Copy>(
         &mut self,
@@ -156,7 +156,7 @@ impl<T: Copy> Cpus<T> {
         }
     }
 
-    /// Takes, for a host on which nothing runs, each change of the available fraction that it is told: absolute date, fraction.
+    /// Returns a function that applies changes of the available fraction to a host on which nothing runs; it takes absolute time and fraction.
     pub(super) fn change_idle(&mut self, host: usize) -> impl FnMut(f64, f64) + '_ {
         let cpu = &mut self.cpus[host];
         |absolute, available| {
@@ -165,30 +165,30 @@ impl<T: Copy> Cpus<T> {
         }
     }
 
-    /// Whether something runs on a host.
+    /// Whether an execution runs on a host.
     pub(super) fn is_busy(&self, host: usize) -> bool {
         !self.cpus[host].running.is_empty()
     }
 
-    /// The available fraction of a host's speed.
+    /// Returns the available fraction of a host's speed.
     pub(super) fn available(&self, host: usize) -> f64 {
         self.cpus[host].available
     }
 
-    /// The integral over time of the available fraction of a host's speed, from the start to absolute date `absolute` \[s\].
+    /// Returns the integral of the available fraction of a host's speed from the start to absolute time `absolute` \[s\].
     pub(super) fn availability(&self, host: usize, absolute: f64) -> f64 {
         let cpu = &self.cpus[host];
         cpu.availability + cpu.available * (absolute - cpu.integrated)
     }
 
-    /// The hosts that have something to do and no speed.
+    /// Returns the hosts that have executions and no speed.
     pub(super) fn stopped(&self) -> impl Iterator<Item = usize> + '_ {
         let is_stopped = |cpu: &Cpu<T>| !cpu.running.is_empty() && cpu.rate() <= 0.0;
         (0..self.cpus.len()).filter(move |&host| is_stopped(&self.cpus[host]))
     }
 }
 
-/// Puts the event of a host at the end of its first execution.
+/// Schedules the event of a host at the end of its first execution.
 fn schedule<T, E: Copy>(cpu: &mut Cpu<T>, queue: &mut EventQueue<E>, event: E) {
     let date = cpu.running.last().map(|first| {
         let (left, rate) = ((first.target - cpu.service).max(0.0), cpu.rate());

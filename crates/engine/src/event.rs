@@ -2,16 +2,16 @@
 
 use super::queue::EventQueue;
 
-/// What can happen at a time.
+/// An event of the engine.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Event<T> {
     /// An execution of this host ends.
     Host(u32),
-    /// A message gets on in the network, which gave this number to its step.
+    /// A message makes a step in the network, which chose this number for the step.
     Network(u32),
     /// A wait, or a message inside one host, ends.
     Wait(T),
 }
 
-/// The event list: what will happen, in the order of time.
+/// The event list: future events in the order of time.
 pub(super) type EventList<T> = EventQueue<Event<T>>;

@@ -1,4 +1,4 @@
-//! Rules of the network model that have several values: the weights of flows, and factors by the size of a message.
+//! Settings of the network model with several values: the weights of flows, and factors by the size of a message.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -9,10 +9,10 @@ use migsim_base::units::Bytes;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Weights {
-    /// A flow of a longer latency gets less.
+    /// A flow of longer latency gets less.
     #[default]
     Latency,
-    /// All flows get equal shares, as where queues are longer than latencies.
+    /// All flows get equal shares, as where packets wait longer in queues than on links.
     Equal,
 }
 
@@ -23,16 +23,16 @@ impl Weights {
     }
 }
 
-/// The factors of messages from a size on.
+/// The factors of messages from a minimum size on.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SizeFactor {
-    /// The least size of these messages.
+    /// Minimum size of these messages.
     pub from: Bytes,
-    /// Multiplies `latency_factor`.
+    /// Factor of the latency, which multiplies `latency_factor`.
     #[serde(default = "one")]
     pub latency: f64,
-    /// Multiplies `bandwidth_factor`.
+    /// Factor of the bandwidth, which multiplies `bandwidth_factor`.
     #[serde(default = "one")]
     pub bandwidth: f64,
 }
@@ -47,10 +47,10 @@ const NO_FACTOR: SizeFactor = SizeFactor {
     bandwidth: 1.0,
 };
 
-/// The most steps of factors by size.
+/// Maximum number of steps of factors by size.
 const MOST_STEPS: usize = 4;
 
-/// Factors by the size of a message, in rising order of sizes; 1 below the first.
+/// Factors by the size of a message, in increasing order of sizes; 1 below the first size.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SizeFactors {
     steps: [SizeFactor; MOST_STEPS],
@@ -64,10 +64,10 @@ impl SizeFactors {
         count: 0,
     };
 
-    /// These factors.
+    /// Creates a list of factors.
     ///
     /// # Errors
-    /// There are too many, their sizes do not rise, or a factor is not positive.
+    /// There are too many factors, their sizes do not increase, or a factor is not positive.
     pub fn new(factors: &[SizeFactor]) -> Result<Self, Problem> {
         if factors.len() > MOST_STEPS {
             let count = factors.len();
@@ -90,19 +90,19 @@ impl SizeFactors {
         Ok(all)
     }
 
-    /// Whether there are none.
+    /// Whether there are no factors.
     pub(super) fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The factors of a message of `bytes`.
+    /// Returns the factors of a message of `bytes`.
     pub(super) fn of(&self, bytes: f64) -> &SizeFactor {
         let steps = self.steps[..self.count].iter().rev();
         let mut steps = steps.skip_while(|step| step.from.get() > bytes);
         steps.next().unwrap_or(&NO_FACTOR)
     }
 
-    /// The largest factor of a bandwidth.
+    /// Returns the largest factor of a bandwidth.
     pub(super) fn most_bandwidth(&self) -> f64 {
         let steps = self.steps[..self.count].iter();
         steps.map(|step| step.bandwidth).fold(1.0, f64::max)

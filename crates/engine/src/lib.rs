@@ -1,9 +1,9 @@
 //! Time, hosts and links: a discrete-event simulation of activities that share capacities.
 //!
 //! ```text
-//! execute, send, wait ──> Simulation ──> next_ended(): the next activity that ends, and when
+//! execute, send, wait ──> Simulation ──> next_ended(): the next activity that ends, and its end time
 //!                          │  clock        the current instant, in local time
-//!                          │  queue        future events in (date, sequence) order
+//!                          │  queue        future events in order of (time, sequence)
 //!                          │  cpu          executions share the cores of a host
 //!                          │  transport    networks: `fluid`, with pipes (`pipe`), or of packets (`packet`)
 //!                          │  │ model      the network model: delay, weight and bound of a flow, by `factors`
@@ -17,23 +17,23 @@
 //! known starts       ──> FlowBatch: flows on links that do not change, without a queue of all events
 //!                          │  path_table   delay, weight and bound of each route
 //!                          │  contention   groups of flows that share links; all other flows are closed form
-//!                          │  together     equal flows that end at one date: closed form
+//!                          │  together     equal flows that end at one time: closed form
 //!                          │  memoized     sets of active flows that recur: each is solved once, in `rate_cache`
 //!                          │  incremental  sets that do not recur: levels are updated
 //!                          └  bottleneck   crowds: many flows on each link, by `service`
 //!
-//! checks: what must hold whatever is simulated        log: the hash of all that happened
+//! checks: invariants of every simulation        log: the hash of all events
 //! ```
 //!
 //! # Why there are several ways to compute a superstep
 //!
-//! A superstep can be computed by events ([`Simulation`]) whatever happens in it. Most supersteps are simpler, and each shortcut serves one
-//! kind. All agree to 1e-12 (the tests compare them), and the choice depends on the superstep alone.
+//! A superstep can always be computed by events ([`Simulation`]). Most supersteps are simpler, and each shortcut serves one kind. All
+//! results agree to 1e-12 (the tests compare them), and the choice depends on the superstep alone.
 //!
 //! | way | taken when | saves |
 //! |---|---|---|
 //! | memo (`bsp`) | plan and placement are those of an earlier superstep | the superstep: 100 ns instead of 5 ns a process and 10 ns a message |
-//! | direct evaluation with a `FlowBatch` (`bsp`) | all start together, and no capacity changes before the end | the event queue: LU 2000/50 takes 6 ms |
+//! | direct evaluation with a `FlowBatch` (`bsp`) | all processes start together, and no capacity changes before the end | the event queue: LU 2000/50 takes 6 ms |
 //! | `contention`, in a batch | always for large batches: flows that never meet are closed form | rings of unequal work: 26 instead of 86 ms for 10 000 processes |
 //! | `memoized`, in a batch | few flows, or sets of active flows recur | Smith-Waterman 200x200: 3 instead of 8 ms; LU 500/25: 1 instead of 4 ms |
 //! | `bottleneck`, in a batch | flows meet 12 others or more on a link, on average | 4 000 processes behind saturated uplinks: 0.24 instead of 7.6 s |
@@ -41,10 +41,10 @@
 //! | `service`, by events | from 256 flows in transfer on, until nothing is in progress | all-to-all of 100 processes on changing links: 0.08 instead of 2.8 s |
 //! | events | everything else: capacities that change, late receives, overlapped calls | - |
 //!
-//! The engine never hears of BSP. Its dates are SimGrid's (`Cas01` hosts; `CM02` and `LV08` networks): 38 simulations done with
-//! SimGrid are a test.
+//! The engine knows nothing of BSP. Its times agree with SimGrid's (`Cas01` hosts; `CM02` and `LV08` networks): a test compares 38
+//! simulations done with SimGrid.
 //!
-//! The central type is [`Simulation`]. Processes, supersteps and policies are left to the crates above.
+//! The central type is [`Simulation`]. Processes, supersteps and policies belong to the crates above.
 //!
 //! ```
 //! use migsim_base::units::{HostId, Instructions};

@@ -1,12 +1,12 @@
 //! The event hash: condenses the whole history of a run.
 //!
-//! It hears of every message (who, to whom, how many bytes), of what each process computed and communicated in each superstep, of the
-//! end of each superstep, and of every call and migration: two runs with the same hash had the same ones, to the last bit. It is
-//! the determinism contract: equal for any number of threads, build profile and repetition.
+//! The hash covers every message (sender, receiver, bytes), the computation and communication of each process in each superstep, the end of
+//! each superstep, and every call and migration. Two runs with the same hash agree in all of these to the last bit. The hash is the test of
+//! determinism: it is equal for any number of threads, any build profile and every repetition.
 
 use std::fmt;
 
-/// A running 128-bit hash (two lanes of multiply and rotate; not meant against an adversary).
+/// A running 128-bit hash (two lanes of multiply and rotate; not safe against an adversary).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventLog {
     lanes: [u64; 2],
@@ -15,7 +15,7 @@ pub struct EventLog {
 
 impl Default for EventLog {
     fn default() -> Self {
-        // The fractional digits of the golden ratio and of the square root of 2: fixed, nothing hidden in them.
+        // The fractional digits of the golden ratio and of the square root of 2: constants that were not chosen for an effect.
         Self {
             lanes: [0x9e37_79b9_7f4a_7c15, 0x6a09_e667_f3bc_c909],
             entries: 0,
@@ -24,7 +24,7 @@ impl Default for EventLog {
 }
 
 impl EventLog {
-    /// Adds a date or duration, by its bits.
+    /// Adds a time or duration, by its bits.
     pub fn date(&mut self, value: f64) {
         self.number(value.to_bits());
     }
@@ -50,7 +50,7 @@ impl EventLog {
     }
 }
 
-/// 32 hexadecimal digits.
+/// Writes 32 hexadecimal digits.
 impl fmt::Display for EventLog {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut end = *self;

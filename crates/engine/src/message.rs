@@ -1,17 +1,17 @@
-//! The costs of a message beside its flow: overhead, store and forward, handshake, slow start, factors by size.
+//! The costs of a message in addition to its flow: overhead, store and forward, handshake, slow start, factors by size.
 //!
 //! ```text
 //! delay      = latency_factor(m) · L + overhead + h · (min(m, packet) + HEADERS)     h = Σ 1/bandwidth - 1/narrowest
-//! round trip = latency_factor(0) · 2L + overhead                                     of a late message, before its delay
+//! round trip = latency_factor(0) · 2L + overhead                                     added before the delay of a late message
 //! slow start : w = WINDOW; while m > w and w / r < round trip:
 //!              wait (round trip - w / r), m -= w, w doubles                           r the narrowest bandwidth, times its factor
-//! bytes      = m / bandwidth_factor(m)                                               that the flow moves
+//! bytes      = m / bandwidth_factor(m)                                               bytes that the flow moves
 //! ```
-//! Store and forward: each router passes on a packet when it has it whole; the flow itself covers the slowest link. Slow start begins anew on
-//! a connection that was idle for [`IDLE`]. A message inside a host has none of these costs.
+//! Store and forward: each router forwards a packet once it has the whole packet; the flow itself covers the slowest link. Slow start
+//! applies again to a connection that was idle for [`IDLE`]. A message inside a host has none of these costs.
 //!
-//! Sources: RFC 6928 (initial window), RFC 5681 (restart after idleness), RFC 6298 with Linux's least timeout. None of these settings is in a
-//! preset: a library has them (`migsim list libraries`).
+//! Sources: RFC 6928 (initial window), RFC 5681 (restart after idle time), RFC 6298 with Linux's minimum timeout. No network preset sets
+//! these costs; a library does (`migsim list libraries`).
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ use migsim_base::units::{HostId, greater, lesser, to_u32};
 pub(super) const HEADERS: f64 = 90.0;
 /// The initial window of TCP \[B\]: 10 segments of 1448 B.
 const WINDOW: f64 = 14_480.0;
-/// A connection that has sent nothing for so long is idle \[s\]: the least retransmission timeout of Linux.
+/// Time without a message after which a connection is idle \[s\]: the minimum retransmission timeout of Linux.
 const IDLE: f64 = 0.2;
 
 impl NetworkModel {
@@ -33,7 +33,7 @@ impl NetworkModel {
         self.overhead.get() <= 0.0 && self.packet.is_none() && self.factors.is_empty()
     }
 
-    /// What a byte of a packet waits in routers \[s/B\]; 0 without store and forward.
+    /// Returns the time that each byte of a packet waits in routers \[s/B\]; 0 without store and forward.
     pub(super) fn hop(&self, bandwidths: impl Iterator<Item = f64>) -> f64 {
         if self.packet.is_none() {
             return 0.0;
@@ -46,25 +46,25 @@ impl NetworkModel {
         sum - slowest
     }
 
-    /// From the start of a flow of `bytes` until its transfer begins \[s\].
+    /// Returns the time from the start of a flow of `bytes` until its transfer begins \[s\].
     pub(super) fn delay_of(&self, latency: f64, hop: f64, bytes: f64) -> f64 {
         let latency = self.delay(latency) * self.factors.of(bytes).latency;
         latency + self.overhead.get() + hop * self.packet_of(bytes)
     }
 
-    /// The same of a message of no packet, where no factor depends on its size.
+    /// Returns this time for a message without a packet, if no factor depends on its size.
     pub(super) fn fixed_delay(&self, latency: f64) -> f64 {
         self.delay(latency) + self.overhead.get()
     }
 
-    /// The bytes of the packet of a message that waits in routers.
+    /// Returns the size of the packet of a message that waits in routers \[B\].
     #[inline]
     pub(super) fn packet_of(&self, bytes: f64) -> f64 {
         self.packet
             .map_or(0.0, |packet| lesser(bytes, packet.get()) + HEADERS)
     }
 
-    /// The bytes that the flow of a message moves.
+    /// Returns the bytes that the flow of a message moves.
     pub(super) fn amount(&self, bytes: f64) -> f64 {
         if self.factors.is_empty() {
             return bytes;
@@ -72,12 +72,12 @@ impl NetworkModel {
         bytes / self.factors.of(bytes).bandwidth
     }
 
-    /// The round trip of a handshake \[s\].
+    /// Returns the duration of the round trip of a handshake \[s\].
     pub(super) fn round_trip(&self, latency: f64) -> f64 {
         2.0 * self.delay(latency) * self.factors.of(0.0).latency + self.overhead.get()
     }
 
-    /// How long slow start holds up a message of an idle connection \[s\].
+    /// Returns the time by which slow start delays a message of an idle connection \[s\].
     pub(super) fn slow_start(&self, bytes: f64, narrowest: f64, round_trip: f64) -> f64 {
         let rate = narrowest * self.bandwidth_factor;
         let (mut window, mut left, mut waited) = (WINDOW, bytes, 0.0);
@@ -89,20 +89,20 @@ impl NetworkModel {
         waited
     }
 
-    /// Returns whether a message of `bytes` \[B\] is sent at once, however slow the start is.
+    /// Returns whether a message of `bytes` \[B\] fits into the first window, so that slow start cannot delay it.
     #[inline]
     pub fn fits_first_window(bytes: f64) -> bool {
         bytes <= WINDOW
     }
 
-    /// Whether slow start holds up any message of an idle connection: the first window does not fill the pipe.
+    /// Whether slow start delays any message of an idle connection: the first window is sent before its acknowledgement arrives.
     pub(super) fn may_be_slow(&self, narrowest: f64, round_trip: f64) -> bool {
         WINDOW < narrowest * self.bandwidth_factor * round_trip
     }
 
-    /// The largest factor of any bandwidth.
+    /// Returns the largest factor of any bandwidth.
     pub fn most_bandwidth_factor(&self) -> f64 {
-        // In queues headers are counted instead.
+        // With queues, headers are counted instead.
         let of_link = if self.queues {
             1.0
         } else {
@@ -112,46 +112,46 @@ impl NetworkModel {
     }
 }
 
-/// The connections between hosts: which are idle.
+/// The connections between hosts, and the time since when each is idle.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Connections {
-    /// Connections by their ends, as places in `list`.
+    /// Places in `list`, by the two hosts of a connection.
     lookup: HashTable<u32>,
     list: Vec<Connection>,
-    /// What local dates are counted from \[s\].
+    /// The zero of local time \[s\].
     zero: f64,
-    /// Messages of which the list of connections is not told yet.
+    /// Messages whose ends are not yet stored in the list of connections.
     untold: Untold,
 }
 
-/// The messages of a barrier, which come again with each barrier: of each connection one counts, and a later barrier has it later. So they are
-/// kept as they are until somebody asks.
+/// The messages of a barrier, which recur with each barrier. Only one message of each connection counts, and a later barrier replaces its
+/// end by a later one. So their ends are kept in this form until a connection is read.
 #[derive(Clone, Debug, Default)]
 struct Untold {
     /// Pairs of a message and its connection.
     messages: Option<Arc<[(u32, u32)]>>,
-    /// Per message: its end, counted from `zero` \[s\].
+    /// End of each message, counted from `zero` \[s\].
     ends: Vec<f64>,
     zero: f64,
 }
 
-/// No message.
+/// The absence of a message.
 const NOTHING: u32 = u32::MAX;
 
 /// The messages from one host to another.
 #[derive(Clone, Copy, Debug)]
 struct Connection {
     ends: (HostId, HostId),
-    /// Messages on their way, and when the first of them started \[s\].
+    /// Number of messages in progress, and start time of the first of them \[s\].
     open: u32,
     since: f64,
-    /// When the last one ended \[s\], but for the message that is untold.
+    /// End of the last message \[s\], except for the message that is not stored yet.
     last: f64,
     untold: u32,
 }
 
 impl Connections {
-    /// The connection between two hosts.
+    /// Returns the connection between two hosts; adds it if it is new.
     pub(super) fn find(&mut self, ends: (HostId, HostId)) -> u32 {
         let Self { lookup, list, .. } = self;
         let is_it = |place: &u32| list[*place as usize].ends == ends;
@@ -171,7 +171,7 @@ impl Connections {
         place
     }
 
-    /// A message of a connection starts; whether that was idle. Of messages that start at one date none is the first.
+    /// Starts a message of a connection; returns whether the connection was idle. All messages that start at one time see the same state.
     #[inline]
     pub(super) fn start(&mut self, place: u32, now: f64) -> bool {
         if self.untold.messages.is_some() {
@@ -186,7 +186,7 @@ impl Connections {
         connection.since.total_cmp(&now).is_eq() && now - connection.last > IDLE
     }
 
-    /// Whether a connection would be idle at a date, while no message is on its way.
+    /// Whether a connection would be idle at a time, if no message is in progress.
     pub(super) fn is_idle(&self, ends: (HostId, HostId), now: f64) -> bool {
         let is_it = |place: &u32| self.list[*place as usize].ends == ends;
         let known = self.lookup.find(hash_of(ends), is_it);
@@ -198,8 +198,9 @@ impl Connections {
         })
     }
 
-    /// Messages that were simulated elsewhere have ended, or will: pairs of a message and its connection, each of another one. If the same ones
-    /// come again, each ends later. `ends` has their local dates \[s\], and any numbers afterwards.
+    /// Records the ends of messages that were simulated elsewhere and may end later: pairs of a message and its connection, one per
+    /// connection. If the same messages are recorded again, each end must be later. `ends` has their local times \[s\], and arbitrary
+    /// numbers afterwards.
     pub(super) fn note_all(&mut self, messages: &Arc<[(u32, u32)]>, ends: &mut Vec<f64>) {
         let known = self.untold.messages.as_ref();
         if !known.is_some_and(|known| Arc::ptr_eq(known, messages)) {
@@ -214,7 +215,7 @@ impl Connections {
         self.untold.zero = self.zero;
     }
 
-    /// Tells the list of what it is not told yet.
+    /// Stores the recorded ends in the list of connections.
     fn tell(&mut self) {
         let Some(messages) = self.untold.messages.take() else {
             return;
@@ -228,20 +229,20 @@ impl Connections {
         self.untold.ends.clear();
     }
 
-    /// A message that was simulated elsewhere has ended.
+    /// Records that a message that was simulated elsewhere has ended.
     pub(super) fn note(&mut self, place: u32, date: f64) {
         let connection = &mut self.list[place as usize];
         connection.last = greater(self.zero + date, connection.last);
     }
 
-    /// A message of a connection ends.
+    /// Ends a message of a connection.
     pub(super) fn end(&mut self, place: u32, now: f64) {
         let connection = &mut self.list[place as usize];
         connection.open -= 1;
         connection.last = connection.last.max(self.zero + now); // a packet may still be on its way
     }
 
-    /// Local time begins anew, after so long.
+    /// Moves the zero of local time by `elapsed` \[s\].
     pub(super) fn rebase(&mut self, elapsed: f64) {
         self.zero += elapsed;
     }
@@ -312,7 +313,7 @@ mod tests {
         assert_eq!(connections.find((HostId(0), HostId(1))), there);
         assert!(connections.start(there, 0.4));
         connections.end(there, 0.4);
-        // One that was simulated elsewhere counts as any other.
+        // A message that was simulated elsewhere counts as any other.
         connections.note(there, 1.0);
         connections.note(there, 0.9);
         let is_idle = |date| connections.is_idle((HostId(0), HostId(1)), date);
@@ -327,7 +328,7 @@ mod tests {
         for ends in ends {
             assert_eq!(kept.find(ends), told.find(ends));
         }
-        // Message 1 goes over connection 0, 2 over 1; then other ones over 1 and 2.
+        // Message 1 uses connection 0 and message 2 uses connection 1; then other messages use connections 1 and 2.
         let lists: [Arc<[(u32, u32)]>; 2] = [[(1, 0), (2, 1)], [(0, 1), (2, 2)]].map(Arc::from);
         let barriers = [
             (&lists[0], [9.0, 0.25, 0.5]),

@@ -1,4 +1,4 @@
-//! The network model: the constants that differ between versions of SimGrid, as presets and one by one.
+//! The network model: the constants that differ between versions of SimGrid, as presets and as single settings.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use migsim_base::error::Problem;
 use migsim_base::units::{Bytes, BytesPerSecond, Seconds, lesser};
 use migsim_platform::{Platform, Routes};
 
-/// How the duration of a flow follows from its route.
+/// The parameters by which the duration of a flow follows from its route.
 ///
 /// A flow waits `latency_factor · Σ latency`, then moves at `bandwidth_factor` times the rate that the sharing gives it
 /// (weighted max-min: a weight of `Σ latency + Σ weight_s / bandwidth`, at most `tcp_gamma / (2 · Σ latency)`).
@@ -18,7 +18,7 @@ use migsim_platform::{Platform, Routes};
     reason = "each switch is an effect of its own"
 )]
 pub struct NetworkModel {
-    /// Whether flows share links; without it each flow has its route for itself.
+    /// Whether flows share links; otherwise each flow has its whole route to itself.
     pub sharing: bool,
     /// Multiplies the latency of a route; dimensionless.
     pub latency_factor: f64,
@@ -26,31 +26,31 @@ pub struct NetworkModel {
     pub bandwidth_factor: f64,
     /// Adds `weight_s / bandwidth` of each link to the weight of a flow \[B\].
     pub weight_s: f64,
-    /// The largest TCP window \[B\]; `None`: no window.
+    /// Maximum TCP window \[B\]; `None`: no window.
     pub tcp_gamma: Option<f64>,
-    /// Whether a flow also takes 5 % of its rate on the way back (its acknowledgements).
+    /// Whether a flow also takes 5 % of its rate on the route back (its acknowledgements).
     pub crosstraffic: bool,
     /// The rate of each flow between processes of one host \[B/s\].
     pub loopback_bandwidth: f64,
-    /// Whether a change of weight (a latency, or with `weight_s` a bandwidth, changes under a flow) has the two side effects that it has
-    /// in SimGrid: a flow in its latency phase starts its transfer at once, and a flow without latency takes its true weight
-    /// instead of 1.
+    /// Whether a change of weight has the two side effects that it has in SimGrid. The weight of a flow changes with a latency on its route
+    /// or, with `weight_s`, with a bandwidth. First, a flow in its latency phase starts its transfer at once. Second, a flow without
+    /// latency takes its true weight instead of 1.
     pub reweigh_slip: bool,
-    /// How flows share a link that is not shared (SimGrid's `FATPIPE`); none: as in SimGrid on platforms in its format, else each flow has
-    /// the whole capacity.
+    /// Rule by which flows share a link that is not shared (SimGrid's `FATPIPE`). If none is given, it is SimGrid's on platforms in its
+    /// format; on other platforms each flow has the whole capacity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fatpipe: Option<Fatpipe>,
     /// The weights of flows that share a link: by latency, or equal.
     #[serde(default, skip_serializing_if = "Weights::is_default")]
     pub weights: Weights,
-    /// The time that each message takes beside the network, also one of a barrier.
+    /// Duration that each message takes in addition to the network, also a message of a barrier.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub overhead: Seconds,
-    /// Store and forward: routers pass on whole packets of this payload; none: bytes pass at once.
+    /// Payload of a packet with store and forward, where routers forward whole packets; none: bytes are forwarded at once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub packet: Option<Bytes>,
-    /// Packets of this payload (of 1448 B, if none is given) wait in queues, first come, first served, instead of flows that share links.
-    /// Headers are counted then, not the bandwidth factor; weights, window and cross-traffic have no meaning.
+    /// Whether packets of this payload (1448 B if none is given) wait in queues, first come, first served; otherwise flows share links.
+    /// With queues, headers are counted instead of the bandwidth factor, and weights, window and cross-traffic have no effect.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub queues: bool,
     /// Whether a connection that was idle starts with a small window.
@@ -66,11 +66,11 @@ fn is_zero(duration: &Seconds) -> bool {
     duration.get() <= 0.0
 }
 
-/// How flows share a link that is not shared.
+/// The rule by which flows share a link that is not shared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fatpipe {
-    /// By the expressions of SimGrid, where flows of longer routes get less.
+    /// The expressions of SimGrid, where flows of longer routes get less.
     Simgrid,
     /// Each flow has the whole capacity.
     Whole,
@@ -81,7 +81,7 @@ pub enum Fatpipe {
 pub struct Preset {
     /// Its name in `--network`.
     pub name: &'static str,
-    /// What it stands for.
+    /// One-line description.
     pub summary: &'static str,
     /// Its constants.
     pub model: NetworkModel,
@@ -171,22 +171,21 @@ impl Default for NetworkModel {
     }
 }
 
-/// What a flow takes of the links on its way back, relative to its rate, with `crosstraffic` (SimGrid's constant).
+/// Load of a flow on the links of its route back, relative to its rate, with `crosstraffic` (SimGrid's constant).
 pub(super) const ACKNOWLEDGEMENTS: f64 = 0.05;
-/// The least weight \[s\], of a latency that no clock sees, and the largest, of one that no run waits for: beyond them the product with some
-/// bytes may be no number, in any unit.
+/// Minimum and maximum weight \[s\]. They lie beyond any latency of practice; outside them the product with a size may overflow or vanish.
 const LIGHTEST: f64 = 1e-60;
 const HEAVIEST: f64 = 1e60;
 
-/// The equation of a flow. With L the latency of its route \[s\]:
+/// The equation of a flow, with L the latency of its route \[s\]:
 ///
 /// ```text
-/// delay  = latency_factor · L              (and what messages cost: `message`)
-/// weight = L + Σ weight_s / bandwidth      (1 if L is 0, or if weights are equal; loopbacks on the way count as links)
+/// delay  = latency_factor · L              (plus the costs of a message: `message`)
+/// weight = L + Σ weight_s / bandwidth      (1 if L is 0, or if weights are equal; loopbacks on the route count as links)
 /// window = tcp_gamma / 2L                  (infinite without a window or a latency, and in zones without links)
 /// rate   = bandwidth_factor · share        where share <= min(least bandwidth of the route, window)
 /// ```
-/// The event path (`network`) and the batch path (`batch::path_table`) both ask these functions; neither has an equation of its own.
+/// The event path (`transport`) and the batch path (`batch::path_table`) both call these functions; neither has an equation of its own.
 impl NetworkModel {
     /// Returns the duration of a message of `size` on a route that it has to itself \[s\]: `latency` is the sum of the latencies of its links,
     /// `narrowest` their least bandwidth (`None`: the route crosses no link).
@@ -194,7 +193,7 @@ impl NetworkModel {
     /// ```text
     /// duration = delay + bytes / rate
     /// ```
-    /// Left out are slow start, handshakes, store and forward, and the acknowledgements of `crosstraffic`.
+    /// The duration leaves out slow start, handshakes, store and forward, and the acknowledgements of `crosstraffic`.
     ///
     /// ```
     /// use migsim_base::units::{Bytes, BytesPerSecond, Seconds};
@@ -222,12 +221,12 @@ impl NetworkModel {
         self.latency_factor * self.factors.of(size.get()).latency
     }
 
-    /// From the start of a flow until its transfer begins \[s\].
+    /// Returns the time from the start of a flow until its transfer begins \[s\].
     pub(super) fn delay(&self, latency: f64) -> f64 {
         self.latency_factor * latency
     }
 
-    /// What the bandwidths \[B/s\] of a route add to the weight \[s\], and so many loopbacks that it crosses.
+    /// Returns the weight \[s\] that the bandwidths \[B/s\] and the number of loopbacks of a route contribute.
     pub(super) fn weight_of_links(
         &self,
         bandwidths: impl Iterator<Item = f64>,
@@ -241,7 +240,7 @@ impl NetworkModel {
         }
     }
 
-    /// The most that the loopbacks on a route leave a flow \[B/s\].
+    /// Returns the maximum rate that the loopbacks on a route allow a flow \[B/s\].
     pub(super) fn bound_of(&self, loopbacks: u32) -> f64 {
         if loopbacks > 0 {
             self.loopback_bandwidth
@@ -250,7 +249,8 @@ impl NetworkModel {
         }
     }
 
-    /// The weight in the sharing \[s\], from [`LIGHTEST`] to [`HEAVIEST`]. `slips`: the weight changes under the flow ([`Self::reweigh_slip`]).
+    /// Returns the weight in the sharing \[s\], from [`LIGHTEST`] to [`HEAVIEST`]; `slips`: the weight changes during the flow
+    /// ([`Self::reweigh_slip`]).
     pub(super) fn weight(&self, latency: f64, of_links: f64, slips: bool) -> f64 {
         if self.weights == Weights::Equal {
             1.0
@@ -261,7 +261,7 @@ impl NetworkModel {
         }
     }
 
-    /// The largest share that the TCP window allows \[B/s\].
+    /// Returns the maximum share that the TCP window allows \[B/s\].
     pub(super) fn window(&self, latency: f64) -> f64 {
         match self.tcp_gamma {
             Some(gamma) if latency > 0.0 => gamma / (2.0 * latency),
@@ -269,12 +269,12 @@ impl NetworkModel {
         }
     }
 
-    /// Whether a message that crosses no link, there or back, takes its delay alone: SimGrid's rule for its platforms.
+    /// Whether a message that crosses no link, there or back, takes only its delay: SimGrid's rule for its platforms.
     pub(super) fn frees_linkless(platform: &Platform) -> bool {
         matches!(platform.routes, Routes::Zoned { .. })
     }
 
-    /// Whether flows share some link as SimGrid's `FATPIPE`, with effects on their rates.
+    /// Whether flows share some link as SimGrid's `FATPIPE`, which affects their rates.
     pub fn follows_pipes(&self, platform: &Platform) -> bool {
         let is_followed = self
             .fatpipe
@@ -282,13 +282,13 @@ impl NetworkModel {
         is_followed && self.sharing && platform.has_pipes()
     }
 
-    /// The rate of a flow between two processes of one host \[B/s\].
+    /// Returns the rate of a flow between two processes of one host \[B/s\].
     pub(super) fn loopback_rate(&self) -> f64 {
         self.loopback_bandwidth * self.bandwidth_factor
     }
 }
 
-/// The constants that [`NetworkModel::set`] knows.
+/// The constants that [`NetworkModel::set`] accepts.
 const CONSTANTS: [&str; 15] = [
     "sharing",
     "latency_factor",
@@ -308,7 +308,7 @@ const CONSTANTS: [&str; 15] = [
 ];
 
 impl NetworkModel {
-    /// The preset `name` (`lv08` is another name of `simgrid-3.9`).
+    /// Returns the preset `name` (`lv08` is another name of `simgrid-3.9`).
     ///
     /// # Errors
     /// The name is unknown.
@@ -326,8 +326,8 @@ impl NetworkModel {
             })
     }
 
-    /// Replaces the constant `key` (dashes count as underscores, capitals as small letters). `none` and 0 switch the TCP
-    /// window off, as does any window of 1e20 B or more (SimGrid's way of saying so).
+    /// Sets the constant `key` (dashes count as underscores, capitals as small letters). `none` and 0 switch the TCP window off, and so
+    /// does any window of 1e20 B or more (SimGrid's notation).
     ///
     /// # Errors
     /// The key is unknown, or the value is not of its kind or out of range.

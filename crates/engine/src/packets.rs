@@ -1,19 +1,19 @@
-//! Packets in queues: each link passes on one packet after the other, first come, first served.
+//! Packets in queues: each link sends one packet after the other, first come, first served.
 //!
 //! ```text
-//! message of m bytes    ⌈m / packet⌉ packets (at least one), of `packet` bytes (at least 1 B) and a last one of the rest, each with HEADERS
+//! message of m bytes    ⌈m / packet⌉ packets (at least one), of `packet` bytes (at least 1 B) each and the rest in the last, each with HEADERS
 //! packet                waits in the queue of a link, takes size / bandwidth there, then the link's latency, and joins the next queue
 //! message ends          when its last packet has passed the last link
 //! ```
-//! Fluid flows share a link, so that four messages that meet end together. In a switch the first one that comes is served first. That
-//! matters where messages are some packets long: LAMMPS on a network whose emulation is not the bottleneck takes 21 to 24 %
+//! Fluid flows share a link, so that four messages that meet end together. A switch serves first the message that arrives first. The
+//! difference matters where messages are a few packets long: on a network whose emulation is not the bottleneck, LAMMPS takes 21 to 24 %
 //! more with equal shares than measured, and 1 to 3 % less with packets (`results/reality.md`).
 //!
-//! All packets of a message join the first queue together. A packet that is being sent is sent at the bandwidth that the link had when it
-//! began; a link without bandwidth begins none. Of a link that flows do not share, each message has a queue of its own. There are no
-//! windows, no losses and no acknowledgements: a queue may be of any length. Twin: `first_come` in the tests.
+//! All packets of a message join the first queue together. A packet is sent at the bandwidth that the link had when its sending began; a
+//! link without bandwidth sends none. On a link that flows do not share, each message has a queue of its own. There are no windows, losses
+//! or acknowledgements, and a queue may have any length. Twin: `first_come` in the tests.
 //!
-//! Cost: 2 events a packet and link.
+//! Cost: 2 events per packet and link.
 
 use std::collections::VecDeque;
 
@@ -24,14 +24,14 @@ use migsim_base::units::{greater, to_u32};
 /// An event of packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Step {
-    /// A queue has sent the packet that it was sending.
+    /// A queue has finished sending a packet.
     Sent(u32),
-    /// A packet, or all of a message that starts, joins its next queue.
+    /// A packet, or all packets of a message that starts, join the next queue.
     Joins(u32),
 }
 
 impl Step {
-    /// Returns its number among all steps.
+    /// Returns the number of the step among all steps.
     pub(super) fn number(self) -> u32 {
         match self {
             Self::Sent(queue) => 2 * queue,
@@ -39,7 +39,7 @@ impl Step {
         }
     }
 
-    /// Returns the step of a number.
+    /// Returns the step with a number.
     pub(super) fn of(number: u32) -> Self {
         if number.is_multiple_of(2) {
             Self::Sent(number / 2)
@@ -49,25 +49,25 @@ impl Step {
     }
 }
 
-/// Packets of a message that go on together: all of them until they are sent on the first link, then one.
+/// Packets of a message that move together: all packets until they are sent on the first link, then one.
 #[derive(Clone, Copy, Debug)]
 struct Burst {
     message: u32,
     /// The next link of its route.
     hop: u32,
     count: u32,
-    /// The last packet of the message is one of these.
+    /// Whether the last packet of the message is among them.
     has_last: bool,
 }
 
 #[derive(Clone, Debug)]
 struct Message<T> {
     token: T,
-    /// The queues on its way, and the latency after each \[s\].
+    /// The queues on its route, and the latency after each \[s\].
     route: Vec<(u32, f64)>,
     /// The size of the last packet on the wire \[B\].
     last: f64,
-    /// Packets that have not arrived.
+    /// Number of packets that have not arrived.
     left: u32,
     connection: Option<u32>,
 }
@@ -78,7 +78,7 @@ struct Queue {
     waiting: VecDeque<u32>,
     /// The packet that is being sent.
     sending: Option<u32>,
-    /// The event that never comes, while it waits for bandwidth.
+    /// An event at infinite time, while the queue waits for bandwidth.
     stopped: Option<Key>,
 }
 
@@ -115,7 +115,7 @@ pub(super) struct Ended<T> {
 pub(super) struct Queues<T> {
     /// The payload of a packet \[B\].
     packet: f64,
-    /// The queues of the links by their numbers; then those that one message has for itself.
+    /// The queues of the links by link number; then queues that serve one message each.
     all: Vec<Queue>,
     links: usize,
     free_own: Vec<u32>,
@@ -125,7 +125,7 @@ pub(super) struct Queues<T> {
     free_messages: Vec<u32>,
 }
 
-/// A message of more packets is refused: each packet has its events.
+/// Maximum number of packets of a message; a larger message is refused, since each packet has its events.
 pub(super) const MOST_PACKETS: f64 = 1e7;
 
 /// Returns the number of packets of a message, from its size and the payload of a packet \[B\].
@@ -134,7 +134,7 @@ pub(super) fn packets_of(bytes: f64, payload: f64) -> f64 {
 }
 
 impl<T: Copy> Queues<T> {
-    /// Queues of so many links for packets that carry so much \[B\].
+    /// Creates the queues of `links` links, for packets with a payload of `packet` \[B\].
     pub(super) fn new(links: usize, packet: f64) -> Self {
         Self {
             packet,
@@ -199,11 +199,11 @@ impl<T: Copy> Queues<T> {
             count,
             has_last: true,
         });
-        // Also without delay it joins after all that has happened at this date.
+        // Even without a delay it joins after all other events of this time.
         queue.push(now + start.delay, event(Step::Joins(burst)));
     }
 
-    /// A step of a packet has come. Returns the message that it ends.
+    /// Handles a step of a packet. Returns the message that it ends.
     pub(super) fn on_step<E: Copy>(
         &mut self,
         step: Step,
@@ -226,7 +226,7 @@ impl<T: Copy> Queues<T> {
         }
     }
 
-    /// Packets join the next queue of their message; behind the last one they have arrived.
+    /// Adds packets to the next queue of their message; after the last queue, they have arrived.
     fn join<E: Copy>(
         &mut self,
         burst: u32,
@@ -255,7 +255,7 @@ impl<T: Copy> Queues<T> {
         None
     }
 
-    /// Sends the first packet that waits in a queue, if its link has any bandwidth.
+    /// Sends the first packet of a queue, if its link has any bandwidth.
     fn send_next<E: Copy>(
         &mut self,
         at: u32,
@@ -295,7 +295,7 @@ impl<T: Copy> Queues<T> {
         queue.push(now + size / bandwidth, event(Step::Sent(at)));
     }
 
-    /// The bandwidth of a link has changed \[B/s\]: queues that waited for any go on.
+    /// Continues the queues of a link that waited for bandwidth, once the bandwidth has changed \[B/s\].
     pub(super) fn go_on<E: Copy>(
         &mut self,
         link: u32,
@@ -319,7 +319,7 @@ impl<T: Copy> Queues<T> {
         }
     }
 
-    /// The links of a message that has just ended, each as often as it crossed it.
+    /// Returns the links of a message that has just ended, each as often as the message crossed it.
     pub(super) fn links_of(&self, ended: &Ended<T>) -> impl Iterator<Item = u32> + '_ {
         let route = self.messages[ended.message as usize].route.iter();
         route.map(|&(queue, _)| self.all[queue as usize].link)
@@ -338,7 +338,7 @@ impl<T: Copy> Queues<T> {
         }
     }
 
-    /// A queue of a link for one message.
+    /// Returns a queue of a link for one message.
     fn own_queue(&mut self, link: u32) -> u32 {
         if let Some(queue) = self.free_own.pop() {
             self.all[queue as usize].link = link;

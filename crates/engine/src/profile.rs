@@ -1,8 +1,9 @@
 //! Changes of capacity by profiles and loads, in order of their absolute times.
 //!
-//! Only the next step of each is held. A host on which nothing runs sleeps, and so does a link without flows: their changes are taken when
-//! somebody needs them again, without the heap. Those of a link that has slept are skipped but for the last one. Capacities that change
-//! at one date are a chain, which is one entry of the heap. Cost: 10 ns a change of those that are awake, and what its step costs.
+//! Only the next change of each capacity is stored. A host on which nothing runs sleeps, and so does a link without flows: their changes
+//! stay out of the heap and are applied when the host or link is needed again. For a link that has slept, only the last change is applied.
+//! Capacities that change at one time form a chain, which is one entry of the heap. Cost: 10 ns per change of an awake capacity, plus the
+//! cost of computing the change.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,7 +12,7 @@ use super::clock::Clock;
 use migsim_base::units::{HostId, LinkId, to_u32};
 use migsim_platform::{Host, Link, Platform, ProfileSteps, StepsAhead};
 
-/// What changes.
+/// The capacity that changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Target {
     /// The available fraction of a host's speed.
@@ -25,31 +26,31 @@ pub(crate) enum Target {
 /// One change of capacity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Change {
-    /// Since when \[s\], absolute.
+    /// Absolute time from which the value holds \[s\].
     pub date: f64,
-    /// What changes.
+    /// The capacity that changes.
     pub target: Target,
-    /// The value that holds from now on, in the unit of the target.
+    /// The new value, in the unit of the target.
     pub value: f64,
 }
 
 /// All capacities of a platform that vary, each with its next change.
 #[derive(Clone, Debug)]
 pub(crate) struct Changes {
-    /// Equal dates come in this order.
+    /// The varying capacities; those that change at one time are handled in this order.
     varying: Vec<Varying>,
-    /// Where in `varying` the speed of each host stands; `NONE`: it does not vary.
+    /// Place in `varying` of the speed of each host; `NONE` if the speed does not vary.
     of_host: Vec<u32>,
     /// The same for the bandwidth of each link; empty if none varies.
     of_link: Vec<u32>,
-    /// (date in bits, first place in `varying`) of each chain of those that are awake. Dates are not negative, so their bits sort as
-    /// they do. A date may have several chains; the places in a chain increase.
+    /// One entry (bits of the time, first place in `varying`) per chain of awake capacities. Times are not negative, so their bits sort
+    /// like their values. One time may have several chains; the places in a chain increase.
     next: BinaryHeap<Reverse<(u64, u32)>>,
-    /// What is left of the chain that is being taken; `NONE`: nothing.
+    /// The rest of the chain that is being handled; `NONE` if there is none.
     current: u32,
-    /// The place that was put into a chain last.
+    /// The place that was added to a chain last.
     last: u32,
-    /// How many hosts and links are awake that may sleep.
+    /// Number of awake hosts and links that may sleep.
     awake: usize,
 }
 
@@ -57,12 +58,12 @@ pub(crate) struct Changes {
 #[derive(Clone, Debug)]
 struct Varying {
     target: Target,
-    /// Its next change: the date, infinite after the last one, and the value from then on.
+    /// Its next change: the time, infinite after the last change, and the value from then on.
     date: f64,
     value: f64,
     course: Course,
     is_awake: bool,
-    /// The place after it in its chain.
+    /// The next place in its chain.
     follower: u32,
 }
 
@@ -76,7 +77,7 @@ enum Course {
 const NONE: u32 = u32::MAX;
 
 impl Target {
-    /// Whether its changes wait while nobody needs it.
+    /// Whether its changes may wait while no activity uses it.
     fn may_sleep(self) -> bool {
         !matches!(self, Self::Latency(_))
     }
@@ -104,7 +105,7 @@ impl Course {
         }
     }
 
-    /// Hands out the next changes that are known already, as long as they are due, `most` of them at most. Returns how many.
+    /// Applies the next changes that are computed already and due, at most `most` of them. Returns their number.
     #[inline]
     fn take_ahead(
         &mut self,
@@ -139,7 +140,7 @@ impl Varying {
         }
     }
 
-    /// Takes its next change.
+    /// Removes and returns its next change.
     fn advance(&mut self) -> Change {
         let change = Change {
             date: self.date,
@@ -150,7 +151,7 @@ impl Varying {
         change
     }
 
-    /// Takes the last change that `is_due`, of which there is one; of those of a course without closed form, `most` are passed over.
+    /// Removes and returns the last change that `is_due`; at least one is. Returns none after `most` changes of a course without closed form.
     fn advance_to_last(&mut self, most: u64, is_due: impl Fn(f64) -> bool) -> Option<Change> {
         if let Course::Profile(steps) = &mut self.course
             && let Some((date, value)) = steps.skip_to_last(&is_due)
@@ -168,7 +169,7 @@ impl Varying {
 }
 
 impl Changes {
-    /// The changes of `platform` from the start of the run on; all are awake.
+    /// Lists the changes of `platform` from the start of the run on; all capacities are awake.
     pub(crate) fn new(platform: &Platform) -> Self {
         let mut changes = Self::of(Vec::new());
         changes.of_host.resize(platform.hosts.len(), NONE);
@@ -217,7 +218,7 @@ impl Changes {
         Some(changes)
     }
 
-    /// These capacities, all asleep.
+    /// Creates the changes of these capacities, all asleep.
     fn of(varying: Vec<Varying>) -> Self {
         Self {
             varying,
@@ -236,12 +237,12 @@ impl Changes {
         }
     }
 
-    /// Whether nothing varies.
+    /// Whether no capacity varies.
     pub(crate) fn is_empty(&self) -> bool {
         self.varying.is_empty()
     }
 
-    /// Whether the bandwidth of a link varies.
+    /// Whether the bandwidth of any link varies.
     pub(crate) fn has_links(&self) -> bool {
         !self.of_link.is_empty()
     }
@@ -253,7 +254,7 @@ impl Changes {
         place.is_some_and(|place| *place != NONE)
     }
 
-    /// The absolute date of the next change of those that are awake \[s\]; infinite if there is none.
+    /// Returns the absolute time of the next change of an awake capacity \[s\]; infinite if there is none.
     pub(crate) fn next_date(&self) -> f64 {
         let current = self.varying.get(self.current as usize);
         let next = || {
@@ -263,7 +264,7 @@ impl Changes {
         current.map_or_else(next, |varying| varying.date)
     }
 
-    /// Takes out the next change of those that are awake. It stays awake if `is_needed`, or never sleeps.
+    /// Removes and returns the next change of an awake capacity. The capacity stays awake if `is_needed`, or if it never sleeps.
     pub(crate) fn pop(&mut self, is_needed: impl FnOnce(Target) -> bool) -> Option<Change> {
         let place = self.first()?;
         let varying = &mut self.varying[place as usize];
@@ -279,7 +280,7 @@ impl Changes {
         Some(change)
     }
 
-    /// The place that changes next: of the chain that is being taken, unless another one of its date has a lower place.
+    /// Returns the place that changes next: from the chain that is being handled, unless another chain of the same time has a lower place.
     fn first(&mut self) -> Option<u32> {
         let current = self.current;
         if current == NONE {
@@ -298,7 +299,7 @@ impl Changes {
         Some(place)
     }
 
-    /// Puts a place into a chain of its date.
+    /// Adds a place to a chain of its time.
     fn put(&mut self, place: u32) {
         if can_follow(&self.varying, self.last, place) {
             self.varying[self.last as usize].follower = place;
@@ -309,7 +310,7 @@ impl Changes {
         self.last = place;
     }
 
-    /// Lets all hosts and links sleep: their changes are not announced until they are woken.
+    /// Puts all hosts and links to sleep: their changes are not announced until they are woken.
     #[inline]
     pub(crate) fn let_sleep(&mut self) {
         if self.awake > 0 {
@@ -340,7 +341,7 @@ impl Changes {
         }
     }
 
-    /// Takes the changes of a host that sleeps as long as they are due, `most` of them at most: `take(date, value)`. Returns how many.
+    /// Applies the due changes of a sleeping host, at most `most` of them, by `take(time, value)`. Returns their number.
     #[inline]
     pub(crate) fn take_due(
         &mut self,
@@ -366,7 +367,7 @@ impl Changes {
         count
     }
 
-    /// Takes the last change that `is_due` of a link that sleeps; `Err` if there are more than `most` before it.
+    /// Removes and returns the last due change of a sleeping link; `Err` if more than `most` changes come before it.
     pub(crate) fn take_last_due(
         &mut self,
         link: LinkId,
@@ -385,13 +386,13 @@ impl Changes {
         change.map_or(Ok(None), |change| change.ok_or(TooMany).map(Some))
     }
 
-    /// The absolute date of the next change of a host \[s\]; infinite if there is none.
+    /// Returns the absolute time of the next change of a host \[s\]; infinite if there is none.
     pub(crate) fn next_date_of(&self, host: HostId) -> f64 {
         self.date_at(self.of_host[host.index()])
     }
 
-    /// The changes of a host that are still to come, as far as they are known beforehand: absolute date \[s\] and available fraction. Then the
-    /// date up to which they are all.
+    /// Returns the future changes of a host that are computed already: absolute time \[s\] and available fraction. Also returns the time up
+    /// to which they are complete.
     pub(crate) fn known_changes(
         &self,
         host: HostId,
@@ -413,7 +414,7 @@ impl Changes {
         (next.into_iter().chain(then), until)
     }
 
-    /// The absolute date of the next change of a link's bandwidth \[s\]; infinite if there is none.
+    /// Returns the absolute time of the next change of a link's bandwidth \[s\]; infinite if there is none.
     pub(crate) fn next_date_of_link(&self, link: LinkId) -> f64 {
         let place = self.of_link.get(link.index());
         place.map_or(f64::INFINITY, |place| self.date_at(*place))
@@ -450,19 +451,19 @@ impl Changes {
     }
 }
 
-/// Whether a place may follow the one that was put into a chain last: it is there still, and changes at the same date.
+/// Whether a place may follow the place that was added last: that place is still awake and changes at the same time.
 fn can_follow(varying: &[Varying], last: u32, place: u32) -> bool {
     let date = varying[place as usize].date;
     let has_date = |before: &Varying| before.is_awake && before.date.to_bits() == date.to_bits();
     last < place && varying.get(last as usize).is_some_and(has_date)
 }
 
-/// The changes of the bandwidths of some links, all of which are known beforehand.
+/// The changes of the bandwidths of some links, all computable in advance.
 #[derive(Clone, Debug)]
 pub struct CapacityChanges {
     changes: Changes,
     clock: Clock,
-    /// Maximum number of changes that are still taken.
+    /// Maximum number of changes that may still be applied.
     left: usize,
 }
 
@@ -487,7 +488,7 @@ impl CapacityChanges {
         self.clock.to_local(self.changes.next_date())
     }
 
-    /// Takes the changes up to a local time \[s\]: links and their bandwidths from then on \[B/s\].
+    /// Removes and returns the changes up to a local time \[s\]: links and their bandwidths from then on \[B/s\].
     pub(crate) fn take_until(&mut self, until: f64) -> impl Iterator<Item = (u32, f64)> {
         std::iter::from_fn(move || {
             if self.next_time() > until {
@@ -503,6 +504,6 @@ impl CapacityChanges {
     }
 }
 
-/// More changes than anybody can wait for.
+/// The error of more changes than a run can apply in reasonable time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TooMany;

@@ -1,25 +1,25 @@
-//! Future events in (time, sequence) order; a key moves or cancels any of them.
+//! The event list: future events in (time, sequence) order; a key moves or cancels any of them.
 //!
-//! The next events stand in a sorted list, all others in a 4-ary heap that knows where each entry is. Equal dates come out in the order in
-//! which they were scheduled, so ties never depend on where an event stands. An event of the heap that is moved to a later date stays where
-//! it is, as long as it is not the next one; it goes to its place when it comes to the front.
+//! The next events are in a sorted list, all others in a 4-ary heap with an index of its entries. Events of equal times are returned in the
+//! order in which they were scheduled, so ties never depend on where an event is stored. An event of the heap that is moved to a later time
+//! keeps its place, unless it is the next one; it moves to its place when it reaches the front.
 //!
-//! Cost: a search in the list and a short shift if the event is near, as most messages are; else O(log n); to take out the next event, O(1). No
-//! allocation once the queue has reached its largest size.
+//! Cost: a search in the list and a short shift if the event is near, as most messages are; else O(log n); O(1) to remove the next event.
+//! No memory is allocated once the queue has reached its largest size.
 
-/// Names a scheduled event until it is popped or cancelled.
+/// The key of a scheduled event, valid until the event is returned or cancelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key(u32);
 
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// The date (not negative, so that its bits have its order), then the sequence; those of the event or earlier ones.
+    /// The time (not negative, so its bits sort like its value), then the sequence; an entry of the heap may have an earlier order than its event.
     order: u128,
     slot: u32,
 }
 
 impl Entry {
-    /// The bits of its date.
+    /// Returns the bits of its time.
     #[inline]
     fn bits(&self) -> u64 {
         u64::try_from(self.order >> 64).expect("the upper half")
@@ -36,32 +36,32 @@ impl Entry {
     }
 }
 
-/// The queue; `E` is what happens.
+/// The queue; `E` is the type of an event.
 #[derive(Clone, Debug)]
 pub struct EventQueue<E> {
-    /// From `first` on, the next events in order; those of the heap come after them. Without any only if the heap is empty, too.
+    /// From `first` on, the next events in order; those of the heap come after them. The list is empty only if the heap is empty, too.
     near: Vec<Entry>,
     first: usize,
-    /// The first entry has the order of its event.
+    /// The heap; its first entry has the order of its event.
     heap: Vec<Entry>,
-    /// Slot -> order of its event.
+    /// Order of the event in each slot.
     order: Vec<u128>,
-    /// Slot -> position in the heap, or `NEAR`.
+    /// Position in the heap of the event in each slot, or `NEAR`.
     position: Vec<u32>,
-    /// Slot -> event.
+    /// Event in each slot.
     event: Vec<E>,
     free: Vec<u32>,
     sequence: u64,
 }
 
 const ARITY: usize = 4;
-/// The position of what is not in the heap.
+/// The position of an event that is not in the heap.
 const NEAR: u32 = u32::MAX;
-/// Events that come last are put into the heap once so many are near.
+/// Number of events in the list above which an event that comes last is put into the heap.
 const ENOUGH: usize = 128;
-/// At most so many are near.
+/// Maximum number of events in the list.
 const MOST: usize = 2 * ENOUGH;
-/// So many come from the heap at a time.
+/// Number of events that are moved from the heap to the list at a time.
 const REFILL: usize = 16;
 
 impl<E: Copy> Default for EventQueue<E> {
@@ -80,23 +80,23 @@ impl<E: Copy> Default for EventQueue<E> {
 }
 
 impl<E: Copy> EventQueue<E> {
-    /// An empty queue.
+    /// Creates an empty queue.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// How many events wait.
+    /// Returns the number of scheduled events.
     pub fn len(&self) -> usize {
         self.near.len() - self.first + self.heap.len()
     }
 
-    /// Whether nothing waits.
+    /// Whether no event is scheduled.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.near.is_empty()
     }
 
-    /// Schedules `event` at `date` \[s\] (infinity: it waits until it is rescheduled).
+    /// Schedules `event` at `date` \[s\] (infinity: until it is rescheduled).
     #[inline]
     pub fn push(&mut self, date: f64, event: E) -> Key {
         debug_assert!(date >= 0.0, "a date is not negative");
@@ -114,7 +114,7 @@ impl<E: Copy> EventQueue<E> {
         Key(slot)
     }
 
-    /// Moves the event `key` to `date` \[s\]; among equal dates it then comes last.
+    /// Moves the event `key` to `date` \[s\]; it comes after the events already scheduled at that time.
     #[inline]
     pub fn reschedule(&mut self, key: Key, date: f64) {
         debug_assert!(date >= 0.0, "a date is not negative");
@@ -141,7 +141,7 @@ impl<E: Copy> EventQueue<E> {
         }
     }
 
-    /// Takes the event `key` out.
+    /// Cancels the event `key`.
     pub fn cancel(&mut self, key: Key) {
         let at = self.position[key.0 as usize];
         if at == NEAR {
@@ -153,13 +153,13 @@ impl<E: Copy> EventQueue<E> {
         self.free.push(key.0);
     }
 
-    /// Returns the date of the next event \[s\].
+    /// Returns the time of the next event \[s\].
     #[inline]
     pub fn next_date(&self) -> Option<f64> {
         self.near.get(self.first).map(Entry::date)
     }
 
-    /// Takes out the next event, with its date \[s\].
+    /// Removes and returns the next event, with its time \[s\].
     #[inline]
     pub fn pop(&mut self) -> Option<(f64, E)> {
         let first = *self.near.get(self.first)?;
@@ -171,7 +171,7 @@ impl<E: Copy> EventQueue<E> {
         Some((first.date(), self.event[first.slot as usize]))
     }
 
-    /// Puts an entry with the order of its event where it belongs.
+    /// Inserts an entry with the order of its event at its place.
     #[inline]
     fn insert(&mut self, entry: Entry) {
         if self.near.last().is_some_and(|last| entry.is_before(last)) {
@@ -187,13 +187,13 @@ impl<E: Copy> EventQueue<E> {
         }
     }
 
-    /// Where an entry belongs among those that are near: behind all that do not come after it.
+    /// Returns the place of an entry in the list: after all entries that do not come after it.
     #[inline]
     fn place(&self, entry: &Entry) -> usize {
         let near = &self.near[self.first..];
         let bits = entry.bits();
         let is_after = |at: &usize| near[*at].bits() > bits;
-        // An end of a short transfer is one of the first, the end of a latency one of the last.
+        // The end of a short transfer is often among the first events, the end of a latency among the last.
         let last = near.len() - 1;
         let place = if is_after(&0) {
             0
@@ -202,13 +202,13 @@ impl<E: Copy> EventQueue<E> {
         } else if is_after(&2.min(last)) {
             2
         } else {
-            // A new entry has the last sequence of all.
+            // A new entry has the highest sequence of all.
             near.partition_point(|other| other.bits() <= bits)
         };
         self.first + place
     }
 
-    /// Puts an entry before others that are near: those of the shorter side make room.
+    /// Inserts an entry into the list before other entries; the shorter side is shifted.
     fn insert_near(&mut self, entry: Entry) {
         let at = self.place(&entry);
         let Self { near, first, .. } = self;
@@ -229,7 +229,7 @@ impl<E: Copy> EventQueue<E> {
         }
     }
 
-    /// Takes an event out of those that are near; there may be none afterwards.
+    /// Removes an event from the list, which may then be empty.
     fn take_near(&mut self, slot: u32) {
         let Self {
             near, first, order, ..
@@ -249,7 +249,7 @@ impl<E: Copy> EventQueue<E> {
         }
     }
 
-    /// Drops the places of events that were taken out, and takes the next ones from the heap if none is near.
+    /// Drops the places of removed events, and moves the next events from the heap if the list is empty.
     fn refill(&mut self) {
         if self.first < self.near.len() {
             if self.first >= MOST {
@@ -297,7 +297,7 @@ impl<E: Copy> EventQueue<E> {
         }
     }
 
-    /// Moves entries from the front to where their events belong, until the first one is right.
+    /// Moves entries from the front of the heap to the places of their events, until the first entry is right.
     fn correct_first(&mut self) {
         while let Some(first) = self.heap.first() {
             let order = self.order[first.slot as usize];
@@ -309,7 +309,7 @@ impl<E: Copy> EventQueue<E> {
         }
     }
 
-    /// Puts the entry at `at`, which may be out of order in either direction, where it belongs.
+    /// Moves the entry at `at`, which may be out of order in either direction, to its place.
     fn restore(&mut self, at: usize) {
         if at > 0 && self.heap[at].is_before(&self.heap[(at - 1) / ARITY]) {
             self.sift_up(at);
@@ -377,7 +377,7 @@ mod tests {
 
     #[test]
     fn an_event_that_is_put_off_leaves_the_others_in_their_order() {
-        // In a heap of four children each: 101 stands below 100, on the left, and the last 2 below the last 1, on its left.
+        // In a heap of four children each: 101 is a child of 100 on the left, and the last 2 a child of the last 1 on its left.
         let mut queue = EventQueue::new();
         let dates = [0.0, 100.0, 1.0, 1.0, 1.0].into_iter();
         let dates = dates.chain([101.0; 4]).chain([2.0; 12]);
@@ -395,7 +395,7 @@ mod tests {
         Reschedule(usize, u8),
     }
 
-    /// Operations: so many schedule an event for five others.
+    /// Random operations: `pushes` of each `pushes` + 5 schedule an event.
     fn operations(pushes: u32) -> impl Strategy<Value = Vec<Operation>> {
         let one = prop_oneof![
             pushes => any::<u8>().prop_map(Operation::Push),

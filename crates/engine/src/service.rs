@@ -1,13 +1,13 @@
 //! Flows whose completions follow from the service of their bottleneck links.
 //!
-//! All flows bottlenecked at a link move at its level x: flow f of weight w at `factor · x / w` bytes per second. With S the service of the
-//! link,
+//! All flows bottlenecked at a link run at its fair-share level x: flow f of weight w at `factor · x / w` bytes per second. With S the
+//! service of the link,
 //!
 //! ```text
-//! S(date) = S(then) + x · (date - then)        a flow of B bytes bottlenecked there from s on ends when S = S(s) + B · w / factor
+//! S(t) = S(t0) + x · (t - t0)        a flow of B bytes bottlenecked there from s on ends when S = S(s) + B · w / factor
 //! ```
-//! So a new level changes the next completion of one link, whatever the number of its flows, and a flow is visited only when its
-//! bottleneck link changes. The groups and their bottleneck links are those of [`super::maxmin::bottleneck`].
+//! So a new level changes the next completion of one link, whatever the number of its flows. A flow is visited only when its bottleneck
+//! link changes. The groups and their bottleneck links are those of [`super::maxmin::bottleneck`].
 //!
 //! Cost: 50 ns per link whose level changes, 100 ns per group whose bottleneck link changes. Twins: [`super::batch`] and the flows of
 //! [`super::transport`], which visit each flow whose rate changes.
@@ -21,7 +21,7 @@ use super::completion::CompletionIndex;
 use super::maxmin::bottleneck::{BottleneckMaxMin, Moved};
 use migsim_base::units::to_u32;
 
-/// Groups of flows with equal routes, each with the ends of its flows.
+/// Groups of flows with equal routes, each with the targets of its flows.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BottleneckedFlows {
     levels: BottleneckMaxMin,
@@ -29,31 +29,32 @@ pub(super) struct BottleneckedFlows {
     groups: Vec<Group>,
     /// The next completion among the flows bottlenecked at each link.
     ends: CompletionIndex,
-    /// Links whose next end is to be looked for.
+    /// Links whose next end is to be computed.
     stale: Vec<u32>,
     /// Links with an end at the current time.
     done: Vec<u32>,
     moved: Vec<Moved>,
-    /// How many groups there are.
+    /// Number of groups.
     count: usize,
-    /// Multiplies the share of a flow.
+    /// Factor of the share of a flow.
     factor: f64,
     /// Whether a flow ended with bytes left or moved too many.
     lost_bytes: bool,
 }
 
-/// A link that has served its groups longer than this at its present pace, in units of the present time, counts again: dates keep their digits.
+/// Maximum time to attain the service of a link at its present level, relative to the present time. Beyond it the service is counted from 0
+/// again, so that times keep their precision.
 const MOST_SERVICE: f64 = 100.0;
 
 /// The service of a link to each of the groups bottlenecked there.
 #[derive(Clone, Debug, Default)]
 struct Service {
-    /// S, at `updated`.
+    /// S at the time `updated`.
     done: f64,
     updated: f64,
-    /// The level that has been in force since then.
+    /// Level since then.
     pace: f64,
-    /// S at the next end of each group (its bits: they have its order), the group, and its stamp: other entries are void.
+    /// Entries of S at the next end of a group (its bits, which sort like its value), the group, and its stamp; an entry with another stamp is void.
     targets: BinaryHeap<Reverse<(u64, u32, u32)>>,
     /// Number of groups bottlenecked at the link.
     bottlenecked: usize,
@@ -69,21 +70,21 @@ impl Service {
     }
 }
 
-/// The flows of a group: their ends in the service that the group has had.
+/// The flows of a group, with their ends in terms of the service that the group has had.
 #[derive(Clone, Debug, Default)]
 struct Group {
     /// The bottleneck link; none before the first update.
     bottleneck: Option<u32>,
-    /// The service that it has had, less that of the link.
+    /// Service of the group less the service of the link.
     ahead: f64,
     stamp: u32,
-    /// w / factor.
+    /// w / factor of the equation.
     price: f64,
     targets: Targets,
 }
 
-/// The ends of the flows of a group, in service that the group has had (its bits), with their names: the least, and the others. Most groups have
-/// one flow.
+/// The ends of the flows of a group in terms of its service (as bits), with their names: first the minimum, then the others. Most groups
+/// have one flow.
 #[derive(Clone, Debug, Default)]
 struct Targets {
     first: Option<(u64, u32)>,
@@ -95,7 +96,7 @@ impl Targets {
         u32::from(self.first.is_some()) + to_u32(self.others.len())
     }
 
-    /// Adds one; returns whether it is the first now.
+    /// Adds a flow; returns whether it is the first now.
     fn push(&mut self, target: f64, name: u32) -> bool {
         let flow = (target.to_bits(), name);
         match self.first {
@@ -111,7 +112,7 @@ impl Targets {
         }
     }
 
-    /// Takes out the first one, if it is not above a limit.
+    /// Removes and returns the first flow, unless its target is above a limit.
     fn pop(&mut self, limit: f64) -> Option<u32> {
         let (target, name) = self.first?;
         if f64::from_bits(target) > limit {
@@ -121,7 +122,7 @@ impl Targets {
         Some(name)
     }
 
-    /// Gives each another target.
+    /// Replaces the target of each flow.
     fn rewrite(&mut self, new: impl Fn(f64) -> f64) {
         let Self { first, others } = std::mem::take(self);
         for (target, name) in first
@@ -139,7 +140,7 @@ impl Targets {
 }
 
 impl BottleneckedFlows {
-    /// No flows on links of these capacities \[B/s\]; `varies`: they may change. `factor` multiplies the share of a flow.
+    /// Creates links of these capacities \[B/s\] without flows; `varies`: capacities may change. `factor` multiplies the share of a flow.
     pub(super) fn new(
         capacities: impl IntoIterator<Item = f64>,
         varies: bool,
@@ -162,13 +163,13 @@ impl BottleneckedFlows {
         self.count == 0
     }
 
-    /// What went wrong first, if anything did.
+    /// Returns the first broken invariant, if there is one.
     pub(super) fn fault(&self) -> Option<Fault> {
         let lost = self.lost_bytes.then_some(Fault::Bytes);
         lost.or(self.levels.fault())
     }
 
-    /// Starts a flow of `bytes` in a group; the first one brings its weight, its bound \[B/s\] and its links.
+    /// Starts a flow of `bytes` in a group; the first flow of a group sets its weight, its bound \[B/s\] and its links.
     pub(super) fn start(
         &mut self,
         group: u32,
@@ -205,7 +206,7 @@ impl BottleneckedFlows {
         self.levels.set_capacity(link, capacity);
     }
 
-    /// Gives a group another weight and bound \[B/s\] on the same links, if it has a bound; whether it has.
+    /// Changes the weight and bound \[B/s\] of a group on the same links, if the group has a bound; returns whether it has.
     pub(super) fn reweigh(&mut self, group: u32, now: f64, weight: f64, bound: f64) -> bool {
         if !self.levels.reweigh(group, weight, bound) {
             return false;
@@ -217,7 +218,7 @@ impl BottleneckedFlows {
         true
     }
 
-    /// Gives a group another weight and bound \[B/s\], and links.
+    /// Changes the weight, the bound \[B/s\] and the links of a group.
     pub(super) fn reroute(
         &mut self,
         group: u32,
@@ -231,8 +232,8 @@ impl BottleneckedFlows {
         self.reprice(group, now);
     }
 
-    /// Takes over the weight of a group. What is left of its flows is counted from 0 again: next to the service of a heavy flow that becomes a
-    /// light one, it would be nothing.
+    /// Applies the weight of a group. The service left to its flows is counted from 0 again: it would vanish in the sum if a heavy flow
+    /// becomes a light one.
     fn reprice(&mut self, group: u32, now: f64) {
         let price = self.price(group);
         let had = self.served(group, now);
@@ -245,12 +246,12 @@ impl BottleneckedFlows {
         state.ahead = bottleneck.map_or(0.0, |service| -service.done);
     }
 
-    /// The service that a byte of a group needs.
+    /// Returns the service that a byte of a group needs.
     fn price(&self, group: u32) -> f64 {
         self.levels.weight(group) / self.factor
     }
 
-    /// The service that a group has had.
+    /// Returns the service that a group has had.
     fn served(&mut self, group: u32, now: f64) -> f64 {
         let Group {
             bottleneck, ahead, ..
@@ -281,7 +282,7 @@ impl BottleneckedFlows {
         }
     }
 
-    /// Enters the next completion of a group at its bottleneck link.
+    /// Adds the next completion of a group to the list of its bottleneck link.
     fn schedule(&mut self, group: u32, bottleneck: u32) {
         let state = &mut self.groups[group as usize];
         state.stamp = state.stamp.wrapping_add(1);
@@ -298,7 +299,7 @@ impl BottleneckedFlows {
         self.stale(bottleneck);
     }
 
-    /// Shares the links again where something has changed.
+    /// Recomputes the fair shares where something has changed.
     pub(super) fn share(&mut self, now: f64) {
         if self.levels.repair() {
             self.services
@@ -319,7 +320,7 @@ impl BottleneckedFlows {
         moved.clear();
         moved.extend(self.levels.moved());
         self.levels.settle();
-        // The service that the groups have had follows from their old bottleneck links.
+        // The service that the groups have had follows from their previous bottleneck links.
         for &Moved { group, .. } in &moved {
             let had = self.served(group, now);
             self.release(group);
@@ -329,7 +330,7 @@ impl BottleneckedFlows {
             let level = self.levels.level(link);
             let service = &mut self.services[link as usize];
             service.advance(now);
-            // A link that is not saturated has no level.
+            // An unsaturated link has no level.
             service.pace = if level < f64::INFINITY { level } else { 0.0 };
             if service.done > MOST_SERVICE * service.pace * now {
                 self.restart(link);
@@ -348,7 +349,7 @@ impl BottleneckedFlows {
         self.moved = moved;
     }
 
-    /// Counts the service of a link from 0 again: a flow of little weight that starts now would be lost in the sum.
+    /// Counts the service of a link from 0 again, because the target of a new flow of little weight would vanish in the sum.
     fn restart(&mut self, link: u32) {
         let service = &mut self.services[link as usize];
         let done = std::mem::replace(&mut service.done, 0.0);
@@ -384,13 +385,13 @@ impl BottleneckedFlows {
         self.ends.set(link, f64::INFINITY);
     }
 
-    /// The next end of all; infinite if there is none.
+    /// Returns the next end of all flows; infinite if there is none.
     pub(super) fn next(&mut self) -> f64 {
         self.ends.next()
     }
 
-    /// Ends all flows that end at `now`, which is the next end, or a fraction `near` of it later: `ended(group, name, is last)`. A group is
-    /// gone with its last flow.
+    /// Ends all flows that end at `now`, which is the next end, or later by at most a fraction `near`; calls `ended(group, name, is last)`.
+    /// A group is removed with its last flow.
     pub(super) fn end(&mut self, (now, near): (f64, f64), mut ended: impl FnMut(u32, u32, bool)) {
         let mut done = std::mem::take(&mut self.done);
         self.ends.take(until_within(now, near), &mut done);
@@ -412,7 +413,7 @@ impl BottleneckedFlows {
                     let left = target - service.done;
                     self.lost_bytes |= !is_used_up(left, service.done, service.pace, now);
                 }
-                // At least one has ended, whatever rounding says.
+                // At least one flow has ended, even if rounding leaves the service below its target.
                 if target > service.done + near && !is_first {
                     break;
                 }
@@ -427,7 +428,7 @@ impl BottleneckedFlows {
         self.done = done;
     }
 
-    /// Ends the flows of a group up to a service of its link.
+    /// Ends the flows of a group whose targets are within the service of its link.
     fn end_in(&mut self, group: u32, service: f64, ended: &mut impl FnMut(u32, u32, bool)) {
         let state = &mut self.groups[group as usize];
         let limit = (service + state.ahead).max(state.targets.next());
@@ -444,7 +445,7 @@ impl BottleneckedFlows {
         }
     }
 
-    /// Ends the flows that no finite time ends: `ended(group, name)`.
+    /// Ends the flows that end at no finite time; calls `ended(group, name)`.
     pub(super) fn clear(&mut self, mut ended: impl FnMut(u32, u32)) {
         for group in 0..to_u32(self.groups.len()) {
             let state = &mut self.groups[group as usize];
@@ -491,7 +492,7 @@ mod tests {
         };
         start(&mut flows, 0, 1450.0, 0.0);
         assert!((flows.next() - 1.45).abs() < 1e-12);
-        // Half of the links each: the second one ends after 0.1 s, then 650 B are left of the first.
+        // Half of the links each: the second flow ends after 0.1 s, when 650 B are left of the first.
         start(&mut flows, 1, 50.0, 0.75);
         let next = flows.next();
         assert!((next - 0.85).abs() < 1e-12, "{next}");

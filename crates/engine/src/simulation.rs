@@ -1,9 +1,8 @@
 //! The engine: starts activities, advances time and completes activities.
 //!
-//! Three kinds of activity: an execution on a host, a flow between two hosts, a wait. Each carries a token of its owner;
-//! [`Simulation::next_ended`] goes to the next date at which something ends and hands the tokens out one by one. The rule for equal
-//! dates: everything that ends at a date ends, capacities change, then the owner reacts (starts new activities), then the
-//! rates are computed.
+//! There are three kinds of activity: an execution on a host, a flow between two hosts, and a wait. Each carries a token of its owner.
+//! [`Simulation::next_ended`] advances to the next time at which an activity ends and returns the tokens one by one. The order at one time
+//! is: activities end, capacities change, the owner reacts and starts new activities, rates are computed.
 
 use std::fmt;
 use std::sync::Arc;
@@ -18,18 +17,18 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, HostId, Instructions, LinkId, Seconds, Time};
 use migsim_platform::{Platform, Route};
 
-/// Until when capacities stay as they are, as local dates \[s\].
+/// Local times until which capacities do not change \[s\].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Steady {
-    /// The capacity of hosts \[s\].
+    /// The next change of the capacity of a host \[s\].
     pub hosts: f64,
-    /// The latency of links \[s\].
+    /// The next change of the latency of a link \[s\].
     pub latencies: f64,
-    /// The bandwidth and the latency of links \[s\].
+    /// The next change of the bandwidth or the latency of a link \[s\].
     pub links: f64,
 }
 
-/// A running simulation of hosts and links; `T` names an activity to its owner.
+/// A running simulation of hosts and links; `T` is the token by which the owner knows an activity.
 #[derive(Debug)]
 pub struct Simulation<'p, T> {
     platform: &'p Platform,
@@ -38,30 +37,30 @@ pub struct Simulation<'p, T> {
     cpus: Cpus<T>,
     network: Box<dyn Transport<T> + 'p>,
     changes: Changes,
-    /// Tokens of the activities that have ended at the current date and were not handed out yet, last one first.
+    /// Tokens of the activities that have ended at the current time and were not returned yet, the last one first.
     ended: Vec<T>,
     flows: u64,
-    /// How many changes of capacity were applied.
+    /// Number of changes of capacity that were applied.
     changed: u64,
-    /// Until when no bandwidth changes \[s\], absolute; of the past, if that is not known.
+    /// Absolute time until which no bandwidth changes \[s\]; a past time if it is not known.
     links_keep: f64,
     /// [`MOST_CHANGES`] and [`MOST_UNUSED_CHANGES`]; fewer in tests.
     most_changes: u64,
     most_unused_changes: u64,
 }
 
-/// Changes of capacity in a row, with nothing able to progress, after which the run counts as stuck.
+/// Maximum number of changes of capacity in a row while nothing can progress; beyond it the run counts as stuck.
 const MOST_IDLE_CHANGES: u64 = 1_000_000;
 /// Maximum number of changes of capacity in a row without a completion: ten seconds of CPU where each changes rates of flows.
 const MOST_CHANGES: u64 = 20_000_000;
-/// Maximum number of changes of a capacity that nothing uses meanwhile, which cost less.
+/// Maximum number of changes of a capacity that nothing uses in the meantime; such changes cost less.
 const MOST_UNUSED_CHANGES: u64 = 200_000_000;
 
 const TOO_FAR: &str = "the next date is too far away for a number: look for a tiny speed or bandwidth or a huge amount of work";
 const TOO_OFTEN: &str = "give the profiles and loads longer periods, or look for a tiny speed or bandwidth or a huge amount of work";
 
 impl<'p, T: Copy + 'p> Clone for Simulation<'p, T> {
-    /// A simulation that goes on from here on its own.
+    /// Returns a copy of the simulation that continues on its own from here.
     fn clone(&self) -> Self {
         Self {
             platform: self.platform,
@@ -77,7 +76,7 @@ impl<'p, T: Copy + 'p> Clone for Simulation<'p, T> {
 }
 
 impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
-    /// A simulation of `platform` in which nothing happens yet.
+    /// Creates a simulation of `platform` without activities.
     pub fn new(platform: &'p Platform, model: NetworkModel) -> Self {
         let mut simulation = Self {
             platform,
@@ -93,27 +92,27 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             most_changes: MOST_CHANGES,
             most_unused_changes: MOST_UNUSED_CHANGES,
         };
-        // A change at date 0 holds for what starts at date 0.
+        // A change at time 0 holds for activities that start at time 0.
         while simulation.changes.next_date() <= 0.0 {
             simulation.apply_change();
         }
         simulation
     }
 
-    /// The current instant.
+    /// Returns the current instant.
     #[inline]
     pub fn now(&self) -> Time {
         self.clock.now()
     }
 
-    /// Seconds since the last [`Self::rebase`] (or the start).
+    /// Returns the seconds since the last [`Self::rebase`] (or the start).
     pub fn local_now(&self) -> f64 {
         self.clock.local()
     }
 
     /// Makes the current instant the zero of local time if nothing is in progress; returns whether it did.
     ///
-    /// What follows then depends on the state of the platform only, not on the date: equal activities take equal times to
+    /// The subsequent behaviour then depends on the state of the platform only, not on the time: equal activities take equal durations to
     /// the last bit.
     #[inline]
     pub fn rebase(&mut self) -> bool {
@@ -132,8 +131,8 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         self.queue.is_empty() && self.ended.is_empty() && !self.network.has_completions()
     }
 
-    /// Until when (local dates, \[s\]) the speeds of `hosts`, and all latencies, stay as they are while nothing is in progress. What these
-    /// hosts have is up to date then ([`Self::available`]). For bandwidths see [`Self::bandwidths_steady_until`].
+    /// Returns the local times \[s\] until which the speeds of `hosts` and all latencies stay constant. Nothing may be in progress. The
+    /// available fractions of these hosts are then up to date ([`Self::available`]). For bandwidths see [`Self::bandwidths_steady_until`].
     ///
     /// # Errors
     /// As [`Self::refresh`].
@@ -160,8 +159,8 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         })
     }
 
-    /// The changes of a host that are still to come, as far as they are known beforehand: local date \[s\] and available fraction. Then the
-    /// local date up to which they are all.
+    /// Returns the future changes of a host that are computed already: local time \[s\] and available fraction. Also returns the local time
+    /// up to which they are complete.
     pub fn known_changes(&self, host: HostId) -> (impl Iterator<Item = (f64, f64)> + '_, f64) {
         let clock = self.clock;
         let (changes, until) = self.changes.known_changes(host);
@@ -169,12 +168,12 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         (changes, clock.to_local(until))
     }
 
-    /// Whether the bandwidth of a link varies.
+    /// Whether the bandwidth of any link varies.
     pub fn has_varying_bandwidths(&self) -> bool {
         self.changes.has_links()
     }
 
-    /// Lists the links of varying bandwidth on the routes between the `ends` of messages, and back with cross-traffic, each once.
+    /// Lists the links of varying bandwidth on the routes between the `ends` of messages (and on the routes back, with cross-traffic), each once.
     pub fn varying_links(&self, ends: impl Iterator<Item = (HostId, HostId)>) -> Vec<LinkId> {
         let platform = self.platform;
         let is_answered = self.network.state().model.crosstraffic;
@@ -193,10 +192,10 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         links
     }
 
-    /// Returns the local time \[s\] until which no bandwidth of `links` changes, or of any link if that is later or `links` is none. No flow may
-    /// start before `from`: all links have then the bandwidths of that time ([`Self::link`]), whether it is still to come or not. If a link
-    /// changes between `from` and `enough`, the time of that change is returned, and other links may be as they were. Nothing may be in
-    /// progress.
+    /// Returns the local time \[s\] until which no bandwidth of `links` changes; of no link at all if that is later or `links` is none. No
+    /// flow may start before `from`: afterwards all links have the bandwidths of that time ([`Self::link`]), even if it is in the future.
+    /// If a link changes between `from` and `enough`, the time of that change is returned, and other links may not be up to date. Nothing
+    /// may be in progress.
     ///
     /// # Errors
     /// As [`Self::refresh`].
@@ -234,8 +233,8 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         Ok(self.clock.to_local(until))
     }
 
-    /// Returns the changes of the bandwidths of `links` that follow those of [`Self::bandwidths_steady_until`]. Returns none if they are not
-    /// all known, or if a change of bandwidth does more to a flow than change its fair share.
+    /// Returns the changes of the bandwidths of `links` after those of [`Self::bandwidths_steady_until`]. Returns none if some changes
+    /// cannot be computed in advance, or if a change of bandwidth affects more than the fair share of a flow.
     pub fn bandwidth_changes(&self, links: &[LinkId]) -> Option<CapacityChanges> {
         let model = &self.network.state().model;
         if !model.sharing || model.weight_s > 0.0 {
@@ -244,13 +243,13 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         CapacityChanges::new(&self.changes, links, self.clock)
     }
 
-    /// How many changes of capacity have been applied: as long as they are as many, nothing has changed.
+    /// Returns the number of changes of capacity applied so far; while it is the same, no capacity has changed.
     pub fn changed(&self) -> u64 {
         self.changed
     }
 
-    /// Lets time pass while nothing is in progress here: `flows` were simulated elsewhere. Hosts sleep meanwhile. Returns whether it did; a
-    /// date that a number cannot hold is refused.
+    /// Advances the time by `duration` while nothing is in progress here, because `flows` flows were simulated elsewhere. Hosts sleep
+    /// meanwhile. Returns whether it advanced; a time beyond the largest number is refused.
     pub fn pass(&mut self, duration: f64, flows: u64) -> bool {
         let date = self.clock.local() + duration;
         let can_pass = self.is_idle() && self.clock.can_reach(date);
@@ -262,35 +261,35 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         can_pass
     }
 
-    /// With slow start: whether nothing has been sent between two hosts for a while at a local date \[s\], if nothing is until then.
+    /// With slow start: whether the connection between two hosts is idle at a local time \[s\], if no message is sent before.
     pub fn is_idle_between(&self, from: HostId, to: HostId, date: f64) -> bool {
         self.network.state().is_idle_between((from, to), date)
     }
 
-    /// With slow start: a message between these hosts was simulated elsewhere, and ended at a local date \[s\].
+    /// With slow start: records that a message between these hosts was simulated elsewhere and ended at a local time \[s\].
     pub fn note_message(&mut self, ends: (HostId, HostId), date: f64) {
         if let Some(connection) = self.connection(ends) {
             self.note_connection(connection, date);
         }
     }
 
-    /// With slow start: the connection between two hosts, if they are two.
+    /// With slow start: returns the connection between two hosts, if they are different.
     pub fn connection(&mut self, ends: (HostId, HostId)) -> Option<u32> {
         self.network.state_mut().connection(ends)
     }
 
-    /// With slow start: a message of a connection was simulated elsewhere, and ended at a local date \[s\].
+    /// With slow start: records that a message of a connection was simulated elsewhere and ended at a local time \[s\].
     pub fn note_connection(&mut self, connection: u32, date: f64) {
         self.network.state_mut().note_connection(connection, date);
     }
 
-    /// With slow start: messages that come again and again were simulated elsewhere, and have ended or will. They are pairs of a message and its
-    /// connection, of which each has one; `ends` has their local dates \[s\], and any numbers afterwards.
+    /// With slow start: records recurring messages that were simulated elsewhere and may end later. They are pairs of a message and its
+    /// connection, one per connection; `ends` has their local times \[s\], and arbitrary numbers afterwards.
     pub fn note_all(&mut self, messages: &Arc<[(u32, u32)]>, ends: &mut Vec<f64>) {
         self.network.state_mut().note_all(messages, ends);
     }
 
-    /// Starts an execution of `work` on a host, whose cores all executions on it share.
+    /// Starts an execution of `work` on a host; the executions on a host share its cores.
     ///
     /// # Errors
     /// As [`Self::refresh`].
@@ -319,7 +318,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         self.send_message(from, to, (size, false), token)
     }
 
-    /// The same; a message that `is_late` begins with a handshake, a round trip before its own way.
+    /// Starts a flow as [`Self::send`] does; a message that `is_late` begins with a handshake, which takes a round trip.
     ///
     /// # Errors
     /// As [`Self::send`].
@@ -366,7 +365,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         Ok(())
     }
 
-    /// So many flows are simulated elsewhere.
+    /// Adds to the number of flows those that are simulated elsewhere.
     pub fn count_flows(&mut self, flows: u64) {
         self.flows += flows;
     }
@@ -377,11 +376,10 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             .push(self.clock.local() + duration.get(), Event::Wait(token));
     }
 
-    /// The next activity that ends, after going to its date; `None` if nothing is in progress.
+    /// Advances to the next time at which an activity ends, and returns the activity; `None` if nothing is in progress.
     ///
     /// # Errors
-    /// Activities are in progress, but none can ever end: a capacity of zero that does not change, or a date beyond what a number
-    /// can hold.
+    /// Activities are in progress, but none can ever end: a capacity is zero and does not change, or the time exceeds the largest number.
     pub fn next_ended(&mut self) -> Result<Option<T>, Error> {
         let (mut changes, mut idle_changes) = (0_u64, 0_u64);
         loop {
@@ -418,7 +416,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
                 continue;
             }
             changes += 1;
-            // As long as something is on its way to its end, changes are only followed.
+            // While an activity progresses towards its end, a change does not count as idle.
             idle_changes = if date.is_finite() {
                 0
             } else {
@@ -432,7 +430,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
                 return Err(self.starved("capacities change so often that nothing ends", TOO_OFTEN));
             }
             self.clock.advance_to(change);
-            // All that change at this date, before the links are shared again.
+            // All changes of this time are applied before the links are shared again.
             let until = same_until(change);
             self.apply_change();
             while self.clock.to_local(self.changes.next_date()) <= until {
@@ -442,20 +440,20 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         }
     }
 
-    /// Adds to `taken` the activities that have ended at the current time and are `wanted`, in the order in which [`Self::next_ended`] would
-    /// return them.
+    /// Moves to `taken` the activities that have ended at the current time and are `wanted`, in the order in which [`Self::next_ended`]
+    /// would return them.
     pub fn take_ended(&mut self, wanted: impl Fn(&T) -> bool, taken: &mut Vec<T>) {
         let before = taken.len();
         taken.extend(self.ended.extract_if(.., |token| wanted(token)));
         taken[before..].reverse();
     }
 
-    /// Whether activities that have ended at the current time were not returned yet.
+    /// Whether activities have ended at the current time and were not returned yet.
     pub fn has_ended(&self) -> bool {
         !self.ended.is_empty()
     }
 
-    /// What went wrong first, in words; nothing ever should.
+    /// Describes the first broken invariant; none should ever be broken.
     pub fn fault(&self) -> Option<String> {
         if self.clock.went_back() {
             return Some("time went back".to_owned());
@@ -464,15 +462,15 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         fault.map(|fault| fault.to_words(self.platform))
     }
 
-    /// How many flows have been started.
+    /// Returns the number of flows started so far.
     pub fn flows(&self) -> u64 {
         self.flows
     }
 
-    /// Applies to a host the changes that have come while nothing ran there.
+    /// Applies to a host the changes that came while nothing ran there.
     ///
     /// # Errors
-    /// They are so many that nobody can wait for them.
+    /// There are too many changes to apply in reasonable time.
     pub fn refresh(&mut self, host: HostId) -> Result<(), Error> {
         let clock = self.clock;
         let until = same_until(clock.local());
@@ -491,8 +489,8 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         Ok(())
     }
 
-    /// Applies to a link, which has had no flow since, the last of its changes up to a local time \[s\]. Returns the absolute time \[s\] of the next
-    /// change.
+    /// Applies to a link, which had no flow since, the last of its changes up to a local time \[s\]. Returns the absolute time \[s\] of the
+    /// next change.
     fn refresh_link(&mut self, link: LinkId, until: f64) -> Result<f64, Error> {
         let clock = self.clock;
         let is_due = |date| clock.to_local(date) <= until;
@@ -528,7 +526,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         Error::Run(problem.source(self.platform.name.clone()).hint(TOO_OFTEN))
     }
 
-    /// The mean fraction of a host's speed that was available since `since`; 1 if it does not vary. Up to date after [`Self::refresh`].
+    /// Returns the mean fraction of a host's speed that was available since `since`; 1 if it does not vary. Call [`Self::refresh`] before.
     pub fn mean_availability(&self, host: HostId, since: Availability) -> f64 {
         let now = self.now().get();
         let duration = now - since.date;
@@ -539,17 +537,17 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         }
     }
 
-    /// The fraction of a host's speed that is available now; 1 if it does not vary. Up to date after [`Self::refresh`].
+    /// Returns the fraction of a host's speed that is available now; 1 if it does not vary. Call [`Self::refresh`] before.
     pub fn available(&self, host: HostId) -> f64 {
         self.cpus.available(host.index())
     }
 
-    /// The capacity \[B/s\] and the latency \[s\] of a link now.
+    /// Returns the capacity \[B/s\] and the latency \[s\] of a link now.
     pub fn link(&self, link: LinkId) -> (f64, f64) {
         self.network.state().link(link.index())
     }
 
-    /// A mark from which [`Self::mean_availability`] can be asked later. Up to date after [`Self::refresh`].
+    /// Returns a mark for a later call of [`Self::mean_availability`]. Call [`Self::refresh`] before.
     pub fn availability_mark(&self, host: HostId) -> Availability {
         let date = self.now().get();
         Availability {
@@ -558,7 +556,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         }
     }
 
-    /// Ends everything that ends at `date`, the date of the next event, while no capacity ever changes; returns the first token.
+    /// Ends all activities that end at `date`, the time of the next event, if no capacity ever changes; returns the first token.
     #[inline]
     fn end_next(&mut self, date: f64) -> Option<T> {
         let until = same_until(date);
@@ -577,7 +575,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         self.ended.pop()
     }
 
-    /// Takes out the next event. Executions that end are added to those that have ended; any other activity that ends is returned.
+    /// Removes the next event. An execution that ends is added to `ended`; any other activity that ends is returned.
     #[inline]
     fn end_event(&mut self, date: f64) -> Option<T> {
         let (_, event) = self.queue.pop()?;
@@ -595,7 +593,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         }
     }
 
-    /// Ends everything that ends at `date`, and applies the changes of capacity of that date.
+    /// Ends all activities that end at `date`, and applies the changes of capacity of that time.
     fn end_all(&mut self, date: f64) {
         let until = same_until(date);
         while self.queue.next_date().is_some_and(|next| next <= until) {
@@ -655,7 +653,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         }
     }
 
-    /// The error of a message of more packets than can be simulated one by one.
+    /// Creates the error of a message of more packets than can be simulated one by one.
     fn endless_queue(&self, size: Bytes, packets: f64) -> Error {
         let problem = Problem::new(format!(
             "a message of {size} has {packets:.3e} packets, and each of them would wait in its queues"
@@ -671,14 +669,14 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
             name(from),
             name(to)
         ));
-        // It is the platform that is wrong, though only who sends can tell.
+        // The error names the platform, although only the sender detects it.
         let problem = problem.source(format!("platform `{}`", self.platform.name));
         problem
             .hint("add a route between them to the platform")
             .into()
     }
 
-    /// The error of a run in which nothing ends; the hint is for one in which nothing stands still.
+    /// Creates the error of a run in which nothing ends; `hint` is used if no capacity is 0.
     fn starved(&self, what: &str, hint: &str) -> Error {
         let hosts = self
             .cpus
@@ -703,7 +701,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     }
 }
 
-/// A date and the integral of a host's availability up to it.
+/// A time and the integral of a host's availability up to it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Availability {
     date: f64,

@@ -1,4 +1,4 @@
-//! Small machines for the unit tests.
+//! Small platforms for the unit tests.
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on stops")]
 
@@ -54,7 +54,7 @@ pub fn line(speeds: &[f64], bandwidth: f64, latency: f64) -> Platform {
     }
 }
 
-/// Flows `(start, from, to, bytes)` between eight hosts that start within so many quarters of a second.
+/// Flows `(start, from, to, bytes)` between eight hosts; they start within the given number of quarters of a second.
 #[cfg(test)]
 pub fn flows(quarters: u32) -> impl Strategy<Value = Vec<(f64, u32, u32, f64)>> {
     let flow = (0..quarters, 0_u32..8, 1_u32..8, 1_u32..40).prop_map(|(date, from, on, size)| {
@@ -64,7 +64,7 @@ pub fn flows(quarters: u32) -> impl Strategy<Value = Vec<(f64, u32, u32, f64)>> 
     prop::collection::vec(flow, 1..60)
 }
 
-/// Runs until nothing is in progress; what ended and when \[s\].
+/// Runs until nothing is in progress; returns each activity that ended and its time \[s\].
 pub fn run<'p, T: Copy + Debug + Send + 'p>(simulation: &mut Simulation<'p, T>) -> Vec<(T, f64)> {
     let mut ended = Vec::new();
     while let Some(token) = simulation.next_ended().unwrap() {

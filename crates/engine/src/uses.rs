@@ -1,15 +1,15 @@
-//! The shared links of a flow, each with what the flow takes there of its rate.
+//! The shared links of a flow, each with the share of its rate that the flow takes there.
 //!
-//! Most routes have four at most: they stand in the flow itself, so that a message needs neither memory nor a copy of unknown length.
+//! Most routes have at most four: these are stored in the flow itself, so that a message allocates no memory.
 
 use std::ops::{Deref, DerefMut};
 
-/// A list of links and shares; an array as long as there are few.
+/// A list of links and shares; an array while it is short.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Uses {
     few: [(u32, f64); FEW],
     count: usize,
-    /// All of them, if there are many.
+    /// The whole list, once it is long.
     many: Vec<(u32, f64)>,
 }
 

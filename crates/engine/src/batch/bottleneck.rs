@@ -13,21 +13,21 @@ use crate::service::BottleneckedFlows;
 use migsim_base::units::to_u32;
 use migsim_platform::Platform;
 
-/// Flows are a crowd if those on the link of a flow are at least so many, on average over all links of all flows.
+/// Minimum number of flows on a link, averaged over all links of all flows, for the flows to count as a crowd.
 const CROWD: u64 = 12;
-/// Fewer flows are none.
+/// Minimum number of flows of a crowd.
 const LEAST: usize = 256;
 
 /// The arrays of the solver, reused from batch to batch.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BottleneckBatch {
     flows: BottleneckedFlows,
-    /// The group of each path that is in use, else `NOT_IN_USE`, and the paths of the groups.
+    /// Group of each path that is in use, else `NOT_IN_USE`; and the paths of the groups.
     group: Vec<u32>,
     path: Vec<PathId>,
     free: Vec<u32>,
     later: ChainedStarts,
-    /// Flows per link, to tell a crowd.
+    /// Number of flows on each link, by which a crowd is recognised.
     crowd: Vec<u32>,
 }
 
@@ -57,8 +57,8 @@ impl BottleneckBatch {
         meetings >= CROWD * uses
     }
 
-    /// Solves the flows of `starts`, in any order, while capacities change as `changes` lists. Calls `ended(name, time)` for each end, which
-    /// may return another start, at that time or later.
+    /// Solves the flows of `starts`, in any order, while capacities change as `changes` lists. Calls `ended(name, time)` for each flow that
+    /// ends; the call may return another start, at that time or later.
     pub(super) fn solve(
         &mut self,
         (platform, mut changes): (&Platform, Option<CapacityChanges>),
@@ -88,7 +88,7 @@ impl BottleneckBatch {
             if next_end.min(next) == f64::INFINITY {
                 break;
             }
-            // The changes and starts of a time come after its ends.
+            // At one time flows end first; then capacities change and flows start.
             let now = if next_end <= same_until(next) {
                 self.end(next_end, &mut ended, &mut pending);
                 next_end

@@ -1,15 +1,16 @@
 //! Splits the flows of a superstep into independent contention groups; flows that never share a busy link are solved in closed form.
 //!
-//! A flow is either as fast as it would be alone, or one of its links that several flows use is full. A link is full no longer than all
-//! bytes of the superstep keep it busy, so that a flow of B bytes that starts its transfer at s ends by
+//! A flow either runs at the rate that it would have alone, or crosses a saturated link that several flows use. A link is saturated no
+//! longer than it needs to carry all bytes of the superstep. So a flow of B bytes whose transfer starts at s ends at the latest at
 //!
 //! ```text
-//! latest = s + B / rate alone + Σ over its links that several flows can use of (all bytes there / capacity)
+//! latest = s + B / rate alone + Σ over its links l that several flows can use of (bytes of all flows on l / capacity of l)
 //! ```
-//! A link where each flow starts at or after the latest ends of all before it never has two flows, and nobody has to wait there. Found in
-//! two rounds, the second without the links that the first has freed, if any. Flows that are connected over the links that remain form a group.
+//! A link never carries two flows at a time if each flow starts there at or after the latest end of all flows before it. Such a link slows
+//! no flow. The search takes two rounds: the second leaves out the links that the first has excluded, if there are any. Flows connected by
+//! the remaining links form a group.
 //!
-//! Cost: about 500 instructions a flow, and the order of those that can meet. Twin: one batch of all flows ([`super::memoized`]).
+//! Cost: about 500 instructions per flow, and a sort of the flows that can meet. Twin: one batch of all flows ([`super::memoized`]).
 
 use std::ops::Range;
 
@@ -17,34 +18,34 @@ use super::flow::Start;
 use super::path_table::PathTable;
 use migsim_platform::Platform;
 
-/// Finds the groups; its arrays are reused.
+/// Finds the contention groups; its arrays are reused.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Contention {
-    /// The flows that can meet, group by group.
+    /// The flows that can meet, ordered by group.
     starts: Vec<Start>,
-    /// Where each group ends in `starts`.
+    /// End of each group in `starts`.
     ends: Vec<usize>,
     links: Vec<Link>,
     /// The links that are used.
     used: Vec<u32>,
-    /// The flows on each of them, link by link and by date.
+    /// The flows on each of these links, ordered by link and then by start time.
     users: Vec<u32>,
-    /// Per flow: when it has ended at the latest \[s\].
+    /// Latest possible end of each flow \[s\].
     latest: Vec<f64>,
-    /// The group of each flow, and the flow.
+    /// Pairs of a group and a flow of the group.
     grouped: Vec<(u32, u32)>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Link {
-    /// How long all bytes keep it busy \[s\].
+    /// Time that the link needs to carry all its bytes \[s\].
     busy: f64,
-    /// The places of its flows in `users`.
+    /// Range of its flows in `users`.
     first: u32,
     end: u32,
-    /// Another link of its group, itself for one of them (a forest of disjoint sets).
+    /// Another link of its group, or the link itself if it represents the group (a forest of disjoint sets).
     leader: u32,
-    /// Whether two flows may use it at a time.
+    /// Whether two flows may use the link at one time.
     is_contended: bool,
 }
 
@@ -56,7 +57,7 @@ const UNUSED: Link = Link {
     is_contended: true,
 };
 
-/// More flows than this on one link: all flows are put in order first.
+/// Number of flows on one link above which all flows are sorted first.
 const MANY: u32 = 64;
 
 impl Link {
@@ -66,8 +67,8 @@ impl Link {
 }
 
 impl Contention {
-    /// Takes all flows that share links out of `starts`; tells `alone(name, end)` of each that meets nobody. The others can be had by
-    /// [`Self::groups`].
+    /// Removes from `starts` all flows that share links, and calls `alone(name, end)` for each flow that meets no other. The flows that
+    /// meet others are returned by [`Self::groups`].
     pub(crate) fn split(
         &mut self,
         platform: &Platform,
@@ -119,7 +120,7 @@ impl Contention {
             (first, most) = (first + count, most.max(count));
         }
         if most > MANY {
-            // Once for all lists.
+            // One sort serves the lists of all links.
             starts.sort_by_key(Start::order);
         }
         self.users.resize(first as usize, 0);
@@ -132,9 +133,9 @@ impl Contention {
         }
     }
 
-    /// Puts the flows on each link in their order, and finds how long they keep it busy.
+    /// Sorts the flows on each link by start time, and computes how long the link needs to carry their bytes.
     fn find_busy(&mut self, platform: &Platform, paths: &PathTable, starts: &[Start]) {
-        // In an order that does not depend on when a path was first asked for.
+        // This order does not depend on when a path was first requested.
         let order = |user: &u32| starts[*user as usize].order();
         for &at in &self.used {
             let link = &mut self.links[at as usize];
@@ -150,7 +151,7 @@ impl Contention {
         }
     }
 
-    /// The flows of each group, by date.
+    /// Returns the flows of each group, ordered by start time.
     pub(crate) fn groups(&mut self) -> impl Iterator<Item = &mut [Start]> {
         let (mut rest, mut first) = (&mut self.starts[..], 0);
         self.ends.iter().map(move |&end| {
@@ -160,7 +161,7 @@ impl Contention {
         })
     }
 
-    /// Finds the links where flows can meet, among those where that is not excluded yet. Whether it has freed any.
+    /// Finds the links where flows can meet, among the links that are not yet excluded. Returns whether any link was excluded.
     fn find_contention(&mut self, paths: &PathTable, starts: &[Start]) -> bool {
         self.find_latest(paths, starts);
         let mut has_freed = false;
@@ -181,7 +182,7 @@ impl Contention {
         has_freed
     }
 
-    /// Finds when flows have ended at the latest: all, at first, then those on links where they may still meet others.
+    /// Computes the latest end of flows: in the first round of all flows, then of those on links where flows may still meet.
     fn find_latest(&mut self, paths: &PathTable, starts: &[Start]) {
         let links = &self.links;
         let latest = |start: &Start| {
@@ -206,9 +207,9 @@ impl Contention {
         }
     }
 
-    /// Groups the flows that can meet, by date.
+    /// Groups the flows that can meet, ordered by start time.
     fn group(&mut self, paths: &PathTable, starts: &mut [Start]) {
-        // Those of one cluster mostly start together, and stand together.
+        // Flows of one cluster mostly start at one time, and are then adjacent.
         starts.sort_by_key(Start::order);
         self.grouped.clear();
         for (index, start) in (0..).zip(&*starts) {
@@ -225,7 +226,7 @@ impl Contention {
         self.sort(starts);
     }
 
-    /// The one link that stands for the group of a link.
+    /// Returns the link that represents the group of a link.
     fn leader(&mut self, mut link: u32) -> u32 {
         loop {
             let next = self.links[link as usize].leader;
@@ -237,7 +238,7 @@ impl Contention {
         }
     }
 
-    /// Puts the flows in the order of their groups.
+    /// Sorts the flows by group.
     fn sort(&mut self, starts: &[Start]) {
         let mut grouped = std::mem::take(&mut self.grouped);
         for (link, _) in &mut grouped {
@@ -265,13 +266,13 @@ mod tests {
     use crate::testing::{flows, line};
     use migsim_base::units::HostId;
 
-    /// The ends of all flows `(start, from, to, bytes)`, by the groups or, as their twin, in one batch; and the number of groups.
+    /// Returns the number of groups and the end times of all flows `(start, from, to, bytes)`, solved by group or, as the twin, in one batch.
     fn ends(flows: &[(f64, u32, u32, f64)], in_groups: bool) -> (Vec<f64>, usize) {
         let platform = line(&[1e9; 8], 1e3, 1e-3);
         ends_on(&platform, NetworkModel::default(), flows, in_groups)
     }
 
-    /// The same on a platform with another model.
+    /// Does the same on a platform with another network model.
     fn ends_on(
         platform: &Platform,
         model: NetworkModel,
@@ -314,7 +315,7 @@ mod tests {
 
     #[test]
     fn flows_on_one_link_are_a_group_only_if_they_can_overlap() {
-        // 1e3 B at 1e3 B/s: 1 s alone, and 2 s in which both keep the link busy: the first is gone after 3 s.
+        // 1e3 B at 1e3 B/s take 1 s alone. Both flows keep the link busy for 2 s, so the first flow ends before 3 s.
         assert_eq!(
             ends(&[(0.0, 0, 1, 1e3), (0.5, 0, 2, 1e3)], true),
             (vec![1.5, 2.0], 1)

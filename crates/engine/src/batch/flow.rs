@@ -9,11 +9,11 @@ use crate::clock::{SAME_DATE, same_until};
 /// A flow whose transfer begins at a known time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Start {
-    /// When its transfer begins \[s\].
+    /// Time at which its transfer begins \[s\].
     pub date: f64,
     /// Its path.
     pub path: PathId,
-    /// Its bytes, more than zero \[B\].
+    /// Size of the flow \[B\]; more than zero.
     pub bytes: f64,
     /// Its name for the sender, unique in the batch.
     pub name: u32,
@@ -25,7 +25,7 @@ impl Start {
         (self.path, self.bytes)
     }
 
-    /// A key that sorts by time (non-negative, so its bits sort like its value), then by name.
+    /// Returns a sort key: the time first (not negative, so its bits sort like its value), then the name.
     pub(crate) fn order(&self) -> u128 {
         u128::from(self.date.to_bits()) << 64 | u128::from(self.name)
     }
@@ -44,13 +44,13 @@ impl ActiveFlow {
         Self { path, name }
     }
 
-    /// By path, then by name.
+    /// Returns a sort key: the path first, then the name.
     pub(super) fn order(self) -> u64 {
         u64::from(self.path) << 32 | u64::from(self.name)
     }
 }
 
-/// A start by its order.
+/// A start that is ordered by [`Start::order`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct InOrder(Start);
 
@@ -70,13 +70,13 @@ impl Ord for InOrder {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ChainedStarts {
     starts: BinaryHeap<Reverse<InOrder>>,
-    /// Those that were chained at the current date to a later one which counts as the same: they wait for the next date. Who reacts to an
-    /// end and waits, however shortly, is not there yet.
+    /// Starts chained at the current time to a slightly later time that counts as the same. They wait for the next time, because a process
+    /// that reacts to an end and then waits, however shortly, is not ready yet.
     next: Vec<Start>,
 }
 
 impl ChainedStarts {
-    /// Lets those start that had to wait for the next date.
+    /// Moves the starts that waited for the next time into the heap.
     #[cold]
     #[inline(never)]
     fn go_on(&mut self) {
@@ -85,7 +85,7 @@ impl ChainedStarts {
     }
 }
 
-/// Flows that have not started: those with known starts, sorted by time, and those chained to the end of another flow.
+/// Flows that have not started: flows with known starts, sorted by time, and flows chained to the end of another flow.
 #[derive(Debug)]
 pub(crate) struct PendingStarts<'s> {
     pub(crate) known: &'s [Start],
@@ -101,7 +101,7 @@ impl PendingStarts<'_> {
         later.map_or(known, |Reverse(InOrder(start))| known.min(start.date))
     }
 
-    /// Removes and returns a flow that starts at `date`, if there is one. After the last one, those that were chained at this date can start.
+    /// Removes and returns a flow that starts at `date`, if there is one; otherwise releases the starts that were chained at this time.
     #[inline]
     pub(crate) fn take(&mut self, date: f64) -> Option<Start> {
         let limit = same_until(date);
@@ -123,11 +123,11 @@ impl PendingStarts<'_> {
         None
     }
 
-    /// Adds a flow that is chained to an end at `now`.
+    /// Adds a flow that starts when another flow ends at `now`.
     #[inline]
     pub(crate) fn push(&mut self, start: Start, now: f64) {
         let wait = start.date - now;
-        // One that is a little later than what counts as now may wait as well.
+        // A start slightly later than the times that count as now may wait as well.
         if wait > 0.0 && wait <= now * (2.0 * SAME_DATE) {
             self.later.next.push(start);
         } else {

@@ -1,14 +1,14 @@
 //! Batch solver with incremental max-min, for large batches whose sets of active flows do not recur.
 //!
-//! Link levels are repaired where a flow starts or ends ([`crate::maxmin::incremental`]), and only flows whose rate changes are
-//! visited. Flows of one path form a class and move together. With V the bytes that each flow of the path has moved since the class
+//! Fair-share levels of links are updated where a flow starts or ends ([`crate::maxmin::incremental`]), and only flows whose rate changes
+//! are visited. Flows of one path form a class and run at one rate. With V the bytes that each flow of the path has moved since the class
 //! opened, and r the rate of one flow,
 //!
 //! ```text
 //! V(date) = V(then) + r · (date - then)      a flow of B bytes that starts at s ends when V = V(s) + B
-//! next end of the path = now + (least V(s) + B - V(now)) / r
+//! next end of the path = now + (minimum of V(s) + B over its flows - V(now)) / r
 //! ```
-//! Cost of an event: the repair (with 1 500 connected flows about 13 links), and 50 ns per path whose rate changes.
+//! Cost of an event: the update (with 1 500 connected flows about 13 links), and 50 ns per path whose rate changes.
 //! Twin: [`super::memoized`] on the same flows.
 
 use std::cmp::Reverse;
@@ -27,7 +27,7 @@ use migsim_platform::Platform;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct IncrementalBatch {
     levels: IncrementalMaxMin,
-    /// The number of each path that is in use, else `NOT_IN_USE`.
+    /// Number of each path that is in use, else `NOT_IN_USE`.
     number: Vec<u32>,
     classes: Vec<FlowClass>,
     free: Vec<u32>,
@@ -36,7 +36,7 @@ pub(crate) struct IncrementalBatch {
     /// Classes with an end at the current time.
     done: Vec<u32>,
     later: ChainedStarts,
-    /// Classes in which a flow has started or ended at the current time, without the newly opened ones, whose rate is still to come.
+    /// Classes in which a flow has started or ended at the current time, except newly opened classes, whose rate is not known yet.
     touched: Vec<u32>,
     /// Whether a flow ended with bytes left or moved too many.
     lost_bytes: bool,
@@ -46,12 +46,12 @@ pub(crate) struct IncrementalBatch {
 #[derive(Clone, Debug, Default)]
 struct FlowClass {
     path: PathId,
-    /// V, at `updated`.
+    /// V at the time `updated`.
     moved: f64,
     updated: f64,
     rate: f64,
-    /// V at the end of each flow (its bits: they have its order), and the name of the flow: the least, and the others. Most classes have
-    /// one flow.
+    /// V at the end of each flow, as bits, which sort like the value, with the name of the flow: first the minimum, then the others. Most
+    /// classes have one flow.
     first: Option<(u64, u32)>,
     others: BinaryHeap<Reverse<(u64, u32)>>,
 }
@@ -62,7 +62,7 @@ impl FlowClass {
         self.updated = now;
     }
 
-    /// How many flows there are.
+    /// Returns the number of flows.
     fn len(&self) -> u32 {
         u32::from(self.first.is_some()) + to_u32(self.others.len())
     }
@@ -83,7 +83,7 @@ impl FlowClass {
         }
     }
 
-    /// Takes out the first flow, if it ends at V or below.
+    /// Removes and returns the first flow if it ends at or below `moved`.
     fn pop(&mut self, moved: f64) -> Option<u32> {
         let (target, name) = self.first?;
         if f64::from_bits(target) > moved {
@@ -93,7 +93,7 @@ impl FlowClass {
         Some(name)
     }
 
-    /// V at the next end.
+    /// Returns V at the next end.
     fn next_target(&self) -> f64 {
         self.first
             .map_or(f64::INFINITY, |(target, _)| f64::from_bits(target))
@@ -107,7 +107,8 @@ impl FlowClass {
 const NOT_IN_USE: u32 = u32::MAX;
 
 impl IncrementalBatch {
-    /// Solves the flows of `starts`, in any order. Calls `ended(name, time)` for each end, which may return another start, at that time or later.
+    /// Solves the flows of `starts`, in any order. Calls `ended(name, time)` for each flow that ends; the call may return another start, at
+    /// that time or later.
     pub(crate) fn solve(
         &mut self,
         platform: &Platform,
@@ -135,7 +136,7 @@ impl IncrementalBatch {
             if next_end.min(next_start) == f64::INFINITY {
                 break;
             }
-            // The starts of a date come after its ends.
+            // At one time flows end first, then flows start.
             let now = if next_end <= same_until(next_start) {
                 self.end(next_end, &mut ended, &mut pending);
                 next_end
@@ -203,7 +204,7 @@ impl IncrementalBatch {
                 let left = class.next_target() - class.moved;
                 self.lost_bytes |= !is_used_up(left, class.moved, class.rate, now);
             }
-            // At least one has ended, whatever rounding says.
+            // At least one flow has ended, even if rounding leaves V below its target.
             class.moved = class.moved.max(class.next_target());
             let limit = class.moved + class.rate * SAME_DATE * now;
             while let Some(name) = class.pop(limit) {
@@ -222,7 +223,7 @@ impl IncrementalBatch {
         }
     }
 
-    /// Gives each class its rate and its next end.
+    /// Sets the rate and the next end of each class whose rate changes.
     fn share(&mut self, now: f64, bandwidth_factor: f64) {
         let Self {
             levels,
@@ -245,7 +246,7 @@ impl IncrementalBatch {
         }
     }
 
-    /// Ends the flows that no finite time ends, and resets the order in which classes open.
+    /// Ends the flows that end at no finite time, and resets the order in which classes open.
     fn clear(&mut self, mut ended: impl FnMut(u32, f64) -> Option<Start>) {
         for (number, class) in (0..).zip(&mut self.classes) {
             if class.first.is_none() {
@@ -275,7 +276,7 @@ mod tests {
     use crate::testing::{flows, line};
     use migsim_base::units::{HostId, Seconds};
 
-    /// The ends of flows `(start, from, to, bytes)`; each is followed by one of half its bytes on the way back.
+    /// Returns the end times of flows `(start, from, to, bytes)`. When a flow ends, one of half its bytes starts in the opposite direction.
     fn ends(flows: &[(f64, u32, u32, f64)], latency: f64, is_incremental: bool) -> Vec<f64> {
         let mut platform = line(&[1e9; 8], 1e3, 1e-3);
         for link in &mut platform.links[4..] {
@@ -326,7 +327,7 @@ mod tests {
     #[test]
     fn ends_and_starts_that_are_near_are_not_at_one_date() {
         for is_incremental in [false, true] {
-            // The second flow has 1e-7 B left when the first one ends: 1e-10 s at the whole rate.
+            // The second flow has 1e-7 B left when the first one ends, which takes 1e-10 s at the full rate.
             let together = [(0.0, 0, 1, 1e3), (0.0, 0, 1, 1e3 + 1e-7)];
             let together = ends(&together, 1e-3, is_incremental);
             let apart = together[1] - together[0];
@@ -382,7 +383,7 @@ mod tests {
             });
             ends
         };
-        // 1e200 B at 5e-201 B/s is more than a number can hold; 1e-200 B take 2 s.
+        // The end of 1e200 B at 5e-201 B/s exceeds the largest number; 1e-200 B take 2 s.
         assert_eq!(solve(1e200), [f64::INFINITY; 2]);
         let ends = solve(1e-200);
         assert!(ends.iter().all(|end| (end - 2.0).abs() < 1e-12), "{ends:?}");

@@ -6,7 +6,7 @@
 //! ```text
 //! next end = now + min left/r          left(date) = left(now) - r · (date - now)
 //! ```
-//! where date is the next end or start, whichever comes first. If they count as one time ([`SAME_DATE`]), ends come before starts.
+//! Here `date` is the next end or the next start, whichever comes first. At times that count as equal ([`SAME_DATE`]), ends come before starts.
 //! Cost of an event: 45 ns, and 2 ns per active flow.
 //!
 //! The slow twin is [`crate::Simulation`].
@@ -28,11 +28,11 @@ pub(crate) struct MemoizedBatch {
     left: Vec<f64>,
     /// The starts at the current time.
     batch: Vec<Start>,
-    /// The number of each path that has been used, else 0.
+    /// Number of each path that has been used, else 0.
     numbers: Vec<u128>,
 }
 
-/// Starts at up to this many different times are sorted time by time.
+/// Maximum number of different start times that are sorted time by time.
 const FEW_DATES: usize = 6;
 
 impl MemoizedBatch {
@@ -41,7 +41,8 @@ impl MemoizedBatch {
         self.shares.fault()
     }
 
-    /// Solves the flows of `starts`, in any order. Calls `ended(name, time)` for each end, which may return another start, at that time or later.
+    /// Solves the flows of `starts`, in any order. Calls `ended(name, time)` for each flow that ends; the call may return another start, at
+    /// that time or later.
     pub(crate) fn solve(
         &mut self,
         platform: &Platform,
@@ -58,7 +59,7 @@ impl MemoizedBatch {
             numbers,
         } = self;
         if numbers.len() < paths.len() {
-            // Memory of paths that are not used is not there, either.
+            // The operating system provides memory only for the paths that are used.
             let mut more = vec![0; paths.len().next_power_of_two()];
             more[..numbers.len()].copy_from_slice(numbers);
             *numbers = more;
@@ -105,7 +106,7 @@ impl MemoizedBatch {
                     now = next_start;
                 }
             }
-            // The starts of this date.
+            // The starts of this time.
             batch.clear();
             while let Some(start) = pending.take(now) {
                 batch.push(start);
@@ -129,10 +130,10 @@ impl MemoizedBatch {
     }
 }
 
-/// Stands for the bytes left of a flow that has ended.
+/// Value that stands for the bytes left of a flow that has ended.
 const ENDED: f64 = -1.0;
 
-/// Takes out the flows that have ended: `ended(flow)`, in their order.
+/// Removes the flows that have ended, and calls `ended(flow)` in their order.
 #[inline]
 fn take_ended(flows: &mut Vec<ActiveFlow>, left: &mut Vec<f64>, mut ended: impl FnMut(ActiveFlow)) {
     let count = flows.len();
@@ -153,7 +154,7 @@ fn take_ended(flows: &mut Vec<ActiveFlow>, left: &mut Vec<f64>, mut ended: impl 
     left.truncate(kept);
 }
 
-/// The least of the products of two lists, in eight lanes.
+/// Returns the minimum of the products of two lists, in eight lanes.
 fn least_product(a: &[f64], b: &[f64]) -> f64 {
     let mut lanes = [f64::INFINITY; 8];
     let (a, a_rest) = a.as_chunks::<8>();
@@ -169,7 +170,7 @@ fn least_product(a: &[f64], b: &[f64]) -> f64 {
     lanes.into_iter().fold(f64::INFINITY, lesser)
 }
 
-/// Sorts starts by their dates. There are often few, since who computes alike sends at once: they are taken out one after the other.
+/// Sorts starts by time. Processes of equal work send at one time, so there are often few different times: each is moved to the front in turn.
 fn sort_by_date(mut starts: &mut [Start]) {
     for _ in 0..FEW_DATES {
         let first = starts
@@ -187,7 +188,7 @@ fn sort_by_date(mut starts: &mut [Start]) {
     starts.sort_unstable_by(|a, b| a.date.total_cmp(&b.date));
 }
 
-/// Puts a batch, by rising path, into arrays by rising path; among equal paths it comes last.
+/// Merges a batch into arrays, both in increasing order of paths; among equal paths the batch comes last.
 fn merge(batch: &[Start], flows: &mut Vec<ActiveFlow>, left: &mut Vec<f64>) {
     let mut from = flows.len();
     for start in batch {
@@ -243,7 +244,7 @@ mod tests {
             name,
         };
         let (mut flows, mut left) = (Vec::new(), Vec::new());
-        // Into nothing, at the end, at the beginning and in between.
+        // Merges into an empty array, at the end, at the beginning and in between.
         for batch in [
             vec![start(3, 1), start(5, 2)],
             vec![start(5, 3)],

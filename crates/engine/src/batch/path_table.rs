@@ -1,8 +1,8 @@
 //! Route parameters per ordered pair of endpoint classes, computed once while links do not change.
 //!
-//! Delay, weight and bound are those of [`NetworkModel`]. The twin is [`crate::transport`], which computes them afresh for each flow.
-//! Hosts of a cluster that cannot be told apart by their way out (no access link, or equal ones that are not shared) form one endpoint class: a platform of such clusters has a
-//! path per pair of clusters. Cost: a look-up in a table (few classes) or a hash table; about 64 bytes per pair in use.
+//! Delay, weight and bound are those of [`NetworkModel`]. The twin is [`crate::transport`], which recomputes them for each flow. Hosts of a
+//! cluster form one endpoint class if their access links are equal and not shared, or if they have none. A platform of such clusters has
+//! one path per pair of clusters. Cost: a look-up in an array (few classes) or in a hash table; about 64 bytes per pair in use.
 
 use hashbrown::HashTable;
 
@@ -11,28 +11,28 @@ use migsim_base::memory::MOST_PATHS;
 use migsim_base::units::{HostId, LinkId};
 use migsim_platform::Platform;
 
-/// Names a path, in the order in which paths were first asked for.
+/// Number of a path, in the order in which paths were first requested.
 pub type PathId = u32;
 
-/// The way from one host to another.
+/// The route from one host to another.
 #[derive(Clone, Copy, Debug)]
 pub struct Path {
-    /// From the start of a flow until its transfer begins \[s\].
+    /// Time from the start of a flow until its transfer begins \[s\].
     pub delay: f64,
     /// Its weight in the sharing, a factor: a flow of weight w gets 1/w of the fair share.
     pub weight: f64,
-    /// The largest rate before the bandwidth factor \[B/s\].
+    /// Maximum share of a flow, before the bandwidth factor \[B/s\].
     pub bound: f64,
-    /// The rate of a flow that meets no other one, after the bandwidth factor \[B/s\].
+    /// Rate of a flow that meets no other flow, after the bandwidth factor \[B/s\].
     pub rate_alone: f64,
-    /// The endpoint classes of sender and receiver: an order of paths that does not depend on when they were first asked for.
+    /// The endpoint classes of sender and receiver; they order paths independently of when each was first requested.
     pub pair: u64,
     first_use: u32,
     uses: u32,
 }
 
 impl Path {
-    /// Whether it crosses links that flows share.
+    /// Whether the path crosses links that flows share.
     #[inline]
     pub fn is_shared(&self) -> bool {
         self.uses > 0
@@ -49,62 +49,62 @@ impl Path {
     }
 }
 
-/// More of a path.
+/// Further parameters of a path, needed by some network models only.
 #[derive(Clone, Copy, Debug)]
 struct Details {
-    /// Of the route \[s\]; none inside a host, where messages cost nothing more.
+    /// Latency of the route \[s\]; none inside a host, where messages have no further cost.
     latency: Option<f64>,
-    /// The delay of a message of no packet, if no factor depends on its size \[s\].
+    /// Delay of a message without a packet, if no factor depends on its size \[s\].
     fixed: f64,
-    /// The wait of a byte of a packet in routers \[s/B\].
+    /// Time that each byte of a packet waits in routers \[s/B\].
     hop: f64,
-    /// The least bandwidth of its links \[B/s\].
+    /// Minimum bandwidth of its links \[B/s\].
     narrowest: f64,
-    /// Whether slow start may hold up a message of an idle connection.
+    /// Whether slow start may delay a message of an idle connection.
     may_be_slow: bool,
 }
 
-/// All paths that were asked for.
+/// All paths that were requested.
 #[derive(Clone, Debug)]
 pub struct PathTable {
     model: NetworkModel,
     /// The endpoint class of each host.
     endpoint_class: Vec<u32>,
     endpoint_classes: usize,
-    /// For few classes: path + 1 by `row[from] + to`, 0 if not asked for yet.
+    /// With few classes: path + 1 at `row[from] + to`; 0 if the path was not requested yet.
     table: Vec<u32>,
-    /// Start of the row of each class in the table; 0, a row of zeros, until first used.
+    /// Start of the row of each class in the table; 0, which is a row of zeros, until first used.
     row: Vec<u32>,
-    /// For many classes; and the path after the one that was found last.
+    /// With many classes: the paths by pair of classes, and the path after the one that was found last.
     lookup: HashTable<PathId>,
     next: PathId,
     list: Vec<Path>,
-    /// The most shared links of a path.
+    /// Maximum number of shared links of a path.
     widest: usize,
-    /// Of each path, if messages ask for them.
+    /// Details of each path, if messages need them.
     details: Vec<Details>,
     has_details: bool,
     /// Whether the delay of a message does not depend on its size.
     is_plain: bool,
-    /// Links and what a flow takes there of its rate.
+    /// Shared links, each with the share of its rate that a flow takes there.
     uses: Vec<(u32, f64)>,
-    /// Per link: whether a path crosses it, shared or not.
+    /// Whether a path crosses each link, shared or not.
     is_crossed: Vec<bool>,
 }
 
-/// Up to this many classes, paths are found in a table (16 MB, if all of them send).
+/// Maximum number of classes for which paths are found in an array (16 MB, if hosts of all classes send).
 const MOST_CLASSES_OF_TABLE: usize = 2048;
-/// There is room for so many paths from the first one on (memory that is not used is not there, either).
+/// Number of paths for which memory is reserved at first; the operating system provides it when it is used.
 const ROOM: usize = 1024;
-/// And for so many places of the table.
+/// Number of places of the table for which memory is reserved at first.
 const ROOM_OF_TABLE: usize = 16 * ROOM;
 /// The path of a host to itself.
 const LOOPBACK: PathId = 0;
-/// No pair of endpoint classes.
+/// Value that stands for no pair of endpoint classes.
 const PAIR_OF_LOOPBACK: u64 = u64::MAX;
 
 impl PathTable {
-    /// An empty table of the paths of `platform` under `model`.
+    /// Creates an empty table of the paths of `platform` under `model`.
     pub fn new(platform: &Platform, model: NetworkModel) -> Self {
         let endpoint_class = endpoint_classes(platform);
         let endpoint_classes = endpoint_class.last().map_or(0, |last| *last as usize + 1);
@@ -134,7 +134,7 @@ impl PathTable {
         paths
     }
 
-    /// The same for messages that may wait for a handshake ([`Self::round_trip`]).
+    /// Creates such a table for messages that may wait for a handshake ([`Self::round_trip`]).
     pub fn with_handshakes(platform: &Platform, model: NetworkModel) -> Self {
         let mut paths = Self::new(platform, model);
         paths.has_details = true;
@@ -142,12 +142,12 @@ impl PathTable {
         paths
     }
 
-    /// Multiplies the share of a flow; dimensionless.
+    /// Returns the factor of the share of a flow; dimensionless.
     pub(super) fn bandwidth_factor(&self) -> f64 {
         self.model.bandwidth_factor
     }
 
-    /// The path between two hosts, which may be one; `None` if the platform has no route.
+    /// Returns the path between two hosts, which may be the same host; `None` if the platform has no route.
     #[inline]
     pub fn find(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<PathId> {
         if from != to {
@@ -162,7 +162,7 @@ impl PathTable {
         self.find_unknown(platform, from, to)
     }
 
-    /// The same for a path that is not in the table of paths between hosts.
+    /// Finds a path that the table of paths does not have yet.
     #[inline(never)]
     fn find_unknown(&mut self, platform: &Platform, from: HostId, to: HostId) -> Option<PathId> {
         if from == to && !platform.has_own_loopback(from) {
@@ -184,7 +184,7 @@ impl PathTable {
         let pair = self.pair(from, to);
         let list = &self.list;
         let is_it = |path: &PathId| list[*path as usize].pair == pair;
-        // Those who send to the same ones again ask in the same order.
+        // Hosts that send to the same hosts again request the paths in the same order.
         let next = list
             .get(self.next as usize)
             .filter(|next| next.pair == pair);
@@ -203,7 +203,7 @@ impl PathTable {
         Some(found)
     }
 
-    /// Makes room for so many paths, unless there are any yet.
+    /// Reserves memory for this number of paths, unless the table has paths already.
     pub fn expect(&mut self, paths: usize) {
         if self.list.len() <= LOOPBACK as usize + 1 && paths > ROOM {
             self.list.reserve(paths);
@@ -215,7 +215,7 @@ impl PathTable {
         }
     }
 
-    /// The pair of endpoint classes, as a number.
+    /// Combines the two endpoint classes into one number.
     fn pair(&self, from: HostId, to: HostId) -> u64 {
         let (from, to) = (
             self.endpoint_class[from.index()],
@@ -237,7 +237,7 @@ impl PathTable {
         Some(path)
     }
 
-    /// Forgets all paths once they take much memory; whether it has.
+    /// Forgets all paths once they take much memory; returns whether it did.
     pub fn forget_many(&mut self) -> bool {
         let are_many = self.list.len() > MOST_PATHS;
         if are_many {
@@ -246,7 +246,7 @@ impl PathTable {
         are_many
     }
 
-    /// The number that stands for a path in the names of sets of flows.
+    /// Returns the number of a path from which names of sets of flows are summed.
     pub(super) fn number(&self, path: PathId) -> u128 {
         match self.list[path as usize].pair {
             PAIR_OF_LOOPBACK => 0,
@@ -254,12 +254,12 @@ impl PathTable {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of paths.
     pub(crate) fn len(&self) -> usize {
         self.list.len()
     }
 
-    /// Forgets all paths: links have changed.
+    /// Forgets all paths, because links have changed.
     pub fn forget(&mut self) {
         if self.row.is_empty() {
             self.lookup.clear();
@@ -281,7 +281,7 @@ impl PathTable {
         self.is_crossed[link.index()]
     }
 
-    /// From the sending of a message until its transfer begins \[s\], and the bytes that its flow moves.
+    /// Returns the time from the sending of a message until its transfer begins \[s\], and the bytes that its flow moves.
     #[inline]
     pub fn delay_and_amount(&self, (path, way): (PathId, &Path), bytes: f64) -> (f64, f64) {
         if self.is_plain {
@@ -290,7 +290,7 @@ impl PathTable {
         self.delay_and_amount_of_library(path, bytes)
     }
 
-    /// The same with what a library costs.
+    /// Returns the same, including the costs of a message library.
     #[inline(never)] // so that it takes no registers of the loop that has no library
     fn delay_and_amount_of_library(&self, path: PathId, bytes: f64) -> (f64, f64) {
         let details = &self.details[path as usize];
@@ -306,7 +306,7 @@ impl PathTable {
             })
     }
 
-    /// The handshake of a message that waits for its receiver \[s\], if there can be any.
+    /// Returns the duration of the handshake of a message that waits for its receiver \[s\], if handshakes can occur.
     pub fn round_trip(&self, path: PathId) -> f64 {
         self.round_trip_of(self.details[path as usize].latency)
     }
@@ -315,7 +315,7 @@ impl PathTable {
         latency.map_or(0.0, |latency| self.model.round_trip(latency))
     }
 
-    /// Whether slow start may hold up a message of an idle connection.
+    /// Whether slow start may delay a message of an idle connection.
     #[inline]
     pub fn may_be_slow(&self, path: PathId) -> bool {
         self.model.slow_start && self.details[path as usize].may_be_slow
@@ -326,7 +326,7 @@ impl PathTable {
         self.model.may_be_slow(narrowest, round_trip)
     }
 
-    /// How long slow start holds up a message of an idle connection \[s\].
+    /// Returns the time by which slow start delays a message of an idle connection \[s\].
     pub fn slow_start(&self, path: PathId, bytes: f64) -> f64 {
         if NetworkModel::fits_first_window(bytes) || !self.may_be_slow(path) {
             return 0.0;
@@ -336,30 +336,30 @@ impl PathTable {
             .slow_start(bytes, narrowest, self.round_trip(path))
     }
 
-    /// The path with this id.
+    /// Returns the path with this number.
     #[inline]
     pub fn get(&self, path: PathId) -> &Path {
         &self.list[path as usize]
     }
 
-    /// The most shared links that a path has had.
+    /// Returns the maximum number of shared links of a path so far.
     pub(super) fn widest(&self) -> usize {
         self.widest
     }
 
-    /// How many endpoint classes there are.
+    /// Returns the number of endpoint classes.
     pub(super) fn endpoint_classes(&self) -> usize {
         self.endpoint_classes
     }
 
-    /// The endpoint classes of sender and receiver; none if the path has no shared links.
+    /// Returns the endpoint classes of sender and receiver; none if the path has no shared links.
     #[inline]
     pub(super) fn ends(&self, path: PathId) -> Option<(usize, usize)> {
         let path = &self.list[path as usize];
         path.is_shared().then(|| path.ends())
     }
 
-    /// The shared links of a path, each with what a flow takes there of its rate.
+    /// Returns the shared links of a path, each with the share of its rate that a flow takes there.
     #[inline]
     pub fn uses(&self, path: PathId) -> &[(u32, f64)] {
         let path = &self.list[path as usize];
@@ -382,7 +382,7 @@ impl PathTable {
         Some(id)
     }
 
-    /// Adds the path of hosts to themselves, the first one.
+    /// Adds the path from a host to itself, which is the first path.
     fn add_loopback(&mut self) {
         if self.has_details {
             self.details.push(Details {
@@ -478,7 +478,7 @@ impl PathTable {
     }
 }
 
-/// The endpoint class of each host, counted from 0 in host order.
+/// Returns the endpoint class of each host, counted from 0 in host order.
 fn endpoint_classes(platform: &Platform) -> Vec<u32> {
     let mut last = 0;
     let mut endpoint_class = |at: usize| {
@@ -492,7 +492,7 @@ fn endpoint_classes(platform: &Platform) -> Vec<u32> {
     (0..platform.hosts.len()).map(&mut endpoint_class).collect()
 }
 
-/// A fixed number that looks random, of 128 bits: sums of a few of them never meet by chance.
+/// Returns a fixed pseudo-random number of 128 bits, so that sums of a few such numbers never coincide by chance.
 fn number_of(pair: u64) -> u128 {
     // Two rounds of SplitMix64 (Steele, Lea and Flood 2014) with different seeds.
     u128::from(hash(pair)) << 64 | u128::from(mix(pair, 0x6a09_e667_f3bc_c909))
@@ -546,7 +546,7 @@ mod tests {
         assert_ne!(find(0, 3), find(0, 4));
         assert_eq!(find(0, 1), find(2, 0));
         assert_eq!((find(0, 0), find(4, 4)), (LOOPBACK, LOOPBACK));
-        // Forgotten paths are found afresh.
+        // Paths are found again after the table was emptied.
         let before = find(3, 7);
         paths.forget();
         assert_ne!(paths.find(&platform, HostId(3), HostId(7)), Some(before));
@@ -591,7 +591,7 @@ mod tests {
         // Latency 1 s; weight 1 + 2 · 2; a window of 100 kB per 2 s of round trip.
         assert_eq!((found.delay, found.weight), (13.0, 5.0));
         assert_eq!((found.bound, found.rate_alone), (5e4, 2.5e4));
-        // Without a window: 5 % of the way back are the flow's own, too.
+        // Without a window: the flow also takes 5 % of its rate on the way back.
         let found = path(NetworkModel {
             tcp_gamma: None,
             ..model

@@ -5,8 +5,9 @@
 //! ```text
 //! rates(set) = max-min(links, paths of the set)      name(set) = Σ number(path) mod 2^128
 //! ```
-//! (a sum, since a path may occur twice). Its rates stand in a row, in the order of the paths. A row is solved in the order of the pairs of
-//! hosts, so that it is the same to the bit whenever that is done: rows may be forgotten at any time.
+//! The name is a sum, since a path may occur several times in a set. The rates of a set form a row, in the order of its paths. A row is
+//! always solved in the order of the pairs of hosts, so its rates are the same to the last bit whenever it is solved. Therefore rows can be
+//! dropped at any time.
 //!
 //! Cost: about 20 ns to find a row, 60 ns per flow to solve one. Twin: [`crate::transport`], which solves at every event.
 
@@ -19,31 +20,31 @@ use crate::maxmin::SharingProblem;
 use migsim_base::units::LinkId;
 use migsim_platform::Platform;
 
-/// All rows.
+/// The rates of all sets solved so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RateCache {
     names: HashTable<u32>,
-    /// The name of each row, and where it begins in `numbers`: the rates, then their inverses.
+    /// The name of each row, and the start in `numbers` of its rates and then of their inverses.
     rows: Vec<(u128, usize)>,
     numbers: Vec<f64>,
     problem: SharingProblem,
-    /// The flows of the problem by pair of hosts: the pair, then the place in the row, in the lower 32 bits.
+    /// The flows of the problem, ordered by pair of hosts: the pair, and in the lower 32 bits the place in the row.
     order: Vec<u128>,
-    /// Rates by place in the problem, and in the row.
+    /// Rates by place in the problem, then by place in the row.
     solved: Vec<f64>,
     rates: Vec<f64>,
-    /// Per link of the platform: the last problem that it was part of, and its number there.
+    /// For each link of the platform: the last problem that used the link, and the number of the link there.
     local: Vec<(u64, u32)>,
     problems: u64,
-    /// The first link that was ever found over its capacity.
+    /// The first link found to carry more than its capacity.
     overloaded: Option<u32>,
 }
 
-/// Numbers that are kept before all rows are forgotten (64 MB).
+/// Maximum number of stored numbers, beyond which all rows are dropped (64 MB).
 const MOST_NUMBERS: usize = 8 << 20;
 
 impl RateCache {
-    /// The rates of the set `name`, whose flows these are, by rising path \[B/s\], and their inverses.
+    /// Returns the rates \[B/s\] of the set `name`, and their inverses; the flows are given in increasing order of paths.
     pub(crate) fn rates(
         &mut self,
         name: u128,
@@ -60,7 +61,7 @@ impl RateCache {
         self.numbers[first..first + 2 * flows.len()].split_at(flows.len())
     }
 
-    /// Solves a set and keeps its row.
+    /// Solves a set and stores its row.
     fn add(
         &mut self,
         name: u128,
@@ -89,7 +90,7 @@ impl RateCache {
         first
     }
 
-    /// What went wrong first, if anything did.
+    /// Returns the first broken invariant, if there is one.
     pub(crate) fn fault(&self) -> Option<Fault> {
         self.overloaded.map(Fault::Overload)
     }
@@ -137,12 +138,12 @@ impl RateCache {
     }
 }
 
-/// The place in the row of a flow by its key in the order.
+/// Extracts the place in the row from the key of a flow.
 fn place(key: u128) -> usize {
     (key & 0xffff_ffff) as usize
 }
 
-/// Names are sums of numbers that look random: any part of them does.
+/// Hashes a name, which is a sum of pseudo-random numbers: any part of it serves.
 fn hash(name: u128) -> u64 {
     u64::try_from(name >> 64).expect("64 bits are left")
 }

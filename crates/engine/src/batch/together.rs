@@ -1,10 +1,11 @@
-//! Flows that all end at one date: equal ones that start together, each on one of the links with the lowest level.
+//! Flows that all end at one time: equal flows that start together, each on a link with the lowest fair-share level.
 //!
-//! The level of a link that all its flows share is its capacity by the sum of their weights' inverses. No flow gets less than the lowest
-//! level of all links x, and one on a link of that level gets no more. So, if each flow is on such a link and none has a lower bound,
+//! If all flows of a link are bottlenecked there, the level of the link is its capacity over the sum of the inverses of their weights. No
+//! flow gets less than x, the lowest level of all links, and a flow on a link of this level gets no more. So, if each flow crosses such a
+//! link and no flow has a lower bound,
 //!
 //! ```text
-//! rate(f) = factor · x / w(f)        end = start + B · w / (factor · x), one date if the product of bytes and weight is the same
+//! rate(f) = factor · x / w(f)        end = start + B · w / (factor · x), the same for all flows if B · w is the same
 //! ```
 //! All-to-all exchanges of equal messages in a cluster are such flows. Cost: 4 ns per use of a link. Twin: [`super::incremental`].
 
@@ -12,20 +13,20 @@ use super::flow::Start;
 use super::path_table::PathTable;
 use migsim_platform::Platform;
 
-/// Levels this near to each other (relative) are one: those of equal links, added up in another order.
+/// Tolerance within which two levels are equal, relative to the level: equal links may sum in different orders.
 const SAME_LEVEL: f64 = 1.0 + 1e-15;
 
 /// Finds the common end; its arrays are reused.
 #[derive(Clone, Debug, Default)]
 pub(super) struct CommonEnd {
-    /// Per link: the sum of the weights' inverses, then its level; 0 between two searches.
+    /// For each link: the sum of the inverses of the weights, then the level; 0 between two searches.
     levels: Vec<f64>,
     /// The links that are used.
     used: Vec<u32>,
 }
 
 impl CommonEnd {
-    /// The date \[s\] at which all these flows end, if they are seen to end together.
+    /// Returns the time \[s\] at which all these flows end, if they provably end together.
     pub(super) fn find(
         &mut self,
         platform: &Platform,
@@ -54,7 +55,7 @@ impl CommonEnd {
         (are_held && end.is_finite() && price(first).is_normal()).then_some(end)
     }
 
-    /// The level of each link; the lowest.
+    /// Computes the level of each link; returns the lowest level.
     fn measure(&mut self, platform: &Platform, paths: &PathTable, starts: &[Start]) -> f64 {
         self.levels.resize(platform.links.len(), 0.0);
         for start in starts {
@@ -87,7 +88,7 @@ mod tests {
     use crate::testing::line;
     use migsim_base::units::{BytesPerSecond, HostId};
 
-    /// The common end of equal flows between these hosts, and the end of each by the twin.
+    /// Returns the common end of equal flows between these hosts, and the end of each flow by the twin.
     fn ends(
         platform: &Platform,
         model: NetworkModel,

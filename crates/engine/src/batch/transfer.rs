@@ -1,11 +1,11 @@
 //! Solves a batch of flows: chooses for each contention group between a closed form, memoized rates, crowds and incremental max-min.
 //!
 //! A group is solved by [`super::memoized`] if its sets of active flows recur, otherwise by [`super::incremental`]. Sets recur in a group
-//! of few flows, and in a larger one whose flows have few sizes and hardly meet at their receivers: then many flows end together, as in
-//! the wavefronts of Smith-Waterman and in the multicasts of LU. Flows between random partners meet at senders and at receivers, end one
-//! by one, and no set recurs.
+//! of few flows. They also recur in a larger group whose flows have few sizes and rarely share a receiver: then many flows end together, as
+//! in the wavefronts of Smith-Waterman and in the multicasts of LU. Flows between random partners meet at senders and at receivers and end
+//! one by one, so that no set recurs.
 //!
-//! What memoizing gives, in millions of instructions of the simulation loop (the settings of the speed table):
+//! Cost of memoizing, in millions of instructions of the simulation loop (the settings of the speed table):
 //!
 //! | case | memoized | incremental | chosen |
 //! |---|---|---|---|
@@ -25,27 +25,27 @@ use crate::checks::Fault;
 use crate::profile::CapacityChanges;
 use migsim_platform::Platform;
 
-/// Up to this many flows are memoized, whatever they are.
+/// Maximum number of flows that are always memoized.
 const FEW: usize = 64;
-/// Up to this many flows are memoized if their sets recur.
+/// Maximum number of flows that are memoized if their sets recur.
 const MANY: usize = 512;
-/// Few sizes means at least this many flows per size.
+/// Minimum number of flows per size for a group to have few sizes.
 const PER_SIZE: usize = 8;
-/// Flows hardly meet at their receivers if each gets at most this many: from two neighbours.
+/// Maximum number of flows per receiver for a group whose flows rarely share receivers: one from each of two neighbours.
 const PER_RECEIVER: usize = 2;
-/// Or at most this many (two processes share a host), if few hosts send: each sends at least `PER_SENDER` flows on average.
+/// The same maximum where few hosts send, each at least `PER_SENDER` flows on average: two processes may share a host.
 const PER_RECEIVER_OF_FEW: usize = 4;
 const PER_SENDER: usize = 4;
 
-/// Tells whether the sets of active flows of a group recur; its arrays are reused.
+/// Decides whether the sets of active flows of a group recur; its arrays are reused.
 #[derive(Clone, Debug, Default)]
 struct Recurrence {
     sizes: Vec<u64>,
-    /// How many groups were looked at: the number of the current one.
+    /// Number of groups examined so far, which is the number of the current group.
     group: u64,
-    /// Per endpoint class: the last group in which it sends.
+    /// For each endpoint class: the last group in which it sends.
     sent: Vec<u64>,
-    /// Per endpoint class: the last group in which it receives, and how many flows.
+    /// For each endpoint class: the last group in which it receives, and the number of flows that it receives there.
     received: Vec<(u64, usize)>,
 }
 
@@ -72,7 +72,7 @@ impl Recurrence {
         let mut last = None;
         for bytes in sizes {
             let bits = bytes.to_bits();
-            // Flows of one size mostly stand together.
+            // Flows of one size are mostly adjacent.
             if last.replace(bits) != Some(bits) && !self.sizes.contains(&bits) {
                 self.sizes.push(bits);
                 if self.sizes.len() * PER_SIZE > count {
@@ -115,7 +115,7 @@ impl Recurrence {
     }
 }
 
-/// Whether flows are equal ones of one time, all from one host or all to one: most of them end together, and few events remain to be solved.
+/// Whether all flows have one start time and size, and one sender or one receiver: then most end together, and few events remain.
 fn end_together(flows: &[Start], paths: &PathTable) -> bool {
     let Some(first) = flows.first() else {
         return true;
@@ -131,10 +131,10 @@ fn end_together(flows: &[Start], paths: &PathTable) -> bool {
             || flows.iter().all(|start| ends(start).1 == to))
 }
 
-/// All ways to solve, and arrays that are filled again.
+/// All solvers of batches, with arrays that are reused.
 #[derive(Clone, Debug, Default)]
 pub struct FlowBatch {
-    /// The flows with known starts; emptied by solving.
+    /// The flows with known starts; solving empties the list.
     pub starts: Vec<Start>,
     memoized: MemoizedBatch,
     incremental: IncrementalBatch,
@@ -142,12 +142,12 @@ pub struct FlowBatch {
     contention: Contention,
     common_end: CommonEnd,
     recurrence: Recurrence,
-    /// The first internal error while capacities changed.
+    /// The first broken invariant while capacities changed.
     fault: Option<Fault>,
 }
 
 impl FlowBatch {
-    /// Solves flows whose starts are all known. Calls `ended(name, time)` for each end.
+    /// Solves flows whose starts are all known. Calls `ended(name, time)` for each flow that ends.
     pub fn solve(
         &mut self,
         platform: &Platform,
@@ -199,15 +199,15 @@ impl FlowBatch {
         }
     }
 
-    /// Solves flows whose starts are all known while the capacities of links change. Calls `ended(name, time)` for each end; the time is
-    /// infinite if the flow does not end before the last change.
+    /// Solves flows whose starts are all known while the capacities of links change. Calls `ended(name, time)` for each flow that ends; the
+    /// time is infinite if the flow does not end before the last change.
     pub fn solve_through(
         &mut self,
         (platform, changes): (&Platform, CapacityChanges),
         paths: &PathTable,
         mut ended: impl FnMut(u32, f64),
     ) {
-        // Its links end with other capacities: it is not reused.
+        // The capacities of its links have changed by the end, so it is not reused.
         let mut bottleneck = BottleneckBatch::default();
         let starts = &mut self.starts;
         bottleneck.solve((platform, Some(changes)), paths, starts, |name, time| {
@@ -218,8 +218,8 @@ impl FlowBatch {
         self.fault = self.fault.or(bottleneck.fault());
     }
 
-    /// Solves these flows (path, size \[B\]), some of which start when others end: `ended(name, time)` is called for each end and may return
-    /// the next start, at that time or later.
+    /// Solves flows (path, size \[B\]), some of which start when other flows end. Calls `ended(name, time)` for each flow that ends; the
+    /// call may return the next start, at that time or later.
     pub fn solve_chained(
         &mut self,
         platform: &Platform,
@@ -240,14 +240,14 @@ impl FlowBatch {
         starts.clear();
     }
 
-    /// The first internal error since the last [`Self::forget`], in words.
+    /// Describes the first broken invariant since the last [`Self::forget`].
     pub fn fault(&self, platform: &Platform) -> Option<String> {
         let fault = self.incremental.fault().or(self.memoized.fault());
         let fault = fault.or(self.bottleneck.fault()).or(self.fault);
         fault.map(|fault| fault.to_words(platform))
     }
 
-    /// Drops everything memoized about paths.
+    /// Drops everything stored about paths.
     pub fn forget(&mut self) {
         *self = Self::default();
     }

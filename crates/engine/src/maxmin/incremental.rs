@@ -1,21 +1,21 @@
-//! Incremental max-min: repairs the levels of links around a change instead of solving the whole system again ([`super::solve`]).
+//! Incremental max-min: updates the fair-share levels of links around a change instead of solving the whole system again ([`super::solve`]).
 //!
-//! A group is a number n of flows of one route; the level of a flow is its rate times its weight w. Link l of capacity C has the level x with
+//! A group is a number n of flows on one route; the level of a flow is its rate times its weight w. Link l of capacity C has the level x with
 //!
 //! ```text
 //! Σ over the groups g of l:  n_g · c_gl / w_g · min(u_gl, x) = C_l        (infinite if the sum stays below C_l)
 //! u_gl = min(bound_g · w_g, levels of the other links of g)               level of g = min(u_gl, level of l)
 //! ```
-//! with c as in [`super::solve`]. Levels that satisfy this on all links are the max-min: a flow at the level of its least link is among
-//! the fastest there, and that link is full. So the links whose flows have changed are brought to their level, then those that the new
-//! levels concern, the lowest first, until all agree. What a link has to do with depends on the groups that really change: in a crowd
-//! of 1 500 connected flows an end changes about 11 rates.
+//! with c as in [`super::solve`]. Levels that satisfy this on all links are max-min fair: each flow is at the level of the lowest link of
+//! its route, is among the fastest flows there, and that link is saturated. So the solver first updates the links whose flows have changed,
+//! then the links whose levels may depend on new levels, the lowest first, until no level changes. The cost of a change depends on the
+//! groups whose rates change: with 1 500 connected flows an end changes about 11 rates.
 //!
-//! Most links are not full. What is wanted of such a link is kept as a sum (of which rounding takes next to nothing), so that nobody has to
-//! look at all of its groups while the sum stays below its capacity.
+//! Most links are unsaturated. For such a link the solver keeps the demand of its groups as a sum, so that it need not visit the groups
+//! while the sum stays below the capacity. A tolerance covers the rounding of the sum.
 //!
-//! Cost: about 100 ns per link that is brought to its level, and 2 ns per group on it. Twin: [`SharingProblem`], which also
-//! solves anew what has not settled after many repairs.
+//! Cost: about 100 ns per link that is updated, and 2 ns per group on it. Twin: [`SharingProblem`], which also recomputes all levels when
+//! many updates have not settled them.
 
 use std::ops::Range;
 
@@ -32,41 +32,42 @@ pub(crate) struct IncrementalMaxMin {
     /// The level of each link.
     level: Vec<f64>,
     groups: Vec<Group>,
-    /// The links of group g: `uses[g · width..]`, as many as it has.
+    /// The links of group g are `uses[g · width..]`, up to the number of its links.
     uses: Vec<Use>,
     width: usize,
-    /// Links to repair: those marked since the last repair, in that order; then those that a repair concerns, by level.
+    /// Links to update: those marked since the last update, in that order; then those whose levels may depend on new levels, by level.
     marked: Vec<u32>,
     worklist: Worklist,
-    /// Groups whose level may have changed since the last repair.
+    /// Groups whose level may have changed since the last update.
     touched: Vec<u32>,
-    /// Links that have had groups since [`Self::forget`], or may have more than nothing wanted of them.
+    /// Links that have had groups since [`Self::forget`], or whose stored demand may be above 0.
     entered: Vec<u32>,
-    /// Capacities of links with groups that have changed since the last repair.
+    /// Number of changes of capacity of links with groups since the last update.
     changed_capacities: usize,
-    /// The first link that was ever found over its capacity, and those that are looked at.
+    /// The first link found to carry more than its capacity, and the links that are examined for this.
     overloaded: Option<u32>,
     looked_at: Vec<u32>,
     problem: SharingProblem,
     rates: Vec<f64>,
 }
 
-/// A link that lacks less than this (relative) of its capacity counts as full after a solution of the whole, which has rounded: the level
-/// of its fastest flow holds nobody back.
+/// Tolerance of saturation after all levels are recomputed, which rounds: capacity over load. The level of the fastest flow then limits no
+/// other flow.
 const FULL: f64 = 1.0 + 1e-9;
-/// A level that changes by less (relative) has not changed.
+/// Tolerance within which two levels are the same, relative to the old level.
 const SAME: f64 = 1e-15;
-/// There is room for so many groups from the first one on.
+/// Number of groups for which memory is reserved at first.
 const ROOM: usize = 512;
-/// And for so many groups on a link, once it has any: often there are no more, as in rings.
+/// Number of groups for which a link reserves memory at first: many links never have more, as in rings.
 const FIRST_GROUPS: usize = 2;
-/// Links that are brought to their level in one repair, per link with flows, before all is solved anew.
+/// Maximum number of link updates in one repair, per link, before all levels are recomputed from scratch.
 const MOST_REPAIRS: usize = 50;
-/// When the capacities of more links with flows change together, all is solved anew: each repair would disturb all the others.
+/// Maximum number of capacities of links with flows that change at one time; if more change, all levels are recomputed from scratch, since
+/// each update would affect all other links.
 const MOST_CHANGED: usize = 16;
 
 impl IncrementalMaxMin {
-    /// Links of these capacities \[B/s\] without flows.
+    /// Creates links of these capacities \[B/s\] without flows.
     pub(crate) fn new(capacities: impl IntoIterator<Item = f64>) -> Self {
         let link = |capacity| Link {
             capacity,
@@ -97,8 +98,8 @@ impl IncrementalMaxMin {
         self.mark(link);
     }
 
-    /// Puts `count` flows of one weight and bound \[B/s\] on `uses`: links, each once, with what a flow takes there of its rate. The group
-    /// must be absent.
+    /// Adds a group of `count` flows of one weight and bound \[B/s\] on `uses`: distinct links, with the share of its rate that a flow
+    /// takes there. The group must be absent.
     pub(crate) fn put(
         &mut self,
         group: u32,
@@ -151,13 +152,13 @@ impl IncrementalMaxMin {
         }
     }
 
-    /// Tells the place of a group of two links where the other one is.
+    /// Stores, for a group of two links, the place of the group on the other link.
     fn pair(&mut self, used: Use, other: Use) {
         let slot = &mut self.links[used.link as usize].groups[used.slot as usize];
         (slot.other, slot.at_other) = (other.link, other.slot);
     }
 
-    /// Another number of flows; none: the group leaves its links.
+    /// Changes the number of flows of a group; 0 removes the group.
     pub(crate) fn set_count(&mut self, group: u32, count: u32) {
         if count == 0 {
             self.remove(group);
@@ -175,7 +176,7 @@ impl IncrementalMaxMin {
         }
     }
 
-    /// Another weight and bound \[B/s\].
+    /// Changes the weight and the bound \[B/s\] of a group.
     pub(crate) fn reweigh(&mut self, group: u32, weight: f64, bound: f64) {
         self.groups[group as usize].set(weight, bound);
         self.settle(group);
@@ -206,8 +207,8 @@ impl IncrementalMaxMin {
         }
     }
 
-    /// Forgets what the groups of before have left behind, once all have left: the next ones are served as if they were the first, to the
-    /// last bit.
+    /// Resets the state that earlier groups have left, once all groups have left. Later groups then get the same rates as on a new solver,
+    /// to the last bit.
     pub(crate) fn forget(&mut self) {
         for link in self.entered.drain(..) {
             let state = &mut self.links[link as usize];
@@ -215,13 +216,13 @@ impl IncrementalMaxMin {
         }
     }
 
-    /// Where the uses of a group are.
+    /// Returns the range of the uses of a group.
     fn range(&self, group: u32) -> Range<usize> {
         let first = group as usize * self.width;
         first..first + self.groups[group as usize].uses as usize
     }
 
-    /// Makes room for groups of so many links.
+    /// Makes room for groups of `width` links.
     #[inline]
     pub(crate) fn widen(&mut self, width: usize) {
         if width > self.width {
@@ -242,7 +243,7 @@ impl IncrementalMaxMin {
         self.width = width;
     }
 
-    /// Finds the level of a group, and its ceiling on each of its links.
+    /// Computes the level of a group, and its ceiling on each of its links.
     fn settle(&mut self, group: u32) {
         let uses = &self.uses[self.range(group)];
         let entry = &mut self.groups[group as usize];
@@ -255,13 +256,13 @@ impl IncrementalMaxMin {
         self.touch(group);
     }
 
-    /// Whether there is nothing to repair.
+    /// Whether no link needs an update.
     #[inline]
     pub(crate) fn is_settled(&self) -> bool {
         self.marked.is_empty() && self.touched.is_empty() && self.changed_capacities == 0
     }
 
-    /// Brings all links to their level; tells the rate \[B/s\] of each group whose level may have changed.
+    /// Updates all levels; calls `changed` with the rate \[B/s\] of each group whose level may have changed.
     pub(crate) fn repair(&mut self, mut changed: impl FnMut(u32, f64)) {
         let mut repairs = 0_usize;
         let mut marked = std::mem::take(&mut self.marked);
@@ -296,12 +297,12 @@ impl IncrementalMaxMin {
         self.touched.clear();
     }
 
-    /// What went wrong first, if anything did.
+    /// Returns the first broken invariant, if there is one.
     pub(crate) fn fault(&self) -> Option<Fault> {
         self.overloaded.map(Fault::Overload)
     }
 
-    /// A link of a group whose rate changes that carries more than it can: `Σ n · c · rate > capacity`.
+    /// Finds a link that carries more than its capacity, `Σ n · c · rate > capacity`, among the links of groups whose rates change.
     fn find_overloaded(&mut self) -> Option<u32> {
         let mut links = std::mem::take(&mut self.looked_at);
         links.clear();
@@ -334,7 +335,7 @@ impl IncrementalMaxMin {
         }
     }
 
-    /// Marks a link of which `more` is wanted than before, unless it is not full before and after.
+    /// Adds `more` to the demand on a link; marks the link unless it stays unsaturated.
     fn want(&mut self, link: u32, more: f64) {
         let is_full = self.level[link as usize].is_finite();
         if is_full || more > 0.0 && self.links[link as usize].may_fill(more) {
@@ -350,7 +351,7 @@ impl IncrementalMaxMin {
         }
     }
 
-    /// Gives a link its level, and marks the links that this concerns.
+    /// Updates the level of a link, and marks the links whose levels may depend on it.
     fn bring_to_level(&mut self, link: u32) {
         self.links[link as usize].is_marked = false;
         let old = self.level[link as usize];
@@ -396,7 +397,7 @@ impl IncrementalMaxMin {
         links[link as usize].groups = here;
     }
 
-    /// Sets all levels from a solution of the whole.
+    /// Recomputes all levels from scratch.
     fn solve_anew(&mut self) {
         self.problem.clear();
         for link in &self.links {
@@ -414,7 +415,7 @@ impl IncrementalMaxMin {
             }
         }
         self.problem.solve(&mut self.rates);
-        // A link that is full has the level of its fastest flow.
+        // A saturated link has the level of its fastest flow.
         let mut taken = vec![0.0; self.links.len()];
         let mut fastest = vec![0.0_f64; self.links.len()];
         let mut flow = 0;
@@ -450,7 +451,7 @@ impl IncrementalMaxMin {
     }
 }
 
-/// Gives a group of a link that has a new level its ceilings on its other links, and notes those that this concerns.
+/// Sets the ceilings of a group on its other links after one of its links has got a new level, and lists the links that this affects.
 #[inline(never)]
 fn raise_others(
     links: &mut [Link],

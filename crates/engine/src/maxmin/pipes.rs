@@ -1,15 +1,16 @@
-//! Fair sharing with closed pipes: links (SimGrid's `FATPIPE`) whose capacity holds for the fastest of their flows, not for the sum.
+//! Fair sharing with closed pipes: links (SimGrid's `FATPIPE`) whose capacity limits the fastest of their flows, not the sum of all.
 //!
-//! SimGrid's expressions, literally. With p the weight of a flow, b its bound and c what it takes of its rate on a link:
+//! The expressions are SimGrid's. With p the weight of a flow, b its bound and c the share of its rate that it takes on a link:
 //!
 //! ```text
-//! level of a link:  what is left of it / Σ c/p        a pipe: its capacity / max c/p        over the flows without a rate
+//! level of a link:  capacity left / Σ c/p        of a pipe: capacity / max c/p        over the flows without a rate
 //! ```
-//! The links of the lowest level L are full. If b p < L for some flow on them, only those of the smallest b p get their bound, and levels
-//! are found again. Otherwise every flow on them gets L / p: on a pipe a flow of twice the weight gets half of its capacity, although
-//! nothing else holds it. That is what the word means in SimGrid, not in a network; `fatpipe = whole` gives each flow the capacity.
+//! The links of the lowest level L are saturated. If b p < L for some flow on them, only the flows of the smallest b p get their bound, and
+//! levels are computed again. Otherwise every flow on them gets L / p: on a pipe a flow of twice the weight gets half of the capacity,
+//! although nothing else limits it. So a `FATPIPE` of SimGrid limits more than a link that gives each flow its capacity (`fatpipe =
+//! whole`).
 //!
-//! All is solved anew each time, in O(rounds · uses).
+//! All rates are recomputed from scratch each time, in O(rounds · uses).
 
 use migsim_base::units::to_u32;
 
@@ -20,28 +21,28 @@ struct Link {
     is_pipe: bool,
     left: f64,
     pull: f64,
-    /// Flows on it without a rate.
+    /// Number of its flows without a rate.
     open: u32,
 }
 
-/// One sharing problem; its arrays are reused from one to the next.
+/// One sharing problem; its arrays are reused by the next problem.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PipesProblem {
     links: Vec<Link>,
     /// Weight, bound \[B/s\], rate \[B/s\] and first use of each flow.
     flows: Vec<(f64, f64, Option<f64>, usize)>,
     uses: Vec<(u32, f64)>,
-    /// The links that flows use.
+    /// The links that flows cross.
     used: Vec<u32>,
 }
 
-/// A bound whose level is within this of the smallest (relative) is met with it.
+/// Tolerance within which bounds count as the smallest one, relative to it.
 const SAME_BOUND: f64 = 1.0 + 1e-12;
-/// A link of which less than this is left (relative) is full.
+/// Tolerance of saturation: capacity left, relative to the capacity.
 const NOTHING: f64 = 1e-9;
 
 impl PipesProblem {
-    /// Takes the links: capacity \[B/s\] and whether it is a pipe.
+    /// Creates the links: capacity \[B/s\] and whether the link is a pipe.
     pub(crate) fn new(links: impl Iterator<Item = (f64, bool)>) -> Self {
         let link = |(capacity, is_pipe)| Link {
             capacity,
@@ -61,13 +62,13 @@ impl PipesProblem {
         self.links[link].capacity = capacity;
     }
 
-    /// Forgets the flows.
+    /// Removes the flows.
     pub(crate) fn clear(&mut self) {
         self.flows.clear();
         self.uses.clear();
     }
 
-    /// Adds a flow of a weight and a bound \[B/s\] that uses links, each with what it takes there of its rate.
+    /// Adds a flow of a weight and a bound \[B/s\] that uses links, each with the share of its rate that it takes there.
     pub(crate) fn add_flow(
         &mut self,
         weight: f64,
@@ -79,7 +80,7 @@ impl PipesProblem {
         self.uses.extend(uses);
     }
 
-    /// The rate of each flow \[B/s\], in the order in which they were added.
+    /// Computes the rate of each flow \[B/s\], in the order in which they were added.
     pub(crate) fn solve(&mut self) -> impl Iterator<Item = f64> + '_ {
         self.used.clear();
         self.used.extend(self.uses.iter().map(|used| used.0));
@@ -92,7 +93,7 @@ impl PipesProblem {
         while let Some(level) = self.least_level() {
             self.fix(level);
         }
-        // A flow without links has its bound.
+        // The rate of a flow without links is its bound.
         self.flows.iter().map(|flow| flow.2.unwrap_or(flow.1))
     }
 
@@ -104,7 +105,7 @@ impl PipesProblem {
         &self.uses[self.flows[flow].3..end]
     }
 
-    /// The lowest level of a link with flows without a rate.
+    /// Returns the lowest level of the links that have flows without a rate.
     fn least_level(&mut self) -> Option<f64> {
         for &link in &self.used {
             let link = &mut self.links[link as usize];
@@ -129,7 +130,7 @@ impl PipesProblem {
         levels.reduce(f64::min)
     }
 
-    /// Gives the flows of the links of the lowest level their rates, or those of them that are bound first.
+    /// Fixes the rates of the flows on the links of the lowest level, or only of the flows with the smallest bound below it.
     fn fix(&mut self, level: f64) {
         let is_full = |link: u32| {
             let link = &self.links[link as usize];
@@ -197,7 +198,7 @@ mod tests {
 
     #[test]
     fn flows_of_a_pipe_get_its_capacity_in_proportion_to_their_weights() {
-        // L = 8 / max(1, 1/2, 1/4) = 8: 8, 4, 2. Then the pipe is free again, but all have their rate.
+        // L = 8 / max(1, 1/2, 1/4) = 8: rates 8, 4, 2. Then the pipe has capacity left, but all flows have their rates.
         let pipe = [(8.0, true)];
         let flows: [(f64, f64, &[u32]); 3] = [(1.0, 8.0, &[0]), (2.0, 8.0, &[0]), (4.0, 8.0, &[0])];
         assert_eq!(rates(&pipe, &flows), [8.0, 4.0, 2.0]);

@@ -1,25 +1,26 @@
-//! The level of one link: the root of a piecewise linear equation.
+//! The fair-share level of one link: the root of a piecewise linear equation.
 
 use super::solve::HIGHEST;
 use migsim_base::units::{greater, lesser};
 
-/// A link carries what exceeds its capacity by less than this (relative): sums of bounds that are its capacity do not fill it.
+/// Tolerance by which a link may exceed its capacity without being saturated, relative to the capacity: the bounds of its flows may sum to
+/// the capacity.
 const NOT_FULL: f64 = 1.0 + 1e-14;
 
-/// What rises on a link: `pull` per level, up to the level `ceiling`.
+/// A load on a link that grows with the level: `pull` per level, up to the level `ceiling`.
 pub(super) trait Rising: Copy {
-    /// What it takes of the link per level.
+    /// Returns the load per level.
     fn pull(&self) -> f64;
-    /// The level above which it does not rise.
+    /// Returns the level above which the load does not grow.
     fn ceiling(&self) -> f64;
 }
 
-/// What the groups of a link take of it when they rise to a level: those whose ceiling is lower, and each of the others per level.
+/// One linear segment of the load of a link as a function of its level: a constant part, of groups whose ceiling is lower, and a part that grows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Segment {
     taken: f64,
     rising: f64,
-    /// The piece holds for levels above `from`, up to `to`.
+    /// The segment holds for levels above `from`, up to `to`.
     from: f64,
     to: f64,
 }
@@ -36,7 +37,7 @@ impl Default for Segment {
 }
 
 impl Segment {
-    /// The piece at a level, and how many groups do not reach it.
+    /// Returns the segment at a level, and the number of groups whose ceiling is below the level.
     #[inline]
     fn at(level: f64, groups: &[impl Rising]) -> (Self, usize) {
         let mut segment = Self::default();
@@ -62,26 +63,26 @@ impl Segment {
         (segment, count)
     }
 
-    /// Adds a group that does not reach the level.
+    /// Adds a group whose ceiling is below the level.
     #[inline]
     pub(super) fn add_below(&mut self, pull: f64, ceiling: f64) {
         self.taken += pull * ceiling;
         self.from = greater(self.from, ceiling);
     }
 
-    /// Adds a group that does.
+    /// Adds a group whose ceiling is not below the level.
     #[inline]
     pub(super) fn add(&mut self, pull: f64, ceiling: f64) {
         self.rising += pull;
         self.to = lesser(self.to, ceiling);
     }
 
-    /// The highest ceiling of those that do not reach the level.
+    /// Returns the highest ceiling below the level.
     pub(super) fn highest_below(&self) -> f64 {
         self.from
     }
 
-    /// The level of a link of this capacity, infinite if it is not full, if this is the piece to tell it.
+    /// Returns the level of a link of this capacity if the level is on this segment; infinite if the link is unsaturated.
     #[inline]
     pub(super) fn level(&self, capacity: f64) -> Option<f64> {
         if self.rising <= 0.0 {
@@ -91,22 +92,22 @@ impl Segment {
         self.holds(level).then(|| lesser(level, HIGHEST))
     }
 
-    /// Whether it is the piece at `level`, too.
+    /// Whether the segment also holds at `level`.
     fn holds(&self, level: f64) -> bool {
         self.from < level && level <= self.to
     }
 }
 
-/// The level of a link: by Newton's method on a sum that is concave and linear in segments. From wherever it starts (`from`: the level that
-/// the link has had) it goes to or below the level, then up segment by segment; on the last segment it is exact. A link that is not full
-/// has no level (infinite); then the second number is what is wanted of it. A level that would be no number (1e307 B/s times a weight of 1e60 s)
-/// is [`HIGHEST`]: what rises so high meets its bound before.
+/// Computes the level of a link by Newton's method, on a sum that is concave and piecewise linear. From any start (`from`, the previous
+/// level of the link) the first step goes to the level or below it. Further steps climb segment by segment, and the last segment is exact.
+/// An unsaturated link has an infinite level; then the second number is the demand on it. A level beyond the largest number (1e307 B/s
+/// times a weight of 1e60 s) is set to [`HIGHEST`], because a load that rises so high meets its bound before.
 #[inline]
 pub(super) fn level_of(capacity: f64, groups: &[impl Rising], from: f64) -> (f64, f64) {
     let full = capacity * NOT_FULL;
     let (mut segment, mut below) = Segment::at(from, groups);
     if segment.rising <= 0.0 {
-        // Nobody wants more than before.
+        // The demand does not grow above this level.
         if segment.taken <= full {
             return (f64::INFINITY, segment.taken);
         }
@@ -120,7 +121,7 @@ pub(super) fn level_of(capacity: f64, groups: &[impl Rising], from: f64) -> (f64
         }
         let (next, next_below) = Segment::at(level, groups);
         if climbs && next_below < below {
-            // Rounded to below the piece that it is on.
+            // Rounding put the level below the segment that it is on.
             return (level.max(segment.from), capacity);
         }
         if next.rising <= 0.0 {
@@ -139,7 +140,7 @@ mod tests {
 
     use super::*;
 
-    /// Ceilings, of which many are equal, or none.
+    /// Ceilings, many of which are equal or infinite.
     fn ceilings() -> impl Strategy<Value = f64> {
         prop_oneof![
             4 => (0_u8..6).prop_map(f64::from),

@@ -1,15 +1,15 @@
 //! Weighted max-min fair sharing of links as a pure function: capacities, routes, weights and bounds in, rates out.
 //!
-//! One level x rises from 0 for all flows together; flow f runs at `x / w_f`. A flow stops rising at its bound `b_f`, or
-//! when a link of its route is full: `Σ c_fl · r_f = C_l` over the flows of link l, where `c_fl` is 1, or what the flow takes
-//! there with cross-traffic (0.05, 1.05). This is progressive filling (Bertsekas & Gallager, *Data Networks*, 1992, §6.5.2)
+//! One level x rises from 0 for all flows together; flow f runs at `x / w_f`. A flow stops rising at its bound `b_f`, or when a link of its
+//! route is saturated: `Σ c_fl · r_f = C_l` over the flows of link l. Here `c_fl` is 1 or, with cross-traffic, the share of its rate that
+//! the flow takes there (0.05, 1.05). This is progressive filling (Bertsekas & Gallager, *Data Networks*, 1992, §6.5.2)
 //! with weights, the sharing of SimGrid's CM02 and LV08 models.
 //!
-//! Cost: O(rounds · links + uses), where a round fixes the flows of all links that fill up at the same level.
+//! Cost: O(rounds · links + uses), where a round fixes the flows of all links that become saturated at the same level.
 
 use migsim_base::units::{lesser, to_u32};
 
-/// One sharing problem; its arrays are reused from one to the next.
+/// One sharing problem; its arrays are reused by the next problem.
 #[derive(Clone, Debug, Default)]
 pub struct SharingProblem {
     /// The capacity of each link \[B/s\].
@@ -18,7 +18,7 @@ pub struct SharingProblem {
     weight: Vec<f64>,
     /// The bound of each flow \[B/s\].
     bound: Vec<f64>,
-    /// The links of flow f are `uses[first_use[f]..first_use[f + 1]]`, each with what the flow takes of its rate there.
+    /// The links of flow f are `uses[first_use[f]..first_use[f + 1]]`, each with the share of its rate that the flow takes there.
     uses: Vec<(u32, f64)>,
     first_use: Vec<u32>,
     scratch: Scratch,
@@ -27,14 +27,14 @@ pub struct SharingProblem {
 #[derive(Clone, Debug, Default)]
 struct Scratch {
     links: Vec<Link>,
-    /// The level at which each link fills up; infinite if nothing rises there.
+    /// The level at which each link becomes saturated; infinite if none of its flows rises.
     level: Vec<f64>,
-    /// Per use: c/w.
+    /// c/w of each use.
     pulls: Vec<f64>,
     /// The flows of link l are `flow_of[first_flow[l]..first_flow[l + 1]]`.
     flow_of: Vec<u32>,
     first_flow: Vec<u32>,
-    /// Flows whose bound can bind before any link does, by the level of the bound.
+    /// Flows whose bound may be reached before any link is saturated, by the level of the bound.
     bounded: Vec<(f64, u32)>,
     is_fixed: Vec<bool>,
     /// The sum of the rates on each link.
@@ -43,7 +43,7 @@ struct Scratch {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Link {
-    /// Capacity left, sum of c/w of the flows that still rise, that sum when it was last summed afresh.
+    /// Capacity left; sum of c/w of the flows that still rise; and this sum when it was last recomputed.
     left: f64,
     pull: f64,
     summed: f64,
@@ -61,17 +61,17 @@ impl Link {
     }
 }
 
-/// A link that carries more than this (relative to its capacity) is a fault of ours.
+/// Tolerance beyond which the load of a link is a fault of this program, relative to its capacity.
 pub(crate) const OVER: f64 = 1.0 + 1e-6;
-/// Links within this of the least level fill up together.
+/// Tolerance within which links become saturated together, relative to the least level.
 const SAME_LEVEL: f64 = 1.0 + 1e-13;
-/// A running difference that has lost this much of its value is summed afresh.
+/// Part of its value below which a running difference is recomputed, because of rounding.
 const RESUM_BELOW: f64 = 1e-4;
-/// A level \[B\] above this counts as this: more would soon be no number.
+/// Maximum of a level \[B\], so that products stay finite.
 pub(super) const HIGHEST: f64 = 1e300;
-/// An infinite weight (a link that is down, in the models that weigh with bandwidths) counts as this.
+/// Maximum of a weight; it stands for an infinite weight (a link that is down, in models that weigh with bandwidths).
 const HEAVIEST: f64 = 1e300;
-/// A weight whose inverse no number could hold (a latency next to nothing) counts as this.
+/// Minimum of a weight, so that its inverse is finite; it stands for a weight of almost no latency.
 const LIGHTEST: f64 = 1e-300;
 
 impl SharingProblem {
@@ -114,7 +114,7 @@ impl SharingProblem {
         let mut next_bounded = 0;
         loop {
             let level = self.least_level();
-            // Bounds that are met before the next link fills up, in the order of their levels.
+            // Bounds reached before the next link is saturated, in the order of their levels.
             let mut fixed_by_bound = false;
             while let Some(&(bound_level, flow)) = self.scratch.bounded.get(next_bounded) {
                 if bound_level > level {
@@ -138,7 +138,7 @@ impl SharingProblem {
         }
     }
 
-    /// A link that `rates` would overload by more than a millionth: `Σ c · r > C`.
+    /// Finds a link that `rates` would overload by more than a millionth: `Σ c · r > C`.
     pub(crate) fn overloaded(&mut self, rates: &[f64]) -> Option<u32> {
         let taken = &mut self.scratch.taken;
         taken.clear();
@@ -152,7 +152,7 @@ impl SharingProblem {
         (0..to_u32(self.capacity.len())).find(over)
     }
 
-    /// Lists the flows of each link and finds the bounds that matter.
+    /// Lists the flows of each link, and finds the bounds that may be reached.
     fn prepare(&mut self) {
         let Self {
             capacity,
@@ -226,7 +226,7 @@ impl SharingProblem {
         scratch.first_flow.push(total);
     }
 
-    /// The level at which the next link fills up; infinite if none will.
+    /// Returns the level at which the next link becomes saturated; infinite if none will.
     fn least_level(&self) -> f64 {
         let mut lanes = [f64::INFINITY; 8];
         let (chunks, rest) = self.scratch.level.as_chunks::<8>();
@@ -239,7 +239,7 @@ impl SharingProblem {
         lanes.fold(f64::INFINITY, |least, level| lesser(*level, least))
     }
 
-    /// Fixes the flows of all links that are full at `level`.
+    /// Fixes the flows of all links that are saturated at `level`.
     fn fill_links(&mut self, level: f64, rates: &mut [f64]) {
         let full = level * SAME_LEVEL;
         for link in 0..self.scratch.level.len() {
@@ -256,7 +256,7 @@ impl SharingProblem {
         }
     }
 
-    /// Takes `flow`, which has reached its rate, out of the sums of its links.
+    /// Removes `flow`, which has reached its rate, from the sums of its links.
     fn fix(&mut self, flow: u32, rate: f64) {
         self.scratch.is_fixed[flow as usize] = true;
         let first = self.first_use[flow as usize];
@@ -276,7 +276,7 @@ impl SharingProblem {
         }
     }
 
-    /// Sums the pull of a link afresh: the running difference has lost its digits.
+    /// Recomputes the pull of a link from its flows, because the running difference has lost precision.
     #[cold]
     fn resum(&mut self, link: usize) {
         let Self {
@@ -307,7 +307,7 @@ impl SharingProblem {
     }
 }
 
-/// A weight as it is, unless a number cannot hold its inverse or its level at a bound: then one with which it can.
+/// Returns the weight, or the nearest weight for which the inverse and the level at the bound are finite.
 #[inline]
 pub(crate) fn held(weight: f64, bound: f64) -> f64 {
     let weight = weight.clamp(LIGHTEST, HEAVIEST);
@@ -318,7 +318,7 @@ pub(crate) fn held(weight: f64, bound: f64) -> f64 {
     }
 }
 
-/// The weight with which the level at a bound is [`HIGHEST`].
+/// Returns the weight with which the level at a bound is [`HIGHEST`].
 #[cold]
 fn weight_at_highest(bound: f64) -> f64 {
     HIGHEST / bound

@@ -5,30 +5,30 @@ use super::segment::{Rising, level_of};
 use migsim_base::units::lesser;
 
 pub(super) const NO_LINK: u32 = u32::MAX;
-/// A link of which less than this (relative) is wanted is not full, however the sum was rounded.
+/// Part of the capacity below which the demand leaves a link unsaturated, whatever the rounding of the sum.
 const FREE: f64 = 1.0 - 1e-6;
 
 /// A link and the groups of flows on it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Link {
     pub(super) capacity: f64,
-    /// While the link is not full and not marked: at least `Σ pull · ceiling`, but for rounding.
+    /// Demand while the link is unsaturated and not marked: at least `Σ pull · ceiling`, up to rounding.
     pub(super) wanted: f64,
     pub(super) groups: Vec<Membership>,
     pub(super) is_marked: bool,
-    /// Whether the list of those that have had groups has it.
+    /// Whether the list of links that have had groups contains the link.
     pub(super) is_entered: bool,
 }
 
 impl Link {
-    /// Whether a link that is not full may be so now that `more` is wanted of it.
+    /// Adds `more` to the demand of an unsaturated link; returns whether it may now be saturated.
     pub(super) fn may_fill(&mut self, more: f64) -> bool {
         self.wanted += more;
         let is_free = self.wanted <= self.capacity * FREE;
         !is_free // also if that is no number
     }
 
-    /// Its level, looked for from a level on; takes note of what is wanted of it if it is not full.
+    /// Computes its level, starting from the level `from`; stores the demand if the link is unsaturated.
     #[inline]
     pub(super) fn find_level(&mut self, from: f64) -> f64 {
         let (level, wanted) = level_of(self.capacity, &self.groups, from);
@@ -38,13 +38,13 @@ impl Link {
         level
     }
 
-    /// Gives a group another ceiling; marks the link, whose level is `level`, if this may change it, and returns whether it has just done so.
+    /// Sets the ceiling of a group; marks the link, whose level is `level`, if this may change the level, and returns whether it was marked now.
     #[inline]
     pub(super) fn raise(&mut self, slot: u32, ceiling: f64, level: f64) -> bool {
         let slot = &mut self.groups[slot as usize];
         let before = std::mem::replace(&mut slot.ceiling, ceiling);
         let more = slot.pull * (ceiling - before);
-        // What is wanted above the level of a link does not matter there.
+        // Demand above the level of a link does not affect the link.
         let matters = if level < f64::INFINITY {
             level > lesser(ceiling, before) && ceiling != before
         } else {
@@ -60,14 +60,14 @@ impl Link {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Membership {
     pub(super) group: u32,
-    /// Which of the uses of the group this is.
+    /// Index of this use among the uses of the group.
     pub(super) which: u32,
-    /// If the group has two links: the other one, and where it lists the group; else [`NO_LINK`].
+    /// For a group of two links: the other link, and the place of the group there; else [`NO_LINK`].
     pub(super) other: u32,
     pub(super) at_other: u32,
-    /// n · c / w.
+    /// n · c / w of the equation.
     pub(super) pull: f64,
-    /// u.
+    /// u of the equation.
     pub(super) ceiling: f64,
 }
 
@@ -87,9 +87,9 @@ impl Rising for Membership {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Use {
     pub(super) link: u32,
-    /// Where the link lists the group.
+    /// The place of the group in the list of the link.
     pub(super) slot: u32,
-    /// c: what a flow takes there of its rate.
+    /// c of the equation: the share of its rate that a flow takes there.
     pub(super) share: f64,
 }
 
@@ -97,13 +97,13 @@ pub(super) struct Use {
 pub(super) struct Group {
     pub(super) weight: f64,
     pub(super) bound: f64,
-    /// The level of its bound.
+    /// The level of the bound.
     pub(super) highest: f64,
-    /// Its level: the least of its bound's and those of its links.
+    /// The level of the group: the minimum over its bound and its links.
     pub(super) level: f64,
-    /// How many links it has.
+    /// Number of its links.
     pub(super) uses: u32,
-    /// Flows of the group.
+    /// Number of its flows.
     pub(super) count: u32,
     pub(super) is_touched: bool,
 }
@@ -124,7 +124,7 @@ impl Group {
     }
 }
 
-/// The least of the levels of some links and of the bound of a group, and the least without the link that has it.
+/// The minimum of the levels of some links and of the bound of a group, and the minimum without the link that has it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Least {
     pub(super) first: f64,
@@ -133,7 +133,7 @@ pub(super) struct Least {
 }
 
 impl Least {
-    /// Of the links that `uses` names, but for `link`.
+    /// Computes the minimum over the links in `uses`, except `link`.
     pub(super) fn but_for(link: u32, group: &Group, uses: &[Use], level: &[f64]) -> Self {
         let mut least = Self {
             first: group.highest,
@@ -154,7 +154,7 @@ impl Least {
         least
     }
 
-    /// Without `link`, too.
+    /// Returns the minimum without `link`.
     pub(super) fn without(&self, link: u32) -> f64 {
         if link == self.at {
             self.second

@@ -1,9 +1,9 @@
-//! The worklist of links to repair, lowest level first.
+//! The work queue of links to update, lowest level first.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// A link to repair, by its level (not negative, so that its bits have its order), then by its number.
+/// A link to update, ordered by its level (not negative, so its bits sort like its value), then by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Entry(u128);
 
@@ -17,10 +17,10 @@ impl Entry {
     }
 }
 
-/// Links to repair, the least first: a few in their order, which is all in most repairs, the others in a heap.
+/// Links to update, the lowest level first: up to [`FEW`] of them sorted, which suffices for most updates, the others in a heap.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Worklist {
-    /// From the greatest to the least.
+    /// Sorted by decreasing level.
     few: Vec<Entry>,
     others: BinaryHeap<Reverse<Entry>>,
 }
@@ -57,7 +57,7 @@ impl Worklist {
     }
 }
 
-/// So many links to repair are kept in their order.
+/// Maximum number of links that are kept sorted.
 const FEW: usize = 8;
 
 #[cfg(test)]
@@ -72,7 +72,7 @@ mod tests {
             let (mut worklist, mut heap) = (Worklist::default(), BinaryHeap::new());
             for (link, step) in (0..).zip(steps) {
                 if let Some(level) = step {
-                    // Few levels, so that many are equal.
+                    // Few different levels, so that many are equal.
                     let entry = Entry::new(f64::from(level), link % 50);
                     worklist.push(entry);
                     heap.push(Reverse(entry));

@@ -4,13 +4,13 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// A message: when it starts \[s\], its bytes, and its links.
+/// A message: start time \[s\], bytes, and links.
 type Message = (f64, f64, Vec<u32>);
 
 const PACKET: f64 = 100.0;
 const LINKS: usize = 5;
 
-/// Runs the queues until nothing is on its way: when each message ends \[s\].
+/// Runs the queues until no message is in progress; returns the end of each message \[s\].
 fn ends(
     messages: &[Message],
     links: &[(f64, f64, bool)],
@@ -56,9 +56,9 @@ fn ends(
     ends
 }
 
-/// The same, slowly: again and again the packet that is ready first passes its next link.
+/// Computes the same slowly: in each step the packet that is ready first crosses its next link.
 fn first_come(messages: &[Message], links: &[(f64, f64, bool)]) -> Vec<f64> {
-    // Ready date, message, number, next hop.
+    // Time at which the packet is ready, message, number, next hop.
     let mut packets: Vec<(f64, usize, usize, usize)> = Vec::new();
     let mut sizes = Vec::new();
     for (message, (start, bytes, _)) in messages.iter().enumerate() {
@@ -138,13 +138,13 @@ fn packets_overlap_on_the_links_of_a_route_and_wait_for_those_before_them() {
     // The first packet is on the second link from 1.5 to 3.5 s, the second to 5.5 s, the third for 140 / 95 s more.
     let alone = 5.5 + 140.0 / 95.0;
     assert_eq!(ends(&[message(0.0)], &links, None), [alone]);
-    // A second message has the links when the first one does not need them any more.
+    // A second message uses the links after the first one.
     let after = alone + 4.0 + 140.0 / 95.0;
     assert_eq!(
         ends(&[message(0.0), message(0.25)], &links, None),
         [alone, after]
     );
-    // Nothing to send is a packet of headers.
+    // A message of no bytes is one packet of headers.
     assert_eq!(
         ends(&[(1.0, 0.0, vec![1])], &links, None),
         [1.0 + 90.0 / 95.0]

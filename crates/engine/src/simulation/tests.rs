@@ -118,7 +118,7 @@ fn flows_with_a_common_link_share_it_and_the_ideal_network_shares_nothing() {
     );
 }
 
-/// Flows of 1e6 B from host 0 to each other one, over links of 1e6 B/s and 1 ms each.
+/// Returns the ends of flows of 1e6 B from host 0 to each other host, over links of 1e6 B/s and 1 ms.
 fn star(platform: &migsim_platform::Platform, model: NetworkModel) -> Vec<(usize, f64)> {
     let mut simulation = Simulation::new(platform, model);
     for to in 1..platform.hosts.len() {
@@ -143,7 +143,7 @@ fn a_link_that_is_not_shared_gives_each_flow_its_whole_bandwidth() {
     // 2 ms and 1 s for both, as if alone.
     let both = [(1, 1.002), (2, 1.002)];
     assert_eq!(star(&platform, NetworkModel::default()), both);
-    // Only the link of host 0 is not shared: the others have one flow each, so nothing changes.
+    // Only the link of host 0 is not shared now; the other links have one flow each, so nothing changes.
     platform.links[1].is_shared = true;
     platform.links[2].is_shared = true;
     assert_eq!(star(&platform, NetworkModel::default()), both);
@@ -185,7 +185,7 @@ fn equal_work_after_a_rebase_takes_equal_time_to_the_bit() {
     );
 }
 
-/// The local ends of messages, each sent when its sender has computed so long.
+/// Returns the local ends of messages, each sent once its sender has computed for a given time.
 fn local_ends(
     simulation: &mut Simulation<'_, (bool, usize)>,
     flows: &[(f64, u32, u32, f64)],
@@ -264,7 +264,7 @@ fn a_host_that_has_slept_has_the_speed_of_the_date() {
     // 1 s of 0.5, 1 s of 0.25, 0.875 s of 1.
     let mean = simulation.mean_availability(HostId(0), since_start);
     assert_eq!(mean, 1.625 / 2.875);
-    // Asleep or not, what comes next is known.
+    // The next change is known, whether the host is asleep or not.
     assert_eq!(simulation.steady_until(&[HostId(0)]).unwrap().hosts, 9.0);
     assert_eq!(
         simulation.steady_until(&[HostId(1)]).unwrap().hosts,
@@ -283,7 +283,7 @@ fn slow_in_half_of_each_second(speed: f64) -> Platform {
 
 #[test]
 fn an_execution_ends_through_as_many_changes_as_are_allowed_and_no_more() {
-    // 4 and 2 instructions in the halves of each second: the one after n changes, that of date 0 not counted, does what is behind 3 n.
+    // 4 and 2 instructions in the halves of each second: 3 n + 2 instructions end after n changes, not counting the change at time 0.
     let platform = slow_in_half_of_each_second(8.0);
     for (changes, is_refused) in [(101.0, false), (102.0, true)] {
         let mut simulation = Simulation::new(&platform, NetworkModel::default());
@@ -331,7 +331,7 @@ fn a_capacity_of_zero_for_ever_is_an_error() {
 
 #[test]
 fn executions_end_apart_however_short_or_long_they_are() {
-    // One and two units of work on a host: half of it each for two units of time, then the rest alone.
+    // One and two units of work on a host: half of the speed each for two units of time, then the second runs alone.
     let platform = line(&[1e9], 1e6, 0.0);
     let ends = |work: f64| {
         let mut simulation = Simulation::new(&platform, NetworkModel::default());
@@ -376,7 +376,7 @@ fn what_stands_still_for_ever_is_named_if_something_waits_for_it() {
     platform.hosts[1].speed_profile = stop();
     platform.links[0].bandwidth_profile = stop();
     platform.links[2].bandwidth_profile = stop();
-    // Nothing runs on h1, and nothing crosses l2; l1 could move what l0 holds back.
+    // Nothing runs on h1 and no message crosses l2. l1 could carry the flow that l0 stops.
     let mut simulation = Simulation::new(&platform, NetworkModel::default());
     simulation
         .execute(HostId(0), Instructions::new(2e9).unwrap(), 'a')

@@ -1,14 +1,14 @@
 //! Flows: a latency phase, then a transfer at a rate that the network gives.
 //!
-//! A flow waits for its delay, without using bandwidth, then moves its bytes. Delay, weight and bound follow from the route as [`NetworkModel`]
-//! says; the least bandwidth of the route is taken when the flow starts.
+//! A flow waits for its delay without using bandwidth, then moves its bytes. Delay, weight and bound follow from the route by
+//! [`NetworkModel`]; the minimum bandwidth of the route is taken when the flow starts.
 //!
 //! On platforms of SimGrid a flow that crosses no link, there or back, ends with its latency phase, whatever its size.
 //!
-//! A flow that starts while a link of its route has no capacity is bounded by its links alone.
+//! A flow that starts while a link of its route has no capacity is limited by the fair shares of its links alone.
 //!
-//! A change of weight has two side effects in SimGrid, which its dates depend on: it cuts short the latency phase of a flow, and a
-//! flow without latency takes its true weight instead of 1. Both are followed unless `reweigh_slip` is off.
+//! A change of weight has two side effects in SimGrid, on which its times depend: it ends the latency phase of a flow at once, and a flow
+//! without latency takes its true weight instead of 1. Both are simulated unless `reweigh_slip` is off.
 
 use super::{Message, NetworkState};
 use crate::checks::is_used_up;
@@ -48,22 +48,22 @@ pub(super) struct Flow<T> {
     pub(super) window: f64,
     /// Links of the way out that flows do not share.
     pub(super) unshared: Vec<u32>,
-    /// Those that only the way back crosses, where they bind flows.
+    /// Such links that only the route back crosses, where they bind flows.
     pub(super) pipes_back: Vec<u32>,
     /// Crossings of the loopback of the network model on its route.
     loopbacks: u32,
-    /// The latency of the route if the platform fixes it, else it is summed over the way out.
+    /// The latency of the route if the platform fixes it; otherwise it is summed over the links.
     pub(super) fixed_latency: Option<f64>,
-    /// Its connection, if that counts.
+    /// Its connection, if slow start is simulated.
     pub(super) connection: Option<u32>,
-    /// Shared links, each with what the flow takes there of its rate: 1; with cross-traffic 0.05 for the way back. Links of the way out
-    /// come first: `uses[..outward]`; those that only the way back crosses follow.
+    /// Shared links, each with the share of its rate that the flow takes there: 1, and with cross-traffic 0.05 on the route back. Links of
+    /// the route out come first, `uses[..outward]`; links of the route back alone follow.
     pub(super) uses: Uses,
     pub(super) outward: usize,
 }
 
 impl<T> Flow<T> {
-    /// Whether it is in progress; otherwise it is a place for another flow.
+    /// Whether it is in progress; otherwise its place is free for another flow.
     fn is_present(&self) -> bool {
         self.event.is_some() || self.is_held
     }
@@ -91,7 +91,7 @@ impl<T> Flow<T> {
 }
 
 impl<T: Copy> Flow<T> {
-    /// Gives it a share \[B/s, before the bandwidth factor\] and moves its end.
+    /// Sets its share \[B/s, before the bandwidth factor\] and moves its end.
     pub(super) fn set_rate(
         &mut self,
         share: f64,
@@ -124,13 +124,13 @@ pub(super) struct Flows<T> {
     /// The flows, and places of flows that have ended.
     pub(super) list: Vec<Flow<T>>,
     free: Vec<u32>,
-    /// The flows on each link in any order, and some that have ended; empty if no link varies.
+    /// The flows on each link in any order, with some that have ended; empty if no link varies.
     on_links: Vec<Vec<u32>>,
     /// The flows in their transfer whose links have changed since their weights were computed.
     unweighed: Vec<u32>,
-    /// Whether flows without links have no limit.
+    /// Whether flows without links have no limit on their rate.
     frees_linkless: bool,
-    /// Whether links that flows do not share bind the flows whose way back crosses them.
+    /// Whether links that flows do not share bind the flows whose route back crosses them.
     binds_back: bool,
     /// Whether a flow ended before or after its bytes had moved.
     pub(super) lost_bytes: bool,
@@ -151,7 +151,7 @@ impl<T: Copy> Flows<T> {
         }
     }
 
-    /// Forgets the flows that have ended, while there is none: equal flows then get equal places.
+    /// Removes the flows that have ended, once none is in progress: equal flows then get equal places.
     pub(super) fn forget(&mut self) {
         debug_assert_eq!(self.free.len(), self.list.len());
         self.free.clear();
@@ -181,7 +181,8 @@ impl<T: Copy> Flows<T> {
             flow.narrowest = flow.narrowest.min(links[link.index()].bandwidth);
         }
         if flow.narrowest <= 0.0 {
-            // A link that is down now would hold the flow for ever: its capacity alone holds it, while it is down.
+            // A shared link without capacity would bound the flow for ever, even after it gets capacity again. So only its fair share
+            // limits the flow.
             let bounds = flow.unshared.iter();
             let bounds = bounds.map(|&link| links[link as usize].bandwidth);
             flow.narrowest = bounds.fold(model.bound_of(route.loopbacks), f64::min);
@@ -209,7 +210,7 @@ impl<T: Copy> Flows<T> {
         (slot, delay)
     }
 
-    /// Lists a flow on its links, and forgets there the flows that have ended once they are many.
+    /// Lists a flow on its links, and removes there the flows that have ended once they are many.
     fn enter_links(&mut self, slot: u32) {
         let links: Vec<u32> = self.list[slot as usize].links().collect();
         for link in links {
@@ -253,7 +254,7 @@ impl<T: Copy> Flows<T> {
         delay + model.delay_of(latency, model.hop(bandwidths), bytes)
     }
 
-    /// Returns the latency of the route of a flow as the links are now \[s\].
+    /// Returns the present latency of the route of a flow \[s\].
     pub(super) fn latency(&self, slot: u32) -> f64 {
         let flow = &self.list[slot as usize];
         let links = &self.state.links;
@@ -268,7 +269,7 @@ impl<T: Copy> Flows<T> {
         flow.fixed_latency.unwrap_or_else(sum)
     }
 
-    /// Adds a flow of which only the token and the bytes are known.
+    /// Adds a flow of which only the token and the bytes are known yet.
     fn add_empty(&mut self, token: T, bytes: f64, now: f64) -> u32 {
         let slot = self.free.pop().unwrap_or_else(|| {
             self.list.push(Flow {
@@ -371,12 +372,12 @@ impl<T: Copy> Flows<T> {
         flow.is_moving() && crosses()
     }
 
-    /// Computes the weight and window of a flow from the links as they are now; `again`: they have changed under it.
+    /// Computes the weight and the window of a flow from the present state of its links; `again`: the links have changed during the flow.
     pub(super) fn weigh(&mut self, slot: u32, again: bool) {
         let latency = self.latency(slot);
         let NetworkState { model, links, .. } = &self.state;
         let flow = &self.list[slot as usize];
-        // A link that is crossed twice counts twice, as one of half the bandwidth.
+        // A link that is crossed twice counts twice, like two links of its bandwidth.
         let outward = &flow.uses[..flow.outward];
         let shared = outward.iter().map(|&(link, share)| (link, share.floor()));
         let crossed = shared.chain(flow.unshared.iter().map(|&link| (link, 1.0)));
@@ -438,7 +439,7 @@ impl<T: Copy> Flows<T> {
         unweighed.sort_unstable();
         unweighed.retain(|&slot| {
             let flow = &mut self.list[slot as usize];
-            // Another flow may have its place now.
+            // Another flow may have taken its place.
             let is_listed = std::mem::take(&mut flow.is_unweighed) && flow.is_present();
             if is_listed {
                 self.weigh(slot, true);
@@ -458,7 +459,7 @@ impl<T: Copy> Flows<T> {
         capacities.fold(flow.bound(), f64::min)
     }
 
-    /// Gives a flow a share \[B/s, before the bandwidth factor\] and moves its end.
+    /// Sets the share of a flow \[B/s, before the bandwidth factor\] and moves its end.
     pub(super) fn set_rate(&mut self, slot: u32, share: f64, now: f64, events: &mut EventList<T>) {
         let factor = self.state.model.bandwidth_factor;
         self.list[slot as usize].set_rate(share, factor, now, events);

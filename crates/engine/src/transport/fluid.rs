@@ -56,7 +56,7 @@ impl<T: Copy> FluidNetwork<T> {
             self.sharing += 1;
             self.share_links(slot);
         } else {
-            // No other flow changes its rate.
+            // Starting this flow changes the rate of no other flow.
             let share = self.flows.rate_alone(slot);
             self.flows.set_rate(slot, share, now, events);
         }
@@ -73,7 +73,7 @@ impl<T: Copy> FluidNetwork<T> {
         self.levels.put(slot, constants, flow.uses.iter().copied());
     }
 
-    /// Takes a flow that has ended off its links.
+    /// Removes a flow that has ended from its links.
     fn leave_links(&mut self, slot: u32) {
         let flow = &self.flows.list[slot as usize];
         if flow.shares_links() && self.flows.state.model.sharing {

@@ -35,15 +35,15 @@ pub(super) struct Message<'p, T> {
     pub(super) to: HostId,
     /// Its size \[B\].
     pub(super) bytes: f64,
-    /// Whether a handshake comes first: a round trip before its own way.
+    /// Whether a handshake, which takes a round trip, precedes the message.
     pub(super) is_late: bool,
     pub(super) token: T,
 }
 
 /// A network that carries messages. Times are local times \[s\].
 ///
-/// A message makes steps (it ends its latency phase, say): events of the event list, with numbers that the network chooses. Whatever starts,
-/// ends or changes at one time is settled by one [`Self::settle`].
+/// A message makes steps (such as the end of its latency phase): events of the event list, with numbers that the network chooses. One call
+/// of [`Self::settle`] handles everything that starts, ends or changes at one time.
 pub(super) trait Transport<T>: fmt::Debug + Send {
     /// Returns a copy of the network and of all messages in it.
     fn boxed_clone<'p>(&self) -> Box<dyn Transport<T> + 'p>
@@ -94,7 +94,7 @@ pub(super) trait Transport<T>: fmt::Debug + Send {
         let _ = (now, ended);
     }
 
-    /// Forgets the messages that have ended, while none is in progress. Equal messages then get equal times, to the last bit.
+    /// Removes the messages that have ended, once none is in progress. Equal messages then get equal times, to the last bit.
     fn forget(&mut self) {}
 
     /// Returns the first broken invariant, if there is one.
@@ -103,7 +103,7 @@ pub(super) trait Transport<T>: fmt::Debug + Send {
     }
 }
 
-/// The network of a platform by a model.
+/// Creates the network of a platform by a model.
 pub(super) fn network_of<'p, T: Copy + fmt::Debug + Send + 'p>(
     platform: &Platform,
     model: NetworkModel,

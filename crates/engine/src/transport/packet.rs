@@ -7,7 +7,7 @@ use crate::packets::{MOST_PACKETS, Queues, Start, Step, packets_of};
 use migsim_base::units::{Bytes, Seconds, to_u32};
 use migsim_platform::{Platform, Route};
 
-/// The payload of a packet if the model does not say \[B\]: a segment of TCP on Ethernet.
+/// Payload of a packet if the model has none \[B\]: a segment of TCP on Ethernet.
 const PAYLOAD: f64 = 1448.0;
 
 /// Links with queues, and the messages in them.
@@ -98,7 +98,7 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for PacketNetwork<T> {
             factor *= model.factors.of(bytes).latency;
         }
         if route.links().next().is_none() {
-            // Loopbacks of the model alone, or nothing at all.
+            // The route has only loopbacks of the model, or no link at all.
             start.delay += bytes / model.bound_of(route.loopbacks);
         }
         if let Some(fixed) = fixed {
@@ -138,7 +138,7 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for PacketNetwork<T> {
             .go_on(to_u32(link), capacity, now, events, &event);
     }
 
-    /// Changes the latency that messages meet which start from now on.
+    /// Changes the latency for messages that start from now on.
     fn set_latency(&mut self, link: usize, latency: f64, _: f64, _: &mut EventList<T>) {
         self.state.links[link].latency = latency;
     }

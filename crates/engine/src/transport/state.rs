@@ -22,9 +22,9 @@ pub(super) struct LinkState {
 pub(crate) struct NetworkState {
     pub(crate) model: NetworkModel,
     pub(super) links: Vec<LinkState>,
-    /// How often messages in progress cross each link; empty if no link varies.
+    /// Number of crossings of each link by messages in progress; empty if no link varies.
     pub(super) crossings: Vec<usize>,
-    /// With slow start.
+    /// The connections, with slow start only.
     pub(super) connections: Option<Connections>,
 }
 
@@ -65,7 +65,7 @@ impl NetworkState {
         used.filter(|&link| self.links[link].bandwidth <= 0.0)
     }
 
-    /// Returns how long a message of `bytes` between two processes of one host takes \[s\]; such messages share nothing.
+    /// Returns the duration of a message of `bytes` between two processes of one host \[s\]; such messages share nothing.
     pub(crate) fn loopback_duration(&self, bytes: f64) -> f64 {
         bytes / self.model.loopback_rate()
     }
@@ -78,26 +78,26 @@ impl NetworkState {
         }
     }
 
-    /// Whether nothing has been sent between two hosts for a while at a time \[s\], if nothing is until then.
+    /// Whether the connection between two hosts is idle at a time \[s\], if no message is sent before.
     pub(crate) fn is_idle_between(&self, ends: (HostId, HostId), time: f64) -> bool {
         let connections = self.connections.as_ref();
         connections.is_some_and(|connections| connections.is_idle(ends, time))
     }
 
-    /// Returns the connection between two hosts, if that counts.
+    /// Returns the connection between two hosts, if slow start is simulated.
     pub(crate) fn connection(&mut self, ends: (HostId, HostId)) -> Option<u32> {
         let connections = self.connections.as_mut().filter(|_| ends.0 != ends.1)?;
         Some(connections.find(ends))
     }
 
-    /// Notes that a message of a connection, simulated elsewhere, ended at a time \[s\].
+    /// Records that a message of a connection, simulated elsewhere, ended at a time \[s\].
     pub(crate) fn note_connection(&mut self, connection: u32, time: f64) {
         if let Some(connections) = &mut self.connections {
             connections.note(connection, time);
         }
     }
 
-    /// Notes messages that were simulated elsewhere, and have ended or will: [`Connections::note_all`].
+    /// Records messages that were simulated elsewhere and may end later: [`Connections::note_all`].
     pub(crate) fn note_all(&mut self, messages: &Arc<[(u32, u32)]>, ends: &mut Vec<f64>) {
         if let Some(connections) = &mut self.connections {
             connections.note_all(messages, ends);

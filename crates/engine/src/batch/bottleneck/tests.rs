@@ -9,7 +9,7 @@ use crate::{NetworkModel, Simulation};
 use migsim_base::units::{BytesPerSecond, HostId, LinkId, Seconds};
 use migsim_platform::Profile;
 
-/// The ends of flows `(start, from, to, bytes)`; each is followed by one of half its bytes on the way back.
+/// Returns the end times of flows `(start, from, to, bytes)`. When a flow ends, one of half its bytes starts in the opposite direction.
 fn ends(
     flows: &[(f64, u32, u32, f64)],
     platform: &Platform,
@@ -58,12 +58,12 @@ fn ends(
     ends
 }
 
-/// Flows between the eight hosts of two clusters, and how much the link between them carries, relative to that of a host.
+/// Flows between the eight hosts of two clusters, and the capacity of the link between the clusters, relative to the link of a host.
 fn crowds() -> impl Strategy<Value = Vec<(f64, u32, u32, f64)>> {
     crate::testing::flows(12)
 }
 
-/// The ends of flows as a crowd and one by one.
+/// Returns the end time of each flow, solved as a crowd and by the twin.
 fn both_ends(
     flows: &[(f64, u32, u32, f64)],
     latency: f64,
@@ -115,7 +115,7 @@ fn flows_go_on_at_the_capacity_of_each_time() {
 
 #[test]
 fn links_that_a_flow_of_next_to_no_latency_fills_go_on_after_it() {
-    // At 1 s all levels are recomputed: the last flow saturates two links at one level, and the capacity left on the second is 0.
+    // At 1 s all levels are recomputed: the last flow saturates two links at one level, and no capacity is left on the second link.
     let flows = [
         (0.0, 1, 0, 400.0),
         (1.0, 1, 2, 50.0),

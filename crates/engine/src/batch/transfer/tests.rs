@@ -7,8 +7,9 @@ use crate::NetworkModel;
 use crate::testing::line;
 use migsim_base::units::{BytesPerSecond, HostId, Seconds};
 
-/// Two flows with high latency (a large weight) end just as a flow with almost none starts and takes their whole link for a second.
-/// Returns expected and computed ends of the three; the third starts at that time up to rounding, or is chained to an end at that time.
+/// Two flows with high latency (a large weight) end just as a third flow with almost no latency starts and takes their whole link for a
+/// second. Returns the expected and the computed end of each flow. The third flow starts at that time up to rounding, or is chained to an
+/// end at that time.
 fn ends_at_a_start(case: u32, follows: bool, is_incremental: bool) -> [(f64, f64); 3] {
     let mut platform = line(&[1e9; 6], 1e3, 1e-150);
     platform.links[0].latency = Seconds::new(1.0).unwrap();
@@ -21,7 +22,7 @@ fn ends_at_a_start(case: u32, follows: bool, is_incremental: bool) -> [(f64, f64
         bytes,
         name,
     };
-    // The first has half of a link until the flow beside it has moved its bytes, then the second comes and ends a little earlier.
+    // The first flow has half of a link until the flow beside it ends; then the second flow starts and ends slightly earlier.
     let case = f64::from(case);
     let (date, shared, more) = (0.1 * case, 100.0 + 0.37 * case, 0.0123 * (1.0 + case));
     let end = date + (2.0 * shared + 2.0 * more) / 1e3;
@@ -66,13 +67,13 @@ fn a_flow_that_ends_where_another_starts_has_ended_whatever_the_rounding() {
     }
 }
 
-/// A latency is over when it is over, be it less than what counts as one date.
+/// A latency ends at its own time, even if it is shorter than the tolerance of equal times.
 #[test]
 fn a_flow_that_starts_a_little_after_an_end_does_not_start_with_it() {
     let platform = line(&[1e9; 4], 1e3, 0.0);
     let mut paths = PathTable::new(&platform, NetworkModel::default());
     let path = paths.find(&platform, HostId(0), HostId(1)).unwrap();
-    // 5e-15 of the date.
+    // The latency is 5e-15 of the time.
     let (first, latency, count) = (1e10, 5e-5, 200);
     let start = |name, date| Start {
         date,
@@ -96,13 +97,13 @@ fn a_flow_that_starts_a_little_after_an_end_does_not_start_with_it() {
             }
             _ => BottleneckBatch::default().solve((&platform, None), &paths, starts, ended),
         }
-        // The sum of 400 roundings.
+        // The tolerance covers the sum of 400 roundings.
         let apart = (end - expected).abs();
         assert!(apart <= 200.0 * 2e-6, "{solver}: {end} {expected}");
     }
 }
 
-/// The ends of flows, to the bit, by each of three solvers that have solved other batches before.
+/// Returns the ends of flows, to the last bit, by each of three solvers that have solved other batches before.
 fn ends_after(
     before: &[Vec<(f64, u32, u32, f64)>],
     flows: &[(f64, u32, u32, f64)],
@@ -125,7 +126,7 @@ fn ends_after(
         };
         (0..).zip(flows).map(start).collect()
     };
-    // The paths are numbered by the last batch, whatever was before.
+    // The paths are numbered by the last batch, whatever was solved before.
     let last = starts_of(flows);
     let batches: Vec<_> = before.iter().map(|flows| starts_of(flows)).collect();
     let mut solvers = FlowBatch::default();
@@ -213,7 +214,7 @@ fn sets_recur_in_chains_and_multicasts_and_not_between_random_partners() {
         .filter(|n| n % 10 != 0)
         .map(|n| (n / 10 * 10, n))
         .collect();
-    // Everybody sends to three others; the steps are those of a linear congruential generator (Knuth 1997).
+    // Each host sends to three others; the steps are those of a linear congruential generator (Knuth 1997).
     let mut state = 1_u64;
     let mut random = || {
         state = state
@@ -227,7 +228,7 @@ fn sets_recur_in_chains_and_multicasts_and_not_between_random_partners() {
     assert!(recurs([&multicasts[..]; 4].concat(), 1));
     assert!(!recurs([&chain[..]; 3].concat(), 1));
     assert!(!recurs(partners.clone(), 1));
-    // Many sizes never end together; few flows are always worth it, very many never.
+    // Flows of many sizes never end together; a few flows are always memoized, very many never.
     assert!(!recurs(chain.clone(), 20) && recurs(partners[..64].to_vec(), 64));
     assert!(!recurs([&chain[..]; 6].concat(), 1));
 }

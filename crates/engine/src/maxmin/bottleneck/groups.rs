@@ -47,7 +47,7 @@ impl BottleneckMaxMin {
     ) {
         let at = group as usize;
         if uses.len() + 1 > self.width {
-            // In steps that grow: each one moves the uses of all groups.
+            // The width grows in steps, since each step moves the uses of all groups.
             self.widen((uses.len() + 1).max(self.width * 3 / 2));
         }
         if at >= self.groups.len() {

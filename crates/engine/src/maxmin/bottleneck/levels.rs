@@ -125,7 +125,7 @@ impl BottleneckMaxMin {
         self.set_level(link, new);
         self.keep_estimate(link, new);
         self.take_over(link, new, highest);
-        // The links of the groups that it takes over are marked already.
+        // The links of the groups that this link takes over are marked already.
         let concerned = std::mem::take(&mut self.concerned);
         for &other in &concerned {
             if other != link {

@@ -22,7 +22,7 @@ enum Step {
 const LINKS: u32 = 12;
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
-    // Few distinct values make ties frequent; wide ranges test the digits; a link may be down.
+    // Few distinct values make ties frequent; wide ranges test the precision; a capacity of 0 is a link that is down.
     let capacity = || prop_oneof![Just(1e6), Just(1.25e7), Just(1.25e8), 1e3..1e9, Just(0.0)];
     let weight = || prop_oneof![Just(1.0), Just(1e-4), Just(2e-4), 1e-7..1.0];
     let bound = || prop_oneof![3 => Just(f64::INFINITY), 1 => Just(1e6), 1 => 1e2..1e9];
@@ -141,7 +141,7 @@ fn check(
         let rate = levels.level[state.bottleneck as usize] / state.weight;
         let expected = solved[flow];
         flow += *count as usize;
-        // The capacity left on a link has the rounding of the sum of the other flows, in either solution.
+        // In both solutions the capacity left on a link has the rounding error of the sum of the other flows.
         let widest = uses.iter().map(|used| capacities[used.0 as usize]);
         let rounding = 1e-12 * widest.fold(0.0, f64::max);
         prop_assert!(

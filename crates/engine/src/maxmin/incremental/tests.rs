@@ -6,9 +6,9 @@ use super::*;
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// A group of so many flows: weight, bound, links.
+    /// A new group of this number of flows: weight, bound, links.
     Put(f64, f64, u32, Vec<(u32, f64)>),
-    /// Of the groups that are there, one gets so many flows more or less.
+    /// Changes the number of flows of one of the present groups.
     Count(usize, u32),
     Capacity(u32, f64),
     Reweigh(usize, f64, f64),
@@ -17,7 +17,7 @@ enum Step {
 const LINKS: u32 = 8;
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
-    // Few distinct values make ties frequent; wide ranges test the digits; a link may be down.
+    // Few distinct values make ties frequent; wide ranges test the precision; a capacity of 0 is a link that is down.
     let capacity = prop_oneof![Just(1e6), Just(1.25e7), Just(1.25e8), 1e3..1e9, Just(0.0)];
     let weight = || prop_oneof![Just(1.0), Just(1e-4), Just(2e-4), 1e-7..1.0];
     let bound = || prop_oneof![Just(f64::INFINITY), Just(1e6), 1e2..1e9];
@@ -34,7 +34,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..60)
 }
 
-/// The groups as they are, written plainly.
+/// The present groups in the plainest form.
 type Plain = Vec<Option<(f64, f64, u32, Vec<(u32, f64)>)>>;
 
 fn solved(capacities: &[f64], groups: &Plain) -> Vec<f64> {
@@ -114,7 +114,7 @@ fn play(steps: Vec<Step>, solves_anew: bool) -> Result<(), TestCaseError> {
                 }
             }
         }
-        // Every other time, so that the repairs go on from there.
+        // Every other time, so that later updates start from the recomputed levels.
         if solves_anew && at % 2 == 0 {
             levels.solve_anew();
         }
@@ -130,7 +130,7 @@ fn a_link_that_carries_too_much_is_found() {
     levels.put(1, (1.0, 1e20, 1), [(1, 1.0)].into_iter());
     levels.repair(|_, _| {});
     assert_eq!(levels.fault(), None);
-    // As if the levels had not been told that the link carries less.
+    // The capacity falls without a call that would update the levels.
     levels.links[0].capacity = 7.9;
     levels.touch(0);
     assert_eq!(levels.find_overloaded(), Some(0));
@@ -165,7 +165,7 @@ fn a_flow_of_next_to_no_latency_gets_its_bound() {
 
 #[test]
 fn flows_of_next_to_no_latency_are_weighed_as_the_solver_weighs_them() {
-    // Weights of which not even the order is told any more.
+    // Weights outside the range of normal numbers, whose order is lost.
     let flows = [1e-305, 4e-305, f64::INFINITY].map(|weight| (weight, f64::INFINITY));
     let mut levels = IncrementalMaxMin::new([12.0]);
     let mut problem = SharingProblem::default();

@@ -3,8 +3,7 @@
 use super::*;
 use proptest::prelude::*;
 
-/// A system written plainly: capacities, and per flow its weight, bound and links.
-/// Weight, bound, and the share of the rate that is taken on each link.
+/// A flow in the plainest form: its weight, its bound, and its links with the share of its rate that it takes on each.
 type Flow = (f64, f64, Vec<(u32, f64)>);
 
 #[derive(Clone, Debug)]
@@ -27,7 +26,7 @@ fn solve(system: &System) -> Vec<f64> {
     rates
 }
 
-/// The slow twin: everything summed afresh in each round, one link or bound at a time.
+/// The slow twin: recomputes every sum in each round, and fixes one link or bound at a time.
 fn solve_slowly(system: &System) -> Vec<f64> {
     let mut rate: Vec<Option<f64>> = vec![None; system.flows.len()];
     let share = |flow: usize, link: usize| -> f64 {
@@ -79,7 +78,7 @@ fn solve_slowly(system: &System) -> Vec<f64> {
 }
 
 fn systems() -> impl Strategy<Value = System> {
-    // Few distinct values make ties frequent; wide ranges test the digits.
+    // Few distinct values make ties frequent; wide ranges test the precision.
     let capacity = prop_oneof![Just(1e6), Just(1.25e7), Just(1.25e8), 1e3..1e9];
     let weight = prop_oneof![Just(1.0), Just(1e-4), Just(2e-4), 1e-7..1.0];
     let bound = prop_oneof![Just(1e20), Just(1e6), 1e2..1e9];
@@ -158,7 +157,7 @@ fn a_flow_of_four_times_the_weight_gets_a_quarter() {
 
 #[test]
 fn a_flow_that_rises_alone_has_all_digits_of_what_the_others_leave() {
-    // The first one wants 1 of 10 and pulls 1e16 times as much: beside it the pull of the other, 1.25, is lost in rounding.
+    // The first flow has bound 1 of 10 and pulls 1e16 times as much as the other, whose pull of 1.25 is lost in rounding.
     let system = System {
         capacity: vec![10.0],
         flows: vec![(3e-16, 1.0, vec![(0, 1.0)]), (0.8, 1e20, vec![(0, 1.0)])],
@@ -210,7 +209,7 @@ proptest! {
         let mut double = system.clone();
         double.capacity.iter_mut().for_each(|capacity| *capacity *= 2.0);
         double.flows.iter_mut().for_each(|flow| flow.1 *= 2.0);
-        // A power of two changes no digit.
+        // Scaling by a power of two changes no digit.
         prop_assert_eq!(solve(&double), solve(&system).iter().map(|rate| rate * 2.0).collect::<Vec<_>>());
     }
 }
