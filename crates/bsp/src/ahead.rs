@@ -1,13 +1,13 @@
-//! Supersteps that need not end for all processes at once: without barriers each process goes on when its own messages are there, and
-//! behind a barrier that process 1 opens when it is released. Several supersteps are open at once.
+//! Several open supersteps at once. Without barriers each process continues when its own messages have arrived; behind a barrier that
+//! process 1 opens, a process continues when it is released.
 //!
 //! ```text
-//! open supersteps    k      k + 1     k + 2       a frame each: the plan, its messages, what is measured
+//! open supersteps    k      k + 1     k + 2       one frame each: the plan, its messages, the measures
 //! process            in one of them, at most MOST_AHEAD ahead of k
-//! event              its superstep becomes the open one of `World` and `Superstep`, which then handle it as ever
+//! event              makes its superstep the current one: `World` and `Superstep` then handle the event as with barriers
 //! ```
-//! A superstep is closed when all processes have done it. They meet where the workload moves processes, and while a call is paid beside a
-//! superstep. When a call is due, some may be ahead: then all meet after the furthest superstep that one of them has begun.
+//! A superstep is closed when all processes have completed it. All processes meet where the workload moves processes, and while a call
+//! overlaps a superstep. If some processes are ahead when a call is due, all meet after the furthest superstep that a process has begun.
 
 use std::collections::VecDeque;
 use std::mem::swap;
@@ -20,31 +20,31 @@ use crate::Plan;
 use crate::{Measures, refill};
 use migsim_base::units::{Time, to_u32};
 
-/// A process that is so many supersteps ahead waits for the others.
+/// Maximum number of supersteps that a process may be ahead of the oldest open superstep.
 pub(super) const MOST_AHEAD: usize = 1024;
 
-/// The supersteps that are open: the oldest first.
+/// The open supersteps, the oldest first.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ahead {
     frames: VecDeque<Frame>,
-    /// The number of the oldest one.
+    /// Number of the oldest open superstep.
     oldest: usize,
-    /// The one whose content is in the world.
+    /// The superstep whose content is in the world.
     current: Option<usize>,
-    /// Frames to be used again.
+    /// Frames for reuse.
     spare: Vec<Frame>,
-    /// Processes that have done their superstep and have not gone on yet.
+    /// Processes that have completed their superstep and have not begun the next one.
     pub(super) ready: VecDeque<u32>,
-    /// The name of the next message for the engine; names begin again after 2^32 messages.
+    /// Number of the next message in the engine; numbers restart after 2^32 messages.
     next_message: u32,
 }
 
-/// A superstep that is open; its content stands in the world while it is the current one.
+/// An open superstep; its content is in the world while it is the current one.
 #[derive(Clone, Debug, Default)]
 struct Frame {
-    /// The names of its messages: the first one, and how many.
+    /// Numbers of its messages: the first number, and the count.
     messages: (u32, u32),
-    /// How many processes have done it.
+    /// Number of processes that have completed it.
     done: usize,
     plan: Plan,
     measures: Measures,
@@ -58,7 +58,7 @@ struct Frame {
 }
 
 impl Frame {
-    /// Exchanges the content with that of the world.
+    /// Swaps the content with that of the world.
     fn change_places(&mut self, world: &mut World<'_>, superstep: &mut Superstep) {
         swap(&mut self.plan, &mut world.plan);
         swap(&mut self.measures, &mut world.measures);
@@ -73,15 +73,16 @@ impl Frame {
 }
 
 impl Ahead {
-    /// Whether a superstep is open.
+    /// Whether this superstep is open.
     pub(super) fn is_open(&self, superstep: usize) -> bool {
         (self.oldest..self.oldest + self.frames.len()).contains(&superstep)
     }
 
-    /// Adds the superstep after the last open one, or any if none is open; it becomes the current one, with the plan of the one before it.
+    /// Adds the superstep after the last open one, or any superstep if none is open. It becomes the current one, with the plan of the
+    /// superstep before it.
     pub(super) fn add(&mut self, number: usize, world: &mut World<'_>, superstep: &mut Superstep) {
         if self.frames.is_empty() {
-            // What is left in the world is the superstep before it.
+            // The world still has the content of the superstep before it.
             self.oldest = number;
         } else {
             self.make_current(number - 1, world, superstep);
@@ -97,7 +98,7 @@ impl Ahead {
         self.make_current(number, world, superstep);
     }
 
-    /// Names the messages of the superstep that was added last.
+    /// Numbers the messages of the superstep that was added last.
     pub(super) fn name_messages(&mut self, count: usize) {
         if let Some(frame) = self.frames.back_mut() {
             frame.messages.1 = to_u32(count);
@@ -152,24 +153,24 @@ impl Ahead {
         self.current = Some(number);
     }
 
-    /// The oldest superstep, which is the current one, has been closed: its content stays in the world.
+    /// Removes the oldest superstep, which is current and closed; its content stays in the world.
     pub(super) fn drop_oldest(&mut self) {
         self.spare.extend(self.frames.pop_front());
         self.oldest += 1;
         self.current = None;
     }
 
-    /// A process has done an open superstep.
+    /// Counts a process that has completed an open superstep.
     pub(super) fn on_done(&mut self, superstep: usize) {
         self.frames[superstep - self.oldest].done += 1;
     }
 
-    /// Whether a process that has done this superstep is too far ahead to begin the next one.
+    /// Whether a process that has completed this superstep is too far ahead to begin the next one.
     pub(super) fn is_too_far(&self, superstep: usize) -> bool {
         superstep >= self.oldest + MOST_AHEAD
     }
 
-    /// Whether all processes have done the oldest superstep.
+    /// Whether all processes have completed the oldest superstep.
     pub(super) fn is_oldest_done(&self, processes: usize) -> bool {
         (self.frames.front()).is_some_and(|frame| frame.done == processes)
     }

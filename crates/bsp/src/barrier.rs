@@ -1,9 +1,9 @@
 //! Barriers: the protocols by which processes learn that all have arrived.
 //!
-//! The runtime says who has arrived and which barrier message was delivered; the barrier sends its messages through the engine
-//! and lists in `leaving` who may go. A process can arrive at the next barrier while others are still leaving this one (never
-//! two ahead: nobody leaves before all have arrived). Without a barrier (`None`) each process leaves as it arrives, and one that process 1
-//! releases (`ReleasedByFirst`) is left by each process in turn (`ahead.rs`).
+//! The runtime reports arrivals and delivered barrier messages. The barrier sends its messages through the engine and lists in `leaving`
+//! the processes that may leave. A process can arrive at the next barrier while others are still leaving this one, but never two barriers
+//! ahead, since no process leaves before all have arrived. Two kinds differ. Without a barrier (`None`) each process leaves as it arrives.
+//! A barrier that process 1 releases (`ReleasedByFirst`) is left by each process when it is released (`ahead.rs`).
 
 mod central;
 mod released_by_first;
@@ -31,7 +31,7 @@ use migsim_base::units::{Bytes, HostId, Seconds, greater};
 use migsim_engine::Simulation;
 use migsim_platform::Platform;
 
-/// The part of the runtime that a barrier needs: the engine, and the places of the processes.
+/// The parts of the runtime that a barrier needs: the engine and the placement of processes.
 pub(super) struct BarrierContext<'a, 'p> {
     pub(super) engine: &'a mut Engine<'p>,
     /// As in [`super::world::World`].
@@ -66,7 +66,7 @@ impl BarrierContext<'_, '_> {
         )
     }
 
-    /// The same for a notice that is a packet.
+    /// Sends a control message that is a packet.
     fn send_packet(
         &mut self,
         packets: &mut Packets,
@@ -87,7 +87,7 @@ impl BarrierContext<'_, '_> {
         Ok(())
     }
 
-    /// The error of a notice between hosts that have no route.
+    /// Creates the error of a control message between hosts that have no route.
     fn send_nowhere(
         &mut self,
         (from, to): (HostId, HostId),
@@ -104,7 +104,7 @@ pub(super) struct Barrier {
     processes: u32,
     /// The processes that may leave now, in order; the run empties it.
     pub(super) leaving: Leaving,
-    /// The time after the first one at which each process leaves \[s\], if they are foreseen to leave one by one; else empty.
+    /// Time after the first process at which each process leaves \[s\], if processes are predicted to leave one by one; otherwise empty.
     pub(super) later: Vec<f64>,
     protocol: Protocol,
 }
@@ -122,7 +122,7 @@ enum Protocol {
     Foreseen(Foreseen),
 }
 
-/// As ideal, but process 0 arrives after `price`, and all leave some time after the last arrival: `release`, and
+/// As an ideal barrier, but process 0 arrives after `price`, and all leave after a delay since the last arrival: `release`, plus
 /// `release_per_computing` for each of the `computing` processes of the superstep.
 #[derive(Clone, Debug)]
 struct RootSerial {
@@ -134,7 +134,7 @@ struct RootSerial {
 }
 
 impl Barrier {
-    /// The barrier of a run of so many processes; a coordinator runs where process 0 starts.
+    /// Creates the barrier of a run of `processes` processes; a coordinator runs on the first host of process 0.
     pub(super) fn new(setup: &Setup<'_>, processes: u32) -> Self {
         let RuntimeConfig {
             barrier: config,
@@ -173,7 +173,7 @@ impl Barrier {
             | BarrierKind::Library => {
                 let script = Script::new(kind, processes);
                 let packets = Packets::of(setup);
-                // In queues the last digit of a date may decide which packet is first: there is one way to compute it.
+                // With queues the last digit of a time may decide which packet is first, so there must be one way to compute it.
                 let may_foresee = packets.is_some()
                     && setup.runtime.shortcuts != Shortcuts::None
                     && !setup.network.queues;
@@ -195,14 +195,14 @@ impl Barrier {
         }
     }
 
-    /// A superstep begins in which so many processes compute; all have arrived at the barrier before it.
+    /// Begins a superstep in which `computing` processes compute; all have arrived at the previous barrier.
     pub(super) fn open(&mut self, computing: usize) {
         if let Protocol::RootSerial(root) = &mut self.protocol {
             root.computing = computing;
         }
     }
 
-    /// `process` arrives.
+    /// Handles the arrival of `process`.
     pub(super) fn arrive(
         &mut self,
         process: u32,
@@ -263,7 +263,7 @@ impl Barrier {
         )
     }
 
-    /// Whether the dates at which processes leave follow from their arrivals.
+    /// Whether the times at which processes leave follow from their arrivals.
     pub(super) fn is_predictable(&self) -> bool {
         match &self.protocol {
             Protocol::Ideal { .. } | Protocol::RootSerial(_) | Protocol::Foreseen(_) => true,
@@ -287,13 +287,14 @@ impl Barrier {
         )
     }
 
-    /// Whether processes are foreseen to leave one by one.
+    /// Whether processes are predicted to leave one by one.
     pub(super) fn leaves_one_by_one(&self) -> bool {
         matches!(&self.protocol, Protocol::Foreseen(_))
     }
 
-    /// The time when the first process leaves a barrier that [is predictable](Self::is_predictable), and the number of its messages; `alone` is
-    /// how long one message takes that shares nothing \[s\], `None` if it can meet others: then nothing can be said.
+    /// Returns the time at which the first process leaves a [predictable](Self::is_predictable) barrier, and the number of its messages.
+    /// `alone` returns the duration of a message that shares nothing \[s\], or `None` if the message may meet others; then the result is
+    /// none.
     pub(super) fn predict(
         &mut self,
         arrival: &[f64],
@@ -323,24 +324,24 @@ impl Barrier {
         }
     }
 
-    /// Lets all leave, at the date that was predicted or after it.
+    /// Lets all processes leave, at the predicted time or later.
     pub(super) fn let_all_leave(&mut self) {
         self.leaving.push_all(self.processes);
     }
 
-    /// Processes were predicted to leave one by one: the engine learns of the notices.
+    /// Reports to the engine the control messages of a barrier whose processes were predicted to leave one by one.
     pub(super) fn note(&mut self, engine: &mut Simulation<'_, Token>) {
         if let Protocol::Foreseen(foreseen) = &mut self.protocol {
             foreseen.note(engine);
         }
     }
 
-    /// Lets the processes leave one by one by events, as they were predicted to.
+    /// Lets the processes leave one by one by events, at the predicted times.
     pub(super) fn leave_by_events(&mut self, engine: &mut Engine<'_>) {
         leave_by_events(&mut self.later, 0.0, &mut self.leaving, engine);
     }
 
-    /// The price of the barrier for process 0, as a part of its own time in the superstep.
+    /// Returns the price of the barrier for process 0, which is a part of its own time in the superstep.
     pub(super) fn price(&self) -> Seconds {
         match &self.protocol {
             Protocol::RootSerial(root) => root.price,
@@ -348,7 +349,7 @@ impl Barrier {
         }
     }
 
-    /// A message of the barrier has been delivered.
+    /// Handles the delivery of a barrier message.
     pub(super) fn on_message(
         &mut self,
         message: BarrierMessage,
@@ -407,19 +408,19 @@ impl Barrier {
             (Protocol::Scripted(scripted), Round { to, slot, parity }) => {
                 scripted.on_notice((to, slot, parity), *bytes, leaving, context)
             }
-            // Each protocol gets its own notices only.
+            // Each protocol gets only its own control messages.
             (_, Arrived(_) | Leave(_) | Round { .. }) => Ok(()),
         }
     }
 }
 
 impl RootSerial {
-    /// From the last arrival until all leave \[s\].
+    /// Returns the time from the last arrival until all leave \[s\].
     fn delay(&self) -> f64 {
         self.release.get() + self.release_per_computing.get() * self.computing as f64
     }
 
-    /// One more process has arrived; the last one opens the barrier.
+    /// Counts an arrival; the last one opens the barrier.
     fn arrive(
         &mut self,
         processes: u32,
@@ -441,8 +442,8 @@ impl RootSerial {
     }
 }
 
-/// All have arrived at a barrier that is foreseen: lets them leave, from the date on at which the first one does. While something else is
-/// in progress each leaves by an event.
+/// Releases the processes of a predicted barrier at which all have arrived, from the time on at which the first one leaves. If anything
+/// else is in progress, each process leaves by an event.
 fn release_foreseen(
     foreseen: &mut Foreseen,
     processes: u32,
@@ -466,7 +467,7 @@ fn release_foreseen(
     Ok(())
 }
 
-/// Lets each process leave by an event: after `wait` and its part of `later` \[s\], which is emptied.
+/// Lets each process leave by an event, after `wait` and its entry of `later` \[s\]; empties `later`.
 fn leave_by_events(
     later: &mut Vec<f64>,
     wait: f64,

@@ -1,15 +1,15 @@
-//! The price of a rescheduling call: a state machine that waits, or exchanges the messages of the call.
+//! The price of a rescheduling call: a state machine that waits for a given time, or exchanges the messages of the call.
 //!
 //! ```text
 //! messages:      reports ──> exchange ──> rounds ──> computation ──> distribution ──> answers ──> paid
 //! in turn:       reports one by one ──> exchange in turn ──> computation ──> exchange in turn ──> answers one by one ──> paid
 //! other prices:  price ──> paid
 //! ```
-//! MigBSP's processes report to their managers, who exchange the lists, decide, and answer. Other strategies say how they proceed
-//! ([`Procedure`]): all hosts report to one, directly or through the managers, or hosts send to their neighbours in rounds. The root is the manager
-//! of the cluster of process 1. A report has 24 B of a host and 16 B of each of its processes, an answer 8 B of each process.
+//! In MigBSP, processes report to their managers, and the managers exchange the lists, decide, and answer. Other strategies specify a
+//! [`Procedure`]: all hosts report to one host, directly or through the managers, or hosts send to their neighbours in rounds. The root is
+//! the manager of the cluster of process 1. A report has 24 B per host and 16 B per process, an answer 8 B per process.
 //!
-//! A step without activities (a single manager has no other one to exchange with) is followed by the next one at once.
+//! A step without activities is followed by the next step at once. For example, a single manager has no other manager to exchange with.
 
 mod in_turn;
 
@@ -24,32 +24,32 @@ use in_turn::InTurn;
 use migsim_base::error::Error;
 use migsim_base::units::{Bytes, ClusterId, HostId, Instructions, Seconds, Time};
 
-/// A rescheduling call that is being paid, or was paid last.
+/// The rescheduling call that is in progress, or was the last one.
 #[derive(Clone, Debug)]
 pub(super) struct Call {
     step: Step,
-    /// Activities of the step that are still in progress.
+    /// Number of activities of the step that are still in progress.
     pending: usize,
-    /// Whether it is paid beside the next superstep.
+    /// Whether the call overlaps the next superstep.
     pub(super) is_overlapped: bool,
-    /// Since when all processes wait for an overlapped call; `None` if they do not.
+    /// Time since when all processes wait for an overlapped call; `None` if they do not wait.
     pub(super) waits_since: Option<Time>,
-    /// Its procedure; none: as in MigBSP.
+    /// The procedure of the call; none: as in MigBSP.
     procedure: Option<Procedure>,
     /// The messages of the step.
     messages: Vec<CallMessage>,
-    /// The managers and processes of a call whose messages go one after the other.
+    /// The managers and processes of a call whose messages are sent one by one.
     in_turn: Option<InTurn>,
-    /// The processes that report for the next such call while this one is being paid.
+    /// The processes that report for the next such call while this one is in progress.
     early: Vec<u32>,
 }
 
 /// The steps of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
-    /// A wait that is the whole price.
+    /// A wait for the whole price.
     Price,
-    /// Messages one after the other, which are the whole price.
+    /// Messages sent one by one, which make up the whole price.
     InTurn,
     /// Processes report to their managers.
     Reports,
@@ -57,18 +57,18 @@ enum Step {
     Exchange,
     /// A round of messages to neighbours, counted from 0.
     Round(u32),
-    /// Managers decide, or whoever has the reports.
+    /// Managers decide, or the hosts that have the reports.
     Computation,
     /// The root sends the decision to the managers.
     Distribution,
-    /// Managers answer their processes, or whoever decided their hosts.
+    /// Managers answer their processes, or the deciding hosts answer the other hosts.
     Answers,
-    /// No call is being paid.
+    /// No call is in progress.
     Paid,
 }
 
 impl Step {
-    /// The step after it, in a call with so many rounds.
+    /// Returns the step after it, in a call of `rounds` rounds.
     fn next(self, rounds: u32) -> Self {
         match self {
             Self::Reports => Self::Exchange,
@@ -83,7 +83,7 @@ impl Step {
 }
 
 impl Call {
-    /// No call.
+    /// Creates the state without a call.
     pub(super) fn none() -> Self {
         Self {
             step: Step::Paid,
@@ -97,12 +97,12 @@ impl Call {
         }
     }
 
-    /// Whether messages go one after the other in the call that is being paid.
+    /// Whether the call in progress sends its messages one by one.
     pub(super) fn is_in_turn(&self) -> bool {
         self.step == Step::InTurn
     }
 
-    /// A process sends its report, before the call starts.
+    /// Sends the report of a process before the call starts.
     pub(super) fn report(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
         if self.is_in_turn() {
             self.early.push(process);
@@ -112,7 +112,7 @@ impl Call {
         in_turn.report(process, world)
     }
 
-    /// A message of a call has ended in which these go one after the other. Returns the process that has its answer now, if there is one.
+    /// Handles the end of a message of a call that sends them one by one. Returns the process that has its answer now, if there is one.
     pub(super) fn on_turn(
         &mut self,
         manager: u32,
@@ -132,12 +132,12 @@ impl Call {
         Ok(answered)
     }
 
-    /// Whether no call is being paid.
+    /// Whether no call is in progress.
     pub(super) fn is_paid(&self) -> bool {
         self.step == Step::Paid
     }
 
-    /// Starts to pay a call after `supersteps` supersteps since the call before.
+    /// Starts a call, `supersteps` supersteps after the previous call.
     pub(super) fn start(
         &mut self,
         supersteps: u64,
@@ -179,7 +179,7 @@ impl Call {
         Ok(())
     }
 
-    /// One activity of the call has ended; returns whether that has paid the call.
+    /// Handles the end of an activity of the call; returns whether the call is complete.
     pub(super) fn on_ended(
         &mut self,
         world: &mut World<'_>,
@@ -192,7 +192,7 @@ impl Call {
         Ok(self.is_paid())
     }
 
-    /// Starts `step`, and the following ones as long as there is nothing to wait for.
+    /// Starts `step`, and the following steps as long as they have no activities.
     fn start_from(
         &mut self,
         mut step: Step,
@@ -209,7 +209,7 @@ impl Call {
         }
     }
 
-    /// The rounds of messages to neighbours.
+    /// Returns the number of rounds of messages to neighbours.
     fn rounds(&self) -> u32 {
         match self.procedure.map(|procedure| procedure.gather) {
             Some(Gather::Neighbours { rounds, .. }) => rounds,
@@ -242,7 +242,7 @@ impl Call {
         self.send_together(world, shortcuts)
     }
 
-    /// The step of a call that proceeds as its strategy says.
+    /// Starts a step of a call by the procedure of its strategy.
     fn proceed(
         &mut self,
         procedure: Procedure,
@@ -260,7 +260,7 @@ impl Call {
             (Step::Round(_), Gather::Neighbours { messages, .. }) => {
                 self.between_neighbours(messages as usize, world);
             }
-            // Where all hosts decide at once, the root stands for the busiest of them.
+            // If all hosts decide at once, the root represents the busiest of them.
             (Step::Computation, _) => return self.execute(root, procedure.operations, world),
             (Step::Distribution, Gather::Managers) => {
                 self.of_clusters(world, root, ANSWER, 0.0);
@@ -277,7 +277,7 @@ impl Call {
         self.send_together(world, shortcuts)
     }
 
-    /// A report from each host, to whom `receiver` says.
+    /// Adds a report from each host to the host that `receiver` returns.
     fn reports(&mut self, world: &World<'_>, receiver: impl Fn(HostId) -> HostId) {
         let residents = residents(world).into_iter().enumerate();
         self.messages.extend(residents.map(|(index, count)| {
@@ -290,7 +290,7 @@ impl Call {
         }));
     }
 
-    /// An answer to each host that has processes, from whom `sender` says.
+    /// Adds an answer to each host that has processes, from the host that `sender` returns.
     fn answers(&mut self, world: &World<'_>, sender: impl Fn(HostId) -> HostId) {
         let residents = residents(world).into_iter().enumerate();
         self.messages.extend(residents.map(|(index, count)| {
@@ -299,7 +299,7 @@ impl Call {
         }));
     }
 
-    /// A message from each manager to the root, of the processes and the hosts of its cluster.
+    /// Adds a message from each manager to the root, about the processes and hosts of its cluster.
     fn of_clusters(&mut self, world: &World<'_>, root: HostId, process: f64, host: f64) {
         let platform = world.setup.platform;
         let mut size: Vec<f64> = platform
@@ -320,7 +320,7 @@ impl Call {
         }));
     }
 
-    /// The load of each host to the next ones, in the order of their numbers.
+    /// Adds messages with the load of each host to the next hosts, in the order of their numbers.
     fn between_neighbours(&mut self, count: usize, world: &World<'_>) {
         let hosts = world.setup.platform.hosts.len();
         for from in 0..hosts {
@@ -335,14 +335,14 @@ impl Call {
         }
     }
 
-    /// The same messages the other way.
+    /// Reverses the direction of the messages.
     fn turn(&mut self) {
         for message in &mut self.messages {
             *message = (message.1, message.0, message.2);
         }
     }
 
-    /// Elementary operations on a host.
+    /// Starts elementary operations on a host.
     fn execute(
         &mut self,
         host: HostId,
@@ -358,7 +358,7 @@ impl Call {
         Ok(())
     }
 
-    /// A message of `size` from each process to the manager of its cluster.
+    /// Adds a message of `size` from each process to the manager of its cluster.
     fn between_processes_and_managers(&mut self, size: Bytes, world: &World<'_>) {
         let platform = world.setup.platform;
         let reports = world.placement.iter().map(|&host| {
@@ -368,7 +368,7 @@ impl Call {
         self.messages.extend(reports);
     }
 
-    /// A message from each manager to every other one, of `size` for each of its processes.
+    /// Adds a message from each manager to every other manager, of `size` for each of its processes.
     fn between_managers(&mut self, size: Bytes, world: &World<'_>) {
         let platform = world.setup.platform;
         let populated = populated_clusters(world);
@@ -382,7 +382,7 @@ impl Call {
         }
     }
 
-    /// The managers decide: `work` for each process.
+    /// Starts the decision of the managers: `work` for each process.
     fn compute(&mut self, work: Instructions, world: &mut World<'_>) -> Result<(), Error> {
         let work = Instructions::of(work.get() * world.placement.len() as f64);
         if work.get() > 0.0 {
@@ -395,7 +395,7 @@ impl Call {
         Ok(())
     }
 
-    /// Records when the work of a call that all processes wait for begins or has ended.
+    /// Records the begin or the end of the work of a call for which all processes wait.
     fn date_work(&self, world: &mut World<'_>) {
         let now = world.engine.now();
         if let Some(call) = world.outcome.calls.last_mut()
@@ -436,8 +436,8 @@ impl Call {
     }
 }
 
-/// The price of a call by ping-pong: `max_j Σ_{i not in j} 2·(L(i,j) + ping / bw(i,j))`, from the nominal routes between process i and the
-/// manager of cluster j.
+/// Returns the price of a call by ping-pong: `max_j Σ_{i not in j} 2·(L(i,j) + ping / bw(i,j))`, from the nominal routes between process i
+/// and the manager of cluster j.
 fn ping_pong(ping: Bytes, world: &World<'_>) -> Seconds {
     let platform = world.setup.platform;
     let by_manager = populated_clusters(world).into_iter().map(|(cluster, _)| {
@@ -452,17 +452,17 @@ fn ping_pong(ping: Bytes, world: &World<'_>) -> Seconds {
     Seconds::of(by_manager.fold(0.0, f64::max))
 }
 
-/// The size of a strategy's data about a host \[B\]: its load, its speed, its number.
+/// Size of the data of a strategy about a host \[B\]: its load, its speed, its number.
 const HOST: f64 = 24.0;
-/// The size of its data about a process \[B\]: its load and its number.
+/// Size of the data of a strategy about a process \[B\]: its load and its number.
 const REPORT: f64 = 16.0;
-/// The size of its answer about a process \[B\]: its number and its host.
+/// Size of the answer of a strategy about a process \[B\]: its number and its host.
 const ANSWER: f64 = 8.0;
 
-/// The memory of so many messages is kept from step to step.
+/// Maximum number of messages whose memory is kept from step to step.
 const MOST_KEPT: usize = 1 << 16;
 
-/// The number of processes on each host.
+/// Returns the number of processes on each host.
 fn residents(world: &World<'_>) -> Vec<usize> {
     let mut count = vec![0; world.setup.platform.hosts.len()];
     for host in &world.placement {
@@ -471,7 +471,7 @@ fn residents(world: &World<'_>) -> Vec<usize> {
     count
 }
 
-/// The clusters that have processes, and how many.
+/// Returns the clusters that have processes, and the number of their processes.
 fn populated_clusters(world: &World<'_>) -> Vec<(ClusterId, usize)> {
     let platform = world.setup.platform;
     let mut count = vec![0; platform.clusters.len()];

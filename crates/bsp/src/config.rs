@@ -9,7 +9,7 @@ use migsim_base::units::{Bytes, Instructions, Seconds};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sends {
-    /// All at once, without a wait.
+    /// All at once, without a wait between messages.
     #[default]
     Concurrent,
     /// One after the other, as blocking sends do.
@@ -28,9 +28,9 @@ pub enum Receives {
     Early,
     /// It is sent, and its receiver has reached its receives (rendezvous).
     Late,
-    /// As `early` up to a size. A larger message starts when it is sent and its receiver has reached its receives, after a round trip for
-    /// the handshake; its sender waits until it is delivered. The memory of a moving process has the same handshake, without a receiver to
-    /// wait for. The handshake is a part of the latency of its flow: the upper bound of the flow is the bandwidth at its beginning.
+    /// As `early` up to a size. A larger message is sent, waits until its receiver has reached its receives, and then takes a round trip
+    /// for the handshake; its sender waits until it is delivered. The memory of a moving process has the same handshake, without a receiver
+    /// to wait for. The handshake is a part of the latency of its flow, whose upper bound is the bandwidth at its beginning.
     #[serde(untagged)]
     Above {
         /// The largest message that starts at once.
@@ -60,41 +60,42 @@ impl Receives {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BarrierKind {
-    /// All leave when the last one arrives, at no cost.
+    /// All leave when the last process arrives, at no cost.
     #[default]
     Ideal,
     /// All notify process 1. When it has all messages, it answers all processes at once.
     Central,
-    /// A coordinator receives from one process after the other, then releases one after the other.
+    /// A coordinator receives from one process after the other, then releases one process after the other.
     Sequential,
-    /// Notices go up a binomial tree of processes, releases come down.
+    /// Arrivals are reported up a binomial tree of processes, and releases are sent down.
     Tree,
-    /// In round r each process notifies the one 2^r further on; ⌈log2 p⌉ rounds.
+    /// In round r each process notifies the process whose number is higher by 2^r; ⌈log2 p⌉ rounds.
     Dissemination,
-    /// In round r each process exchanges notices with the one whose number differs in bit r. Without a power of two, each process above the
-    /// largest one first notifies a partner below and is released last, by a synchronous send: the partner waits for an answer.
+    /// In round r each process exchanges control messages with the process whose number differs in bit r. If the number of processes is no
+    /// power of two, each process above the largest power of two first notifies a partner below. It is released last, by a synchronous
+    /// send: the partner waits for an answer.
     RecursiveDoubling,
-    /// A notice goes around all processes twice, from each one to the next; that of the second round is sent synchronously.
+    /// A control message goes around all processes twice, from each process to the next; in the second round it is sent synchronously.
     DoubleRing,
     /// The choice of Open MPI 4.1 by the number of processes: `central` for 4 to 7, else `recursive-doubling`.
     Library,
-    /// There is none: each process goes on when it has done its sends and has its messages, whatever superstep the others are in. All meet
-    /// where a call is due, and before and after moves that the workload prescribes.
+    /// No barrier: each process begins its next superstep when it has done its sends and has its messages, whatever superstep the others
+    /// are in. All processes meet where a call is due, and before and after moves that the workload prescribes.
     None,
-    /// Process 1 sends a message to every other process at once and waits until all are delivered; each of these messages starts when both
-    /// ends are at the barrier, and its receiver waits for nothing else. No process reports its arrival, so that a process may be one
-    /// superstep ahead of another (the weak barrier of the program that MigBSP's authors published in 2015).
+    /// Process 1 sends a message to every other process at once and waits until all are delivered. Each of these messages starts when both
+    /// sender and receiver are at the barrier, and its receiver waits for nothing else. No process reports its arrival, so that a process
+    /// may be one superstep ahead of another (the weak barrier of the program that MigBSP's authors published in 2015).
     ReleasedByFirst,
-    /// Process 1 sends a message to each of the p processes and pays for it, `per_process` each, when it is ready: its time in the
-    /// superstep grows by `p · per_process`. Nobody else pays, and all leave when the last one has arrived, process 1 included (the
-    /// weak barrier of the authors' later program; it decides when the short first supersteps of the dynamic Smith-Waterman paper
-    /// are unstable). With `release_per_process` and `release_per_computing` all leave later, as if process 1 then served one process
-    /// after the other, and those that computed for longer; no process counts that wait as its own time.
+    /// Process 1 sends a message to each of the p processes and pays `per_process` for each, when it is ready: its time in the superstep
+    /// grows by `p · per_process`. No other process pays, and all leave when the last one, process 1 included, has arrived. This is the
+    /// weak barrier of the authors' later program; it determines when the short first supersteps of the dynamic Smith-Waterman paper are
+    /// unstable. With `release_per_process` and `release_per_computing` all leave later, as if process 1 then served one process after the
+    /// other, and the processes that computed for longer. No process counts that wait as its own time.
     RootSerial,
 }
 
 impl BarrierKind {
-    /// The kind that a library takes for so many processes, if that is left to it.
+    /// Returns the kind that a library uses for this number of processes, for the kind `library`.
     pub(super) const fn of_library(self, processes: u32) -> Self {
         match (self, processes) {
             (Self::Library, 4..8) => Self::Central,
@@ -115,7 +116,7 @@ pub enum GatherOrder {
     Descending,
     /// The order of arrival.
     Arrival,
-    /// All messages in flight together.
+    /// All messages are in flight at once.
     Parallel,
 }
 
@@ -123,22 +124,22 @@ pub enum GatherOrder {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Release {
-    /// All together, at the delivery of the last release.
+    /// All processes at once, at the delivery of the last release.
     #[default]
     Simultaneous,
-    /// Each at the delivery of its own release.
+    /// Each process at the delivery of its own release.
     Sequential,
 }
 
-/// The way of a barrier's notices over the links, of the kinds `dissemination`, `recursive-doubling` and `double-ring`.
+/// The transport of a barrier's control messages, for the kinds `dissemination`, `recursive-doubling` and `double-ring`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Notices {
-    /// Each is a flow, which shares links with all others.
+    /// Each control message is a flow, which shares links with all others.
     #[default]
     Flows,
-    /// Each is a packet: it takes its latency, its overhead and its bytes at the rate of a flow that is alone, and takes nothing from
-    /// others. On a platform whose links vary, or share by SimGrid's rule for `FATPIPE`, notices are flows nevertheless.
+    /// Each control message is a packet. It takes its latency, its overhead and its bytes at the rate of a flow that is alone, and slows no
+    /// other message. On a platform whose links vary, or share by SimGrid's rule for `FATPIPE`, control messages are flows nevertheless.
     Packets,
 }
 
@@ -157,11 +158,11 @@ pub struct BarrierConfig {
     pub kind: BarrierKind,
     /// The size of each message of the barrier.
     pub bytes: Bytes,
-    /// The way of the notices of a barrier `dissemination`, `recursive-doubling` or `double-ring`: flows that share links (the default), or
-    /// packets that share nothing.
+    /// The transport of the control messages of a barrier `dissemination`, `recursive-doubling` or `double-ring`: flows that share links
+    /// (the default), or packets that share nothing.
     #[serde(skip_serializing_if = "Notices::is_default")]
     pub notices: Notices,
-    /// Sequential barrier: the order of the gathering.
+    /// Sequential barrier: the order in which the coordinator receives.
     pub gather: GatherOrder,
     /// Sequential barrier: the time at which processes leave.
     pub release: Release,
@@ -192,8 +193,8 @@ pub enum LoadMeasure {
     /// The mean since the last call.
     #[default]
     SinceCall,
-    /// That of the moment of the call: a clock is read, not a load (the paper on Smith-Waterman on dynamic platforms halves the
-    /// power of two clusters, and the first call after that moves processes away from them).
+    /// The load at the time of the call, as if a clock were read instead of a load. In the paper on Smith-Waterman on dynamic platforms the
+    /// power of two clusters is halved, and the first call after that moves processes away from them.
     Present,
 }
 
@@ -204,15 +205,15 @@ impl LoadMeasure {
     }
 }
 
-/// The shortcuts of the simulator. Results with `all` and `at-once` are equal to the bit. Results with `none` are equal up to rounding,
-/// which hundreds of messages that meet in sequence can magnify.
+/// The shortcuts of the simulator. Results with `all` and `at-once` are equal to the last bit. Results with `none` are equal up to
+/// rounding, which hundreds of messages that meet one after the other can magnify.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shortcuts {
     /// A superstep is computed at once if its plan allows that. A repeated superstep reuses the result of the one before.
     #[default]
     All,
-    /// No superstep is remembered.
+    /// Every superstep is computed, and no result is reused.
     AtOnce,
     /// Every superstep is simulated event by event.
     None,
@@ -234,8 +235,8 @@ pub struct RuntimeConfig {
     /// The condition under which a message starts.
     pub receives: Receives,
     /// Whether a process waits at the end of a superstep until its own messages are delivered, as programs do that complete all requests
-    /// (`MPI_Waitall`, `MSG_comm_wait`). Its measured time T ends with its last receive, before that wait. The program that MigBSP's authors
-    /// published in 2015 does both (A8).
+    /// (`MPI_Waitall`, `MSG_comm_wait`). The measured time T of the process ends with its last receive, before that wait. The program that
+    /// MigBSP's authors published in 2015 does both (A8).
     #[serde(skip_serializing_if = "is_false")]
     pub wait_for_sends: bool,
     /// The end of a superstep.
@@ -260,19 +261,20 @@ impl RuntimeConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CallModel {
-    /// Simulated: each process reports to the manager of its cluster, managers exchange their lists, compute, and answer (MigBSP); other
-    /// strategies gather at one host, through the managers, or from neighbour to neighbour, as each needs.
+    /// Simulated messages. In MigBSP, each process reports to the manager of its cluster, and the managers exchange their lists, compute,
+    /// and answer. Other strategies gather at one host, through the managers, or from neighbour to neighbour, as each needs.
     #[default]
     Messages,
     /// `fixed + per_process · p + per_process_superstep · p · (supersteps since the last call)`, p the number of processes.
     Additive,
-    /// The call is hidden behind the superstep that it closes, which lasts at least `fixed`: `max(0, fixed - T)` is added, T the
-    /// duration of that superstep from its first start to the beginning of the call, with the moves that the workload prescribes after
-    /// it. Smith-Waterman on irregular computations: the overheads of scenario ii shrink as the supersteps at the calls grow (A19).
+    /// The call is hidden behind the superstep that it closes, which lasts at least `fixed`: the call adds `max(0, fixed - T)`. T is the
+    /// duration of that superstep from its first start to the beginning of the call, with the moves that the workload prescribes after it.
+    /// In the paper on Smith-Waterman on irregular computations, the overheads of scenario ii shrink as the supersteps at the calls grow
+    /// (A19).
     Overlapped,
-    /// Computed: the manager of each cluster in use exchanges `ping` bytes and back with each process outside its cluster, one after
-    /// the other, all managers in parallel and undisturbed: `max_j Σ_{i not in j} 2·(L(i,j) + ping / bw(i,j))` (A19; one reading
-    /// of the Lattice Boltzmann paper, where lan decides and a call costs 0.1 s per process outside it).
+    /// A computed price: the manager of each cluster in use exchanges `ping` bytes and back with each process outside its cluster, one
+    /// after the other, all managers in parallel and undisturbed: `max_j Σ_{i not in j} 2·(L(i,j) + ping / bw(i,j))` (A19). This is one
+    /// reading of the Lattice Boltzmann paper, where the cluster lan decides and a call costs 0.1 s per process outside it.
     PingPong,
     /// Calls cost nothing.
     None,
@@ -285,11 +287,11 @@ pub enum CallOrder {
     /// All messages of a step are sent at once.
     #[default]
     Parallel,
-    /// One after the other, each when both ends are ready: a manager receives the reports of its processes singly; the managers of all
-    /// clusters, in turn, send to every other one, and once more after the decision; each answers its processes singly, by rising
-    /// rank. A process that moves is answered at its old host, by its new manager. With `costs.move.wait` `movers` each process
-    /// goes on when it has its answer (A19: the program that MigBSP's authors published in 2015 calls so, and its calls cost
-    /// 0.33 s to 1.2 s with 60 processes, where messages at once take 0.02 s).
+    /// One after the other, each when both ends are ready. A manager receives the reports of its processes one by one. The managers of all
+    /// clusters, in turn, send to every other manager, and once more after the decision. Each manager answers its processes one by one, in
+    /// increasing order of rank. A process that moves is answered at its old host, by its new manager. With `costs.move.wait` `movers` each
+    /// process continues when it has its answer (A19). The program that MigBSP's authors published in 2015 makes its calls this way. They
+    /// cost 0.33 s to 1.2 s with 60 processes, where messages sent at once take 0.02 s.
     Sequential,
 }
 
@@ -307,9 +309,9 @@ pub enum CallWaiting {
     /// Scenarios ii and iii.
     #[default]
     Blocking,
-    /// Scenario iii only: in ii no answer can matter. There the next superstep starts at once, and the rest of the call is waited for at
-    /// its barrier: max(0, C − T) for a call of C and a superstep of T. A call after the last superstep is waited for completely. (A19;
-    /// Lattice Boltzmann paper, Table 2: scenario ii costs 0.80 s per call, scenario iii 1.00 s.)
+    /// Scenario iii only, since in scenario ii no answer can matter. In scenario ii the next superstep starts at once, and its barrier
+    /// waits for the rest of the call: max(0, C − T) for a call of C and a superstep of T. All processes wait for the whole of a call after
+    /// the last superstep. (A19; Lattice Boltzmann paper, Table 2: scenario ii costs 0.80 s per call, scenario iii 1.00 s.)
     Overlapped,
 }
 
@@ -319,7 +321,7 @@ pub enum CallWaiting {
 pub struct CallCost {
     /// The model of the price.
     pub model: CallModel,
-    /// `additive`: the fixed part (c0); `overlapped`: the least duration of a superstep that ends with a call.
+    /// `additive`: the fixed part (c0); `overlapped`: the minimum duration of a superstep that ends with a call.
     pub fixed: Seconds,
     /// `additive`: per process (cp).
     #[serde(skip_serializing_if = "is_zero")]
@@ -330,7 +332,7 @@ pub struct CallCost {
     pub ping: Bytes,
     /// The scenarios in which processes wait for the answer.
     pub waiting: CallWaiting,
-    /// Whether a call that is due after the last superstep is made and paid, as in the papers; no superstep can profit from it.
+    /// Whether a call that is due after the last superstep is made and paid, as in the papers; no later superstep can profit from it.
     pub after_last: bool,
     /// `messages`: the order of the messages. With `sequential` the call of any strategy has these messages.
     #[serde(skip_serializing_if = "CallOrder::is_default")]
@@ -344,12 +346,12 @@ pub struct CallCost {
     pub decision: Instructions,
     /// `messages`: the size of the answer of a manager to each process.
     pub answer: Bytes,
-    /// `messages`: an elementary operation (a comparison and an addition) of a strategy that is not MigBSP's, which counts its operations.
+    /// `messages`: the cost of an elementary operation (a comparison and an addition) of a strategy other than MigBSP, which counts its operations.
     #[serde(skip_serializing_if = "is_usual_operation")]
     pub operation: Instructions,
 }
 
-/// The instructions of an elementary operation, with its memory accesses.
+/// Returns the instructions of an elementary operation, with its memory accesses.
 fn usual_operation() -> Instructions {
     Instructions::of(10.0)
 }
@@ -370,7 +372,7 @@ impl Default for CallCost {
             waiting: CallWaiting::default(),
             after_last: false,
             order: CallOrder::default(),
-            // A process id, a cluster and a potential fit in 30 bytes, an entry of a sorted list in 20.
+            // A report has a process id, a cluster and a potential, which fit in 30 bytes; an entry of a sorted list fits in 20.
             report: Bytes::of(30.0),
             exchange: Bytes::of(20.0),
             decision: Instructions::of(1000.0),
@@ -384,12 +386,13 @@ impl Default for CallCost {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Transfer {
-    /// As a flow from the old host to the new one. Without memory there is no flow, and its latency is not paid.
+    /// As a flow from the old host to the new one. A process without memory starts no flow and pays no latency.
     #[default]
     Flow,
-    /// As if alone: `L + M / bw` of the route with its nominal bandwidth, without profiles, loads and factors and without a use of its links (Mem(i,j) of the Lattice Boltzmann paper, paid as computed).
+    /// As computed for a message alone: `L + M / bw` of the route with its nominal bandwidth, without profiles, loads and factors, and
+    /// without using its links. This is Mem(i,j) of the Lattice Boltzmann paper, paid as computed.
     Nominal,
-    /// It takes no time of its own: a move costs `fixed`.
+    /// The transfer takes no time: a move costs `fixed`.
     None,
 }
 
@@ -411,7 +414,7 @@ pub enum Waiting {
     /// All processes: the next superstep starts when all moves are complete.
     #[default]
     All,
-    /// The moving processes; the others meet them at the next barrier.
+    /// The moving processes, which meet the others at the next barrier.
     Movers,
 }
 
@@ -421,11 +424,11 @@ pub enum Waiting {
 pub struct MoveCost {
     /// The transfer of the memory of the process.
     pub transfer: Transfer,
-    /// The operations of a migration: connections, serialisation, creation at the destination.
+    /// Duration of the operations of a migration: connections, serialisation, creation at the destination.
     pub fixed: Seconds,
     /// The order of the migrations of a call.
     pub order: MoveOrder,
-    /// The processes that wait for migrations: `all`, or only the `movers`. Movers meet the others at the next barrier.
+    /// The processes that wait for migrations: `all`, or only the `movers`, which meet the others at the next barrier.
     pub wait: Waiting,
 }
 
@@ -458,7 +461,7 @@ impl Scenario {
     /// All scenarios.
     pub const ALL: [Self; 3] = [Self::I, Self::Ii, Self::Iii];
 
-    /// `i`, `ii` or `iii`.
+    /// Returns `i`, `ii` or `iii`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::I => "i",

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use migsim_base::units::{ClusterId, HostId, ProcessId, Seconds};
 
-/// One wish of a policy: `process` goes to host `to`.
+/// A move that a policy requests: `process` goes to host `to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Migration {
     /// The process that moves.
@@ -19,7 +19,7 @@ pub struct Migration {
 }
 
 impl Migration {
-    /// The process with this number goes to the host with this one, both counted from 0.
+    /// Creates a move of the process to the host with these numbers, both counted from 0.
     pub fn new(process: usize, to: usize) -> Self {
         Self {
             process: ProcessId::from_index(process),
@@ -28,12 +28,12 @@ impl Migration {
     }
 }
 
-/// A policy's account of a call: its state, thresholds and terms, made into JSON only when somebody reads it.
+/// The explanation of a call by its policy: its state, thresholds and terms, converted to JSON only when it is read.
 pub trait Explain: fmt::Debug + Send + Sync {
-    /// The explanation, for the decision record.
+    /// Returns the explanation, for the decision record.
     fn to_json(&self) -> Map<String, Value>;
 
-    /// The same without what has an entry per process and cluster.
+    /// Returns the explanation without the entries per process and cluster.
     fn outline(&self) -> Map<String, Value> {
         self.to_json()
     }
@@ -50,25 +50,25 @@ impl Explain for Map<String, Value> {
 pub struct Decision {
     /// The migrations to start now, in this order.
     pub migrations: Vec<Migration>,
-    /// Every process that was considered, with the reason of its verdict.
+    /// Every process that was considered, with the reason for its verdict.
     pub candidates: Vec<Candidate>,
-    /// The policy's further account of this call.
+    /// Further explanation of this call by the policy.
     pub explanation: Option<Arc<dyn Explain>>,
-    /// The procedure of this call, where calls are simulated as messages; none: as in MigBSP.
+    /// The procedure of this call, if calls are simulated as messages; none: as in MigBSP.
     pub procedure: Option<Procedure>,
 }
 
-/// The procedure of a call: its messages and its work, which are simulated where `costs.call.model` is `messages`.
+/// The messages and the work of a call, which are simulated if `costs.call.model` is `messages`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Procedure {
-    /// The way of the loads to those who decide, and of the decision to the hosts.
+    /// The path of the loads to the deciding hosts, and of the decision to the other hosts.
     pub gather: Gather,
-    /// Elementary operations of who decides.
+    /// Number of elementary operations of a deciding host.
     pub operations: u64,
 }
 
 impl Decision {
-    /// A decision of migrations alone, without explanation.
+    /// Creates a decision of migrations without an explanation.
     pub fn moves(migrations: Vec<Migration>) -> Self {
         Self {
             migrations,
@@ -76,13 +76,13 @@ impl Decision {
         }
     }
 
-    /// The explanation of the policy; empty without one.
+    /// Returns the explanation of the policy; empty if there is none.
     pub fn explained(&self) -> Map<String, Value> {
         let explanation = self.explanation.as_ref();
         explanation.map_or_else(Map::new, |explanation| explanation.to_json())
     }
 
-    /// The explanation without what has an entry per process and cluster: for many calls this is much less work.
+    /// Returns the explanation without the entries per process and cluster, which is much less work for many calls.
     pub fn outlined(&self) -> Map<String, Value> {
         let explanation = self.explanation.as_ref();
         explanation.map_or_else(Map::new, |explanation| explanation.outline())
@@ -101,41 +101,41 @@ impl PartialEq for Decision {
 /// A process that a policy considered for migration.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Candidate {
-    /// Who.
+    /// The process.
     pub process: ProcessId,
     /// The host where it is.
     pub from: HostId,
-    /// The cluster that it wants to go to.
+    /// The cluster that it would move to.
     pub to_cluster: ClusterId,
-    /// The host chosen there, if any.
+    /// The host chosen there, if there is one.
     pub to: Option<HostId>,
     /// The policy's measure of the benefit (PM of MigBSP), in the policy's own unit.
     pub score: f64,
-    /// Predicted time where it is (t1 of the papers).
+    /// Predicted time on its host (t1 of the papers).
     pub stay: Option<Seconds>,
     /// Predicted time at the destination, with the costs of migration (t2 of the papers).
     pub go: Option<Seconds>,
-    /// Whether it is to move.
+    /// Whether the process moves.
     pub accepted: bool,
-    /// Why.
+    /// The reason.
     pub reason: Cow<'static, str>,
 }
 
-/// The hosts that must know the loads before the decision, and those that the decision must reach.
+/// The hosts that need the loads before the decision, and the hosts that need the decision.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Gather {
-    /// Nobody: each host knows its part of the decision beforehand.
+    /// None: each host knows its part of the decision in advance.
     #[default]
     None,
-    /// All hosts send to one, which decides for all: a gather and a scatter.
+    /// All hosts send to one host, which decides for all: a gather and a scatter.
     Central,
-    /// The same through the managers of the clusters.
+    /// As central, through the managers of the clusters.
     Managers,
-    /// Each host sends short messages to some others, which decide for themselves.
+    /// Each host sends short messages to some other hosts, which decide for themselves.
     Neighbours {
-        /// Rounds in a row, each as long as its slowest message.
+        /// Number of rounds, each as long as its slowest message.
         rounds: u32,
-        /// Messages that a host sends in a round, at most.
+        /// Maximum number of messages that a host sends in a round.
         messages: u32,
     },
 }

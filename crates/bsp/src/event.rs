@@ -1,11 +1,11 @@
 //! Events that the engine reports to a run, and the phases of a process in its superstep.
 
-/// The report of the engine when an activity ends.
+/// The token by which the engine reports the end of an activity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Token {
-    /// A process begins the open superstep, after others.
+    /// A process begins the open superstep, later than others.
     Begins(u32),
-    /// A process has computed.
+    /// A process has finished its computation.
     Computed(u32),
     /// A message of the plan has been delivered.
     Delivered(u32),
@@ -13,7 +13,7 @@ pub(super) enum Token {
     Barrier(BarrierMessage),
     /// An activity of a rescheduling call has ended.
     Call,
-    /// The same in a call whose messages go one after the other: that of the manager of a cluster, by its number.
+    /// A manager has ended an activity of a call whose messages are sent one by one; the number of its cluster.
     Turn(u32),
     /// The memory of a process has arrived (index of the move).
     Transferred(u32),
@@ -22,7 +22,7 @@ pub(super) enum Token {
 }
 
 impl Token {
-    /// Whether its end is booked before processes react to what ends at the same time: a step of a move or of a call.
+    /// Whether its end is handled before processes react to events of the same time: a step of a move or of a call.
     pub(super) fn is_booked(&self) -> bool {
         matches!(self, Self::Call | Self::Transferred(_) | Self::Settled(_))
     }
@@ -33,9 +33,9 @@ impl Token {
 pub(super) enum BarrierMessage {
     /// This process, with its subtree in a tree, has arrived.
     Arrived(u32),
-    /// This process may leave.
+    /// This process may leave the barrier.
     Leave(u32),
-    /// Scripted: to a process, into one of its slots, of an even or odd barrier.
+    /// A control message of a script: to a process, into one of its slots, of an even or odd barrier.
     Round { to: u32, slot: u32, parity: u32 },
 }
 
@@ -46,7 +46,7 @@ pub(super) enum Stage {
     Sending,
     Receiving,
     AtBarrier,
-    /// Between two supersteps, until all have met.
+    /// Between two supersteps, until all processes have met.
     Waiting,
     Finished,
 }

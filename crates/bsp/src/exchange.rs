@@ -1,40 +1,40 @@
 //! The messages of one superstep: pending sends, pending receives, and messages whose receiver is not ready.
 //!
-//! Flat arrays that are refilled for each superstep; a message is named by its place in the plan.
+//! The state is flat arrays that are refilled for each superstep; a message is identified by its index in the plan.
 
 use super::config::RuntimeConfig;
 use crate::Plan;
 use crate::refill;
 use migsim_base::units::{HostId, to_u32};
 
-/// The state of the messages of the superstep at hand.
+/// The state of the messages of the open superstep.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Exchange {
     /// The messages of sender p are `order[first[p]..first[p + 1]]`.
     order: Vec<u32>,
     first: Vec<u32>,
-    /// Per process: its next message to send.
+    /// The next message that each process sends.
     next: Vec<u32>,
-    /// Per process: how many messages it still waits for.
+    /// Number of messages for which each process still waits.
     pub(super) awaited: Vec<u32>,
-    /// Per process: the number of its own messages whose delivery it waits for.
+    /// Number of its own messages whose delivery each process awaits.
     pub(super) owed: Vec<u32>,
-    /// Per process: whether it has reached its receives in this superstep.
+    /// Whether each process has reached its receives in this superstep.
     pub(super) is_receiving: Vec<bool>,
-    /// Rendezvous: per process, the first message that waits for it to receive; per message, the next such one.
+    /// With rendezvous: the first message that waits for each process to receive; then for each message, the next such message.
     blocked: Vec<u32>,
     next_blocked: Vec<u32>,
-    /// Per message: the local date at which its flow started \[s\]; no number once it is delivered.
+    /// Local time at which the flow of each message started \[s\]; not a number once the message is delivered.
     started: Vec<f64>,
-    /// With debug assertions, per message: the hosts between which its flow goes. Those of its processes may be others by the end of the
-    /// superstep, if somebody settles in the middle of it.
+    /// With debug assertions: the two hosts of each flow. At the end of the superstep its processes may be on other hosts, if a move ended
+    /// in the middle of the superstep.
     ends: Vec<(HostId, HostId)>,
 }
 
 const NONE: u32 = u32::MAX;
 
 impl Exchange {
-    /// Takes the messages of a new superstep.
+    /// Sets the messages of a new superstep.
     pub(super) fn open(&mut self, plan: &Plan, processes: usize, runtime: &RuntimeConfig) {
         let count = plan.messages.len();
         refill(&mut self.first, processes + 1, 0);
@@ -65,7 +65,7 @@ impl Exchange {
         self.next.clone_from(&self.first);
     }
 
-    /// Takes the next message that `process` has to send.
+    /// Removes and returns the next message that `process` has to send.
     pub(super) fn take_next(&mut self, process: u32) -> Option<u32> {
         let at = self.next[process as usize];
         if at == self.first[process as usize + 1] {
@@ -75,7 +75,7 @@ impl Exchange {
         Some(self.order[at as usize])
     }
 
-    /// Notes that the flow of a message starts, at a local date \[s\] and between two hosts.
+    /// Records that the flow of a message starts, at a local time \[s\] and between two hosts.
     pub(super) fn start(&mut self, message: u32, date: f64, ends: (HostId, HostId)) {
         self.started[message as usize] = date;
         if cfg!(debug_assertions) {
@@ -83,12 +83,12 @@ impl Exchange {
         }
     }
 
-    /// With debug assertions: the hosts between which the flow of each message went.
+    /// Returns the two hosts of the flow of each message; only with debug assertions.
     pub(super) fn ends(&self) -> &[(HostId, HostId)] {
         &self.ends
     }
 
-    /// Notes that a message has been delivered; returns when its flow started \[s\], nothing if it was delivered before.
+    /// Records that a message is delivered; returns the start of its flow \[s\], or nothing if it was delivered before.
     pub(super) fn deliver(&mut self, message: u32, to: usize) -> Option<f64> {
         let started = &mut self.started[message as usize];
         if started.is_nan() {
@@ -98,13 +98,13 @@ impl Exchange {
         Some(std::mem::replace(started, f64::NAN))
     }
 
-    /// Lets `message` wait until `receiver` receives.
+    /// Makes `message` wait until `receiver` receives.
     pub(super) fn block(&mut self, message: u32, receiver: u32) {
         self.next_blocked[message as usize] = self.blocked[receiver as usize];
         self.blocked[receiver as usize] = message;
     }
 
-    /// Takes a message that waits for `receiver`, the last one first.
+    /// Removes and returns a message that waits for `receiver`, the last one first.
     pub(super) fn unblock(&mut self, receiver: u32) -> Option<u32> {
         let message = self.blocked[receiver as usize];
         if message == NONE {
@@ -114,7 +114,7 @@ impl Exchange {
         Some(message)
     }
 
-    /// The message whose rendezvous `process` waits for, if it is blocked in a send: the last one it took.
+    /// Returns the message whose rendezvous `process` awaits, if it is blocked in a send: the last message it took.
     pub(super) fn last_taken(&self, process: u32) -> Option<u32> {
         let at = self.next[process as usize];
         (at > self.first[process as usize]).then(|| self.order[at as usize - 1])

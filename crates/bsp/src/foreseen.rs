@@ -1,8 +1,8 @@
-//! Barriers that are foreseen: when each process leaves follows from the arrivals, with no event for each notice.
+//! Predicted barriers: the time at which each process leaves follows from the arrivals, without an event for each control message.
 //!
-//! The notices are packets ([`super::packets`]), so that none waits for another one but by the script, which goes in waves
-//! ([`super::waves`]). All arrive before anybody leaves. Twin: the script by events ([`super::barrier`]), which barriers of very many notices
-//! take, too.
+//! The control messages are packets ([`super::packets`]), so that a message waits for another one only by the script, which is ordered in
+//! stages ([`super::waves`]). All processes arrive before any leaves. Twin: the script by events ([`super::barrier`]), which also serves
+//! barriers of very many messages.
 
 use std::cmp::Reverse;
 use std::sync::Arc;
@@ -15,34 +15,35 @@ use migsim_base::units::{HostId, lesser};
 use migsim_engine::Simulation;
 use migsim_platform::Platform;
 
-/// A barrier that is foreseen.
+/// A predicted barrier.
 #[derive(Clone, Debug)]
 pub(super) struct Foreseen {
     waves: Waves,
     packets: Packets,
-    /// The places of the processes for which the durations of the notices hold.
+    /// The placement for which the durations of the control messages hold.
     placement: Vec<HostId>,
-    /// The notices that keep a connection awake, and that connection; none until the engine has been asked for connections.
+    /// The control messages that keep a connection from becoming idle, each with its connection; none until the engine has returned the connections.
     noted: Option<Noted>,
-    /// Per notice: the local date of its delivery \[s\].
+    /// Local time of the delivery of each control message \[s\].
     delivered: Vec<f64>,
-    /// Per process: the local date of its arrival, then that at which it leaves \[s\].
+    /// Local time of the arrival of each process, then of its departure \[s\].
     date: Vec<f64>,
-    /// The number of processes that have arrived.
+    /// Number of processes that have arrived.
     arrived: usize,
 }
 
-/// Pairs of a notice and its connection.
+/// Pairs of a control message and its connection.
 #[derive(Clone, Debug)]
 enum Noted {
-    /// The last notice of each connection, all of which one process sends: the others are before it, in this barrier and in those before.
+    /// The last control message of each connection. One process sends all messages of the connection, so that the others come before, in
+    /// this barrier and in earlier ones.
     Last(Arc<[(u32, u32)]>),
     /// Several processes send over one connection.
     All(Vec<(u32, u32)>),
 }
 
 impl Foreseen {
-    /// A barrier of these waves.
+    /// Creates a barrier of these stages.
     pub(super) fn new(waves: Waves, processes: u32, packets: Packets) -> Self {
         Self {
             delivered: vec![0.0; waves.notices().len()],
@@ -55,12 +56,12 @@ impl Foreseen {
         }
     }
 
-    /// The number of its notices.
+    /// Returns the number of its control messages.
     pub(super) fn notices(&self) -> u64 {
         self.waves.notices().len() as u64
     }
 
-    /// A process arrives; whether it is the last one.
+    /// Records the arrival of a process; returns whether it is the last one.
     pub(super) fn arrive(&mut self, process: u32, now: f64) -> bool {
         self.date[process as usize] = now;
         self.arrived += 1;
@@ -71,15 +72,16 @@ impl Foreseen {
         are_all_here
     }
 
-    /// Takes the arrivals of all processes.
+    /// Records the arrivals of all processes.
     pub(super) fn arrive_all(&mut self, arrival: &[f64]) {
         self.date.copy_from_slice(arrival);
     }
 
-    /// All have arrived: the local date at which the first process leaves \[s\]. `later` gets the time after it at which each one does \[s\].
+    /// Returns the local time at which the first process leaves \[s\], once all have arrived. Sets `later` to the time after it at which
+    /// each process leaves \[s\].
     ///
     /// # Errors
-    /// The hosts of a notice between which there is no route.
+    /// Two hosts of a control message that have no route between them.
     pub(super) fn leave(
         &mut self,
         (platform, placement): (&Platform, &[HostId]),
@@ -90,14 +92,14 @@ impl Foreseen {
         }
         self.waves.pass(&mut self.date, &mut self.delivered);
         let first = self.date.iter().copied().fold(f64::INFINITY, lesser);
-        // Infinite dates have no difference.
+        // The difference of infinite times is undefined.
         let after = |&date: &f64| if date > first { date - first } else { 0.0 };
         later.clear();
         later.extend(self.date.iter().map(after));
         Ok(first)
     }
 
-    /// Measures the notices between the places of the processes.
+    /// Computes the durations of the control messages between the hosts of the processes.
     fn settle(
         &mut self,
         platform: &Platform,
@@ -126,7 +128,7 @@ impl Foreseen {
         Ok(())
     }
 
-    /// Tells the engine of the notices that keep connections awake; all were delivered, or will be without it.
+    /// Reports to the engine the control messages that keep connections from becoming idle; they are delivered without the engine.
     pub(super) fn note(&mut self, engine: &mut Simulation<'_, Token>) {
         let Self {
             waves,
@@ -148,7 +150,7 @@ impl Foreseen {
     }
 }
 
-/// Asks the engine for the connections of notices.
+/// Requests from the engine the connections of control messages.
 fn noted(notices: &[Notice], placement: &[HostId], engine: &mut Simulation<'_, Token>) -> Noted {
     let place = |process: u32| placement[process as usize];
     let numbered = (0..).zip(notices);
@@ -183,7 +185,7 @@ mod tests {
 
     #[test]
     fn the_last_arrival_holds_all_and_nobody_leaves_before_it() {
-        // Two processes 1 s apart by the latency of two links.
+        // Two processes whose hosts are 1 s apart by the latency of two links.
         let platform = line(&[1e9, 1e9], 1e6, 0.5);
         let script = Script::new(BarrierKind::Dissemination, 2);
         let waves = Waves::of(&script, 2).expect("few notices");
@@ -192,9 +194,9 @@ mod tests {
         let mut later = Vec::new();
         for (arrival, places, first, expected) in [
             ([0.0, 5.0], [HostId(0), HostId(1)], 5.0, [1.0, 0.0]),
-            // On one host they are no way apart.
+            // On one host there is no latency.
             ([0.0, 5.0], [HostId(0); 2], 5.0, [0.0, 0.0]),
-            // A date that no number can hold is after all others.
+            // An infinite time is after all others.
             (
                 [0.0, f64::INFINITY],
                 [HostId(0); 2],

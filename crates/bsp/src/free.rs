@@ -1,4 +1,4 @@
-//! Runs without barriers: who goes on when, and when a superstep is closed ([`Ahead`] holds the open ones).
+//! Runs without barriers: when each process continues, and when a superstep is closed ([`Ahead`] holds the open supersteps).
 
 use super::ahead::{Ahead, MOST_AHEAD};
 use super::event::Stage;
@@ -7,13 +7,14 @@ use migsim_base::error::Error;
 use migsim_base::units::{ProcessId, Seconds};
 
 impl Run<'_, '_> {
-    /// Without barriers: whether more ends at this time. A superstep is closed, and processes go on, only after all of it.
+    /// Whether more activities end at the present time, without barriers: a superstep is closed, and processes continue, only after all of them.
     pub(super) fn has_ended_ahead(&self) -> bool {
         self.ahead.is_some() && self.world.engine.has_ended()
     }
 
-    /// Closes the oldest superstep if all have done it, and returns whether they have; otherwise lets the processes go on that have done
-    /// theirs. A superstep is closed first, since what is decided then holds for all that have ended at this time.
+    /// Closes the oldest superstep if all processes have completed it, and returns whether they have; otherwise lets the processes continue
+    /// that have completed their own. A superstep is closed first, because its decisions then hold for all activities that end at this
+    /// time.
     pub(super) fn leave_alone(&mut self) -> Result<Left, Error> {
         while !self.is_oldest_done() {
             let ahead = self.ahead.as_mut();
@@ -22,7 +23,7 @@ impl Run<'_, '_> {
             };
             self.advance_process(process)?;
         }
-        // What was kept of the superstep that was closed before is not that of this one.
+        // The results kept from the previously closed superstep do not belong to this one.
         self.shortcuts.run_by_events(false, &self.world);
         self.close()?;
         if self.rescheduling.awaits_answer {
@@ -31,7 +32,7 @@ impl Run<'_, '_> {
         self.go_on_alone()
     }
 
-    /// The oldest superstep has been closed: those go on that waited for that, or all meet.
+    /// Handles the closing of the oldest superstep: the processes that waited for it continue, or all meet.
     pub(super) fn go_on_alone(&mut self) -> Result<Left, Error> {
         self.end_superstep(Seconds::ZERO);
         let closed = self.world.ending;
@@ -44,7 +45,7 @@ impl Run<'_, '_> {
         }
         if let Some(ahead) = &mut self.ahead {
             ahead.drop_oldest();
-            // They go on below, or all meet.
+            // These processes continue below, or all meet.
             let at = &self.superstep.at;
             let waits = |process: &u32| may_go(at[*process as usize], closed);
             ahead.ready.retain(|process| !waits(process));
@@ -55,7 +56,7 @@ impl Run<'_, '_> {
         Ok(Left::All)
     }
 
-    /// Counts the processes that have done their superstep; returns whether all have done the oldest one, which becomes the current one.
+    /// Counts the processes that have completed their superstep; returns whether all have completed the oldest one, which becomes the current one.
     fn is_oldest_done(&mut self) -> bool {
         let Some(ahead) = &mut self.ahead else {
             return false;
@@ -71,7 +72,7 @@ impl Run<'_, '_> {
         is_done
     }
 
-    /// A superstep has been closed, and all do not meet: those go on that waited after it, or were too far ahead.
+    /// Lets the processes continue that waited after the closed superstep or were too far ahead; all do not meet.
     fn let_go(&mut self, closed: usize) -> Result<(), Error> {
         for process in 0..self.world.placement.len() {
             let number = self.superstep.at[process];
@@ -88,7 +89,7 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    /// A process has done its superstep: it begins the next one, unless all meet before that or it is too far ahead.
+    /// Lets a process that has completed its superstep begin the next one, unless all meet before that or the process is too far ahead.
     fn advance_process(&mut self, process: u32) -> Result<(), Error> {
         let number = self.superstep.at[process as usize];
         let is_last = number + 1 == self.world.supersteps;
@@ -112,7 +113,7 @@ impl Run<'_, '_> {
     }
 }
 
-/// Whether a process may wait in superstep `number` until `closed` is closed: after that superstep itself, or because it was too far ahead.
+/// Whether a process in superstep `number` may wait until `closed` is closed: in that superstep itself, or because it was too far ahead.
 fn may_go(number: usize, closed: usize) -> bool {
     number == closed || number == closed + MOST_AHEAD
 }

@@ -2,19 +2,19 @@
 //! names the superstep and the process, and carries the data for a diagnosis.
 //!
 //! ```text
-//! always                  dates: start(k-1) <= start(k) <= computed(k) <= end(k)
-//!                         each message is delivered once; nobody waits for one when the barrier opens
+//! always                  times: start(k-1) <= start(k) <= computed(k) <= end(k)
+//!                         each message is delivered once; no process waits for a message when the barrier opens
 //!                         placement(end) = placement(start) and the migrations in their order; every host exists
-//!                         what a policy says of its own state ([`Policy::fault`]): of MigBSP α >= 1, 0 <= D < ∞
+//!                         the policy's own check of its state ([`Policy::fault`]): of MigBSP α >= 1, 0 <= D < ∞
 //!                         the terms of a ledger add up to its difference (see [`migsim_experiment`])
 //! with debug assertions   no process computes faster than its host:          compute(p) >= work(p) / speed
 //!   (in all tests)        no host does more than its cores can:     Σ work(p on h) <= cores · speed · longest(h)
 //!                         no link carries more than its capacity:   Σ bytes over l <= factor · capacity · duration
 //!                         the engine's own sums ([`Simulation::fault`])
 //! ```
-//! with durations to within what two dates can be apart and yet are one: next to 1e6 s a microsecond is hardly told from nothing.
-//! The bounds of hosts and links follow from the plan and what was measured alone, however the superstep was simulated: by events, at once
-//! or from a memo. They hold for hosts and links that do not vary.
+//! Durations have the tolerance within which two times count as one: at 1e6 s a microsecond is barely resolved. The bounds of hosts and
+//! links follow from the plan and the measures alone, whether the superstep was simulated by events, at once or from a memo. They are
+//! checked for hosts and links that do not vary.
 //!
 //! [`Policy::fault`]: crate::Policy::fault
 //! [`Simulation::fault`]: migsim_engine::Simulation::fault
@@ -32,11 +32,11 @@ use migsim_base::units::{HostId, ProcessId, Time, to_u32};
 use migsim_base::words::counted;
 use migsim_engine::DATE_SLACK;
 
-/// Rounding that sums of many numbers may have (relative).
+/// Tolerance of sums of many numbers, relative to the sum.
 const ROUNDING: f64 = 1.0 + 1e-6;
-/// Dates that are computed in two ways may differ by this (relative).
+/// Tolerance between times that are computed in two ways, relative to the time.
 const IN_ORDER: f64 = 1.0 + 1e-12;
-/// The number of processes of a deadlock that are named.
+/// Maximum number of processes that the error of a deadlock names.
 const NAMED: usize = 6;
 
 /// Sums per host or link, reused from superstep to superstep.
@@ -73,7 +73,7 @@ pub(super) fn check_superstep(
     Ok(())
 }
 
-/// The dates of the superstep, and of the one before it, rise.
+/// Checks that the times of the superstep and of the one before it increase.
 fn check_dates(world: &World<'_>) -> Result<(), Error> {
     let all = &world.outcome.supersteps;
     let dates = all[world.superstep];
@@ -88,7 +88,7 @@ fn check_dates(world: &World<'_>) -> Result<(), Error> {
     Err(time_went_back(world, began))
 }
 
-/// The error of a superstep whose dates fall, or begin before `began`.
+/// Creates the error of a superstep whose times decrease, or begin before `began`.
 #[cold]
 fn time_went_back(world: &World<'_>, began: Time) -> Error {
     let SuperstepDates {
@@ -99,13 +99,13 @@ fn time_went_back(world: &World<'_>, began: Time) -> Error {
     world.broken(None, &what)
 }
 
-/// Checks a run that is over.
+/// Checks a run that has ended.
 pub(super) fn check_run(world: &World<'_>) -> Result<(), Error> {
     if let Some(fault) = world.engine.fault() {
         return Err(world.broken(None, &fault));
     }
     let started = world.setup.placement;
-    // Of each process that has moved.
+    // The last destination of each process that has moved.
     let mut moved_to: BTreeMap<usize, HostId> = BTreeMap::new();
     for moved in &world.outcome.migrations {
         let process = moved.process.index();
@@ -130,10 +130,10 @@ fn resolution(world: &World<'_>) -> f64 {
     DATE_SLACK * world.engine.local_now() + f64::MIN_POSITIVE
 }
 
-/// No process computes faster than its host can, and all processes of a host not faster than its cores.
+/// Checks that no process computes faster than its host, and all processes of a host no faster than its cores.
 fn check_hosts(world: &World<'_>, sums: &mut Vec<(f64, f64)>) -> Result<(), Error> {
     let hosts = &world.setup.platform.hosts;
-    // Per host: the cycles done there, and until when.
+    // For each host: the cycles done there, and the end of the last computation.
     refill(sums, hosts.len(), (0.0, 0.0));
     let resolution = resolution(world);
     let per_instruction = world.setup.workload.cycles_per_instruction();
@@ -160,7 +160,7 @@ fn check_hosts(world: &World<'_>, sums: &mut Vec<(f64, f64)>) -> Result<(), Erro
     Ok(())
 }
 
-/// No link carried more in this superstep than it can in the time that the superstep took.
+/// Checks that no link carried more in this superstep than its capacity allows in the duration of the superstep.
 fn check_links(
     world: &World<'_>,
     superstep: &Superstep,
@@ -170,7 +170,7 @@ fn check_links(
     if !network.sharing {
         return Ok(());
     }
-    // Per link: the bytes.
+    // Bytes carried by each link.
     refill(sums, platform.links.len(), (0.0, 0.0));
     for (index, message) in world.plan.messages.iter().enumerate() {
         let (from, to) = if superstep.is_by_events {
@@ -196,7 +196,7 @@ fn check_links(
     Ok(())
 }
 
-/// The time since the first process began the open superstep \[s\].
+/// Returns the time since the first process began the open superstep \[s\].
 fn duration(world: &World<'_>, superstep: &Superstep) -> f64 {
     let since = if superstep.is_by_events {
         superstep.first_began
@@ -206,11 +206,11 @@ fn duration(world: &World<'_>, superstep: &Superstep) -> f64 {
     world.engine.local_now() - since
 }
 
-/// The error of a run in which nothing is in progress although processes have not finished.
+/// Creates the error of a run in which nothing is in progress although processes have not finished.
 pub(super) fn deadlock(world: &World<'_>, superstep: &Superstep) -> Error {
     let stage = &superstep.stage;
     let stuck = (0..stage.len()).filter(|&process| stage[process] != Stage::Finished);
-    // Processes at the barrier only wait for the others, which are named first.
+    // The other processes are named first: processes at the barrier only wait for them.
     let is_at_barrier =
         |process: &usize| matches!(stage[*process], Stage::AtBarrier | Stage::Waiting);
     let (at_barrier, blocked): (Vec<usize>, Vec<usize>) = stuck.partition(is_at_barrier);
@@ -242,7 +242,7 @@ pub(super) fn deadlock(world: &World<'_>, superstep: &Superstep) -> Error {
     Error::Run(Problem::new(message).key("runtime.sends").hint(hint))
 }
 
-/// The event for which a process waits, in words.
+/// Describes the event for which a process waits.
 fn waits_for(process: usize, world: &World<'_>, superstep: &Superstep) -> String {
     let number = process + 1;
     match superstep.stage[process] {
@@ -276,7 +276,7 @@ mod tests {
     use migsim_engine::NetworkModel;
     use migsim_engine::testing::line;
 
-    /// Two processes that compute 1e9 each, and send each other 1e6 B, twice.
+    /// An application of two processes that compute 1e9 instructions each and send each other 1e6 B, twice.
     #[derive(Debug)]
     struct Two;
 
@@ -302,7 +302,7 @@ mod tests {
         }
     }
 
-    /// The message of the check that fails when `change` is made to a run that has opened its first barrier at 3 s; nothing if none does.
+    /// Returns the message of the check that fails after `change` to a run that has opened its first barrier at 3 s; nothing if none fails.
     fn fault(change: impl FnOnce(&mut Run<'_, '_>)) -> Option<String> {
         // 1 s of computation, and 2e6 B over each link of 1 MB/s: 2 s.
         let platform = line(&[1e9, 1e9], 1e6, 0.0);
@@ -366,7 +366,7 @@ mod tests {
         breaks("process 2\n", |run| {
             run.world.measures.compute[1] = Seconds::of(0.999);
         });
-        // Both on one host of one core: each may take 1 s, but not both.
+        // Both processes on one host of one core: each may take 1 s, but not both.
         breaks("host `h0` did more than its cores can", |run| {
             run.world.placement[1] = HostId(0);
         });

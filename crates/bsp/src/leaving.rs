@@ -3,16 +3,16 @@
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Processes that may leave, in order: all at once, which needs no list, or some of them.
+/// The processes that may leave, in order: all at once, which needs no list, or some of them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Leaving {
-    /// Those of all that have not left; they come before the others.
+    /// The rest of all processes, if all were released; they come before the others.
     all: Range<u32>,
     some: VecDeque<u32>,
 }
 
 impl Leaving {
-    /// Releases all of so many processes; nobody else is leaving.
+    /// Releases all `processes` processes; no other process is leaving.
     pub(super) fn push_all(&mut self, processes: u32) {
         debug_assert!(self.is_empty(), "all wait for the last one");
         self.all = 0..processes;
@@ -23,7 +23,7 @@ impl Leaving {
         self.some.push_back(process);
     }
 
-    /// The next process to leave.
+    /// Removes and returns the next process to leave.
     pub(super) fn pop(&mut self) -> Option<u32> {
         self.all.next().or_else(|| self.some.pop_front())
     }
@@ -37,7 +37,7 @@ impl Leaving {
         self.len() == 0
     }
 
-    /// Lets all leave that may.
+    /// Removes all processes that may leave.
     pub(super) fn clear(&mut self) {
         self.all = 0..0;
         self.some.clear();

@@ -2,22 +2,22 @@
 //!
 //! ```text
 //! run: for each superstep
-//!   it is the one before once more (repeat), a shortcut computes it (direct evaluation, memo), or its events do:
+//! the superstep repeats the one before (repeat), a shortcut computes it (direct evaluation, memo), or its events do:
 //!   compute (shared host) -> send all -> receive all -> barrier                 superstep, exchange, barrier
 //!   then rescheduling: is a call due? decision -> price -> migrations           reschedule, call, migration
 //! ```
 //!
-//! Where the papers leave a choice, it is an option: sends `concurrent` or `sequential`, receives `early` or `late`, ten barriers,
-//! named models of what a call and a move cost ([`Costs`]). The runtime calls a [`Policy`] and never knows its name.
+//! Where the papers leave a choice, an option decides: sends `concurrent` or `sequential`, receives `early` or `late`, ten barriers, named
+//! models of the costs of a call and a move ([`Costs`]). The runtime calls a [`Policy`] and never knows its name.
 //!
-//! The central traits are [`Workload`], which fills a [`Plan`] for each superstep, and [`Policy`], which sees a [`View`] and answers with a
-//! [`Decision`]. [`simulate`] runs one scenario. Applications, policies and settings are left to the crates above.
+//! The central traits are [`Workload`], which fills a [`Plan`] for each superstep, and [`Policy`], which gets a [`View`] and returns a
+//! [`Decision`]. [`simulate`] runs one scenario. Applications, policies and settings belong to the crates above.
 //!
 //! ```
 //! use migsim_base::units::{Bytes, HostId, Instructions, ProcessId};
 //! use migsim_bsp::{Costs, Never, Plan, RuntimeConfig, Scenario, Setup, ViewConfig, Workload, simulate};
 //!
-//! /// Two processes that compute for a second and say so to each other, once.
+//! /// Two processes that compute for a second and send each other a message, once.
 //! #[derive(Debug)]
 //! struct Pair;
 //!

@@ -9,16 +9,16 @@ use migsim_base::units::{Bytes, Instructions, Seconds};
 pub struct Measures {
     /// Instructions of each process (I of the papers).
     pub work: Vec<Instructions>,
-    /// The delay of each process against the first one at the start of the superstep.
+    /// Time after the first process at which each process began the superstep.
     pub delay: Vec<Seconds>,
-    /// Time of the computation of each process, slowed by what shared its host (CT of the papers).
+    /// Duration of the computation of each process, slowed by load and by other processes on its host (CT of the papers).
     pub compute: Vec<Seconds>,
-    /// From the end of a process's computation until its last own message was delivered.
+    /// Duration from the end of a process's computation until its last own message was delivered.
     pub send: Vec<Seconds>,
-    /// From the end of a process's computation until it reached the barrier: its sends and receives.
+    /// Duration from the end of a process's computation until it reached the barrier: its sends and receives.
     pub communication: Vec<Seconds>,
-    /// The traffic of each process with those clusters with which it had any; not measured where no policy
-    /// looks at it: in scenario i, and when no more calls can come ([`Policy::is_done`](super::Policy::is_done)).
+    /// Traffic of each process with each cluster with which it had any. It is measured only where a policy reads it: not in scenario i, and
+    /// not when no more calls can come ([`Policy::is_done`](super::Policy::is_done)).
     pub traffic: Pairs<Traffic>,
 }
 
@@ -40,7 +40,7 @@ pub struct Traffic {
 }
 
 impl Measures {
-    /// Empties the measures for a superstep of `processes`, keeping their memory.
+    /// Clears the measures for a superstep of `processes` processes, keeping their memory.
     pub fn clear(&mut self, processes: usize) {
         refill(&mut self.work, processes, Instructions::default());
         refill(&mut self.compute, processes, Seconds::default());
@@ -48,14 +48,14 @@ impl Measures {
         self.clear_sums(processes);
     }
 
-    /// The same for what is added up in the course of a superstep; the others are to be written.
+    /// Clears the measures that are summed during a superstep; the others are overwritten.
     pub fn clear_sums(&mut self, processes: usize) {
         refill(&mut self.delay, processes, Seconds::default());
         refill(&mut self.send, processes, Seconds::default());
         self.traffic.clear(processes);
     }
 
-    /// The traffic of `process` with `cluster`.
+    /// Returns the traffic of `process` with `cluster`.
     pub fn traffic(&self, process: usize, cluster: usize) -> Traffic {
         self.traffic
             .get(process, cluster)
@@ -63,13 +63,13 @@ impl Measures {
             .unwrap_or_default()
     }
 
-    /// The traffic of `process` with `cluster`, to be added to.
+    /// Returns the traffic of `process` with `cluster`, for additions.
     #[inline]
     pub fn traffic_mut(&mut self, process: usize, cluster: usize) -> &mut Traffic {
         self.traffic.get_or_default(process, cluster)
     }
 
-    /// Adds the messages of `plan`, with the cluster of each process and what each took.
+    /// Adds the messages of `plan`, given the cluster of each process and the duration of each message.
     pub fn add_traffic(
         &mut self,
         plan: &Plan,
@@ -87,7 +87,7 @@ impl Measures {
         }
     }
 
-    /// Adds a message that took `duration`; each end is a process and its cluster.
+    /// Adds a message of this `duration`; each end is a process and its cluster.
     pub fn add_message(
         &mut self,
         from: (usize, usize),
@@ -106,7 +106,7 @@ impl Measures {
     }
 }
 
-/// Makes a list that is used again in each superstep `count` times `value`.
+/// Fills a reused list with `count` times `value`.
 #[inline]
 pub fn refill<T: Copy>(list: &mut Vec<T>, count: usize, value: T) {
     if list.len() != count {

@@ -1,7 +1,7 @@
 //! Migrations, decided or prescribed: sequential or parallel, with the processes that wait for them.
 //!
-//! All moves that end at one time are booked before any process goes on, so that the order of the list of decisions decides nothing: a message
-//! that starts at that time goes to the new hosts. A move that takes no time is booked when it starts.
+//! All moves that end at one time are applied before any process continues, so that the order of decisions has no effect: a message that
+//! starts at that time goes to the new hosts. A move that takes no time is applied when it starts.
 
 use super::config::{MoveCost, MoveOrder, Transfer, Waiting};
 use super::event::Token;
@@ -17,16 +17,16 @@ use migsim_platform::Platform;
 #[derive(Clone, Debug)]
 pub(super) struct Migrations {
     moves: Vec<Move>,
-    /// The number of migrations in progress.
+    /// Number of migrations in progress.
     pub(super) pending: usize,
-    /// Serial moves: the next one to start.
+    /// Index of the next move to start, of serial moves.
     next: usize,
     /// The start of all moves; none if each starts when its process has its answer.
     start: Option<Time>,
-    /// The longest of the latter.
+    /// Longest duration of moves that start with answers.
     longest: Seconds,
     pub(super) waiting: Waiting,
-    /// The processes whose decided moves were booked and that have not gone on yet.
+    /// The processes whose decided moves were applied and that have not continued yet.
     arrived: Vec<u32>,
 }
 
@@ -42,7 +42,7 @@ struct Move {
 }
 
 impl Move {
-    /// Whether it takes no time: no memory to transfer, and no delay.
+    /// Whether the move takes no time: no memory to transfer, and no delay.
     fn is_instant(&self) -> bool {
         self.size.get() <= 0.0 && self.delay.get() <= 0.0
     }
@@ -61,13 +61,13 @@ impl Migrations {
         }
     }
 
-    /// Forgets the moves of the superstep before.
+    /// Clears the moves of the previous superstep.
     pub(super) fn clear(&mut self) {
         self.moves.clear();
         self.next = 0;
     }
 
-    /// A process has left the barrier: its prescribed move starts, if it has one.
+    /// Starts the prescribed move of a process that has left the barrier, if it has one.
     pub(super) fn start_prescribed(
         &mut self,
         process: u32,
@@ -95,7 +95,7 @@ impl Migrations {
         self.start_move(self.moves.len() - 1, world)
     }
 
-    /// Takes the decided migrations, without processes that are at their destination already; returns their number.
+    /// Plans the decided migrations, without processes that are already at their destinations; returns their number.
     pub(super) fn plan(&mut self, decided: &[Migration], world: &World<'_>) -> usize {
         let costs = world.setup.costs.migration;
         self.moves.clear();
@@ -127,7 +127,7 @@ impl Migrations {
         self.pending
     }
 
-    /// Books the planned moves that take no time and may start now, before anything else starts.
+    /// Applies the planned moves that take no time and may start now, before anything else starts.
     pub(super) fn book_instant(&mut self, world: &mut World<'_>, recorder: &mut dyn Recorder) {
         match world.setup.costs.migration.order {
             MoveOrder::Serial => self.book_next(world, recorder),
@@ -142,7 +142,7 @@ impl Migrations {
         }
     }
 
-    /// Serial moves: books the next ones up to the first one that takes time.
+    /// Applies the next serial moves up to the first one that takes time.
     fn book_next(&mut self, world: &mut World<'_>, recorder: &mut dyn Recorder) {
         while self.moves.get(self.next).is_some_and(Move::is_instant) {
             self.next += 1;
@@ -151,7 +151,7 @@ impl Migrations {
         }
     }
 
-    /// Whether each process is still to move.
+    /// Returns whether each process has a planned move.
     pub(super) fn movers(&self, processes: usize) -> Vec<bool> {
         let mut moves = vec![false; processes];
         for planned in self.moves.iter().filter(|planned| !planned.is_booked) {
@@ -160,7 +160,7 @@ impl Migrations {
         moves
     }
 
-    /// Starts the planned moves that take time: all, or the first of serial ones.
+    /// Starts the planned moves that take time: all, or the first of serial moves.
     pub(super) fn start(&mut self, world: &mut World<'_>) -> Result<(), Error> {
         match world.setup.costs.migration.order {
             MoveOrder::Serial => self.start_next(world),
@@ -175,7 +175,7 @@ impl Migrations {
         }
     }
 
-    /// Serial moves: starts the next one, if there is one.
+    /// Starts the next serial move, if there is one.
     fn start_next(&mut self, world: &mut World<'_>) -> Result<(), Error> {
         if self.next == self.moves.len() {
             return Ok(());
@@ -184,7 +184,7 @@ impl Migrations {
         self.start_move(self.next - 1, world)
     }
 
-    /// A process has the answer to a call, in which answers go one after the other: its move starts, if it has one; returns whether it has.
+    /// Starts the move of a process that has its answer to a call with sequential answers; returns whether there is a move.
     pub(super) fn start_answered(
         &mut self,
         process: u32,
@@ -204,7 +204,7 @@ impl Migrations {
         Ok(true)
     }
 
-    /// No move follows another one: each starts when its process has its answer.
+    /// Sets that each move starts when its process has its answer, independently of other moves.
     pub(super) fn start_by_answers(&mut self) {
         self.next = self.moves.len();
         self.start = None;
@@ -228,7 +228,7 @@ impl Migrations {
         Ok(())
     }
 
-    /// The memory of a process has arrived: its delay begins, or the move is booked.
+    /// Handles the arrival of the memory of a process: its delay begins, or the move is applied.
     pub(super) fn on_transferred(
         &mut self,
         index: u32,
@@ -243,7 +243,7 @@ impl Migrations {
         self.on_settled(index, world, recorder)
     }
 
-    /// A move has ended: books it, and starts the next one of serial moves.
+    /// Handles the end of a move: applies it, and starts the next serial move.
     pub(super) fn on_settled(
         &mut self,
         index: u32,
@@ -291,13 +291,13 @@ impl Migrations {
         }
     }
 
-    /// Takes the processes whose decided moves were booked, by their numbers.
+    /// Removes and returns the processes whose decided moves were applied, by their numbers.
     pub(super) fn take_arrived(&mut self) -> Vec<u32> {
         self.arrived.sort_unstable();
         std::mem::take(&mut self.arrived)
     }
 
-    /// All moves of a call have ended: their price.
+    /// Records the price of the moves of a call, all of which have ended.
     fn record_price(&self, world: &mut World<'_>) {
         let now = world.engine.now();
         let spent = self.start.map_or(self.longest, |start| now.since(start));
@@ -310,8 +310,8 @@ impl Migrations {
         }
     }
 
-    /// The open superstep has been computed, and only the processes that moved before it waited for their moves: how long that held it
-    /// up. `longest` is its longest computation.
+    /// Records how long the moves of a call delayed the open superstep, if only the moving processes waited for them. `computed` is the end
+    /// of its last computation, `longest` the longest of its computations.
     pub(super) fn date_late_moves(&self, computed: Time, longest: Seconds, world: &mut World<'_>) {
         let before = world.superstep.checked_sub(1);
         if let Some(call) = world.outcome.calls.last_mut()
@@ -340,7 +340,7 @@ impl MoveCost {
     }
 }
 
-/// The time of `size` between two hosts without contention; zero without a route, over which no message is sent either.
+/// Returns the duration of a message of `size` between two hosts without contention; zero without a route, since no message is sent then.
 pub(super) fn one_way(platform: &Platform, from: HostId, to: HostId, size: Bytes) -> Seconds {
     let Some(route) = platform.route(from, to) else {
         return Seconds::default();
@@ -350,7 +350,7 @@ pub(super) fn one_way(platform: &Platform, from: HostId, to: HostId, size: Bytes
     platform.latency(&route) + transfer
 }
 
-/// The problem of a host that does not exist.
+/// Creates the error of a host that does not exist.
 fn unknown_host(name: &str, platform: &Platform) -> Problem {
     let known = platform.hosts.iter().map(|host| host.name.as_str());
     Problem::unknown("host", name).known("hosts", known)

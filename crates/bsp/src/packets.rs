@@ -1,11 +1,12 @@
-//! Notices of barriers as packets, each of which shares nothing.
+//! Control messages of barriers as packets, which share no links.
 //!
 //! ```text
 //! time(from, to) = delay(latency, overhead, store and forward) + bytes / rate of a flow that is alone
 //! ```
-//! A notice is one packet of some tens of bytes. In a switch it stands in line with packets of others and takes no share of a link, so that a
-//! fluid flow is no better a model of it, and costs far more to simulate: the sharing of links is solved anew for each. A notice keeps its
-//! connection awake as a message does. Measured (`results/reality.md`): eight barriers are off by at most 0.8 % as packets, by 2.2 % as flows.
+//! A control message is one packet of some tens of bytes. A switch queues it among other packets, and it takes no share of a link. A fluid
+//! flow is therefore no better a model of it, and costs far more to simulate, because the shares of links are recomputed for each. Like any
+//! message, it keeps its connection from becoming idle. Measured (`results/reality.md`): with packets the times of eight barriers
+//! deviate from the measured ones by at most 0.8 %, with flows by 2.2 %.
 
 use super::config::Notices;
 use super::world::Setup;
@@ -13,24 +14,24 @@ use migsim_base::units::{Bytes, HostId};
 use migsim_engine::{NetworkModel, PathTable};
 use migsim_platform::{Link, Platform};
 
-/// The ways of notices on a platform whose links do not vary.
+/// The paths of control messages on a platform whose links do not vary.
 #[derive(Clone, Debug)]
 pub(super) struct Packets {
     bytes: Bytes,
     paths: PathTable,
 }
 
-/// The way of a notice.
+/// A control message between two hosts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Packet {
-    /// From its start to its delivery \[s\].
+    /// Duration from its start to its delivery \[s\].
     pub(super) duration: f64,
-    /// Whether slow start may hold up messages of this connection, which a notice keeps awake.
+    /// Whether slow start may delay messages of this connection, which the control message keeps from becoming idle.
     pub(super) is_noted: bool,
 }
 
 impl Packets {
-    /// The packets of a barrier; none if its notices are flows.
+    /// Creates the packets of a barrier; none if its control messages are flows.
     pub(super) fn of(setup: &Setup<'_>) -> Option<Self> {
         let (platform, network, config) = (setup.platform, setup.network, setup.runtime.barrier);
         let is_possible =
@@ -39,7 +40,7 @@ impl Packets {
             .then(|| Self::new(platform, network, config.bytes))
     }
 
-    /// Packets of this size.
+    /// Creates packets of this size.
     pub(super) fn new(platform: &Platform, network: NetworkModel, bytes: Bytes) -> Self {
         Self {
             bytes,
@@ -47,7 +48,7 @@ impl Packets {
         }
     }
 
-    /// The way of a notice from one host to another; none if there is no route.
+    /// Returns the control message from one host to another; none if there is no route.
     pub(super) fn packet(
         &mut self,
         platform: &Platform,

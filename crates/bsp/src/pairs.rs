@@ -1,31 +1,31 @@
-//! A sparse table over pairs (process, cluster): most processes talk to few clusters.
+//! A sparse table over pairs (process, cluster): most processes communicate with few clusters.
 //!
 //! ```text
 //! memory = nodes · (8 B + SLOTS · (2 B + size of T)),   nodes = Σ over processes of max(1, pairs / SLOTS, rounded up)
 //! ```
-//! Each process has a list of nodes of some pairs, in the order in which they came; the first node stands at the process's own place. Few
-//! pairs are found in one place of memory. Those of a process that has many are found by a hash table, behind the first nodes.
-//! Nodes that values have left are used again. The clusters of a node share the upper half of their numbers, so that each needs 2 B; where
-//! there are more than 65 536 clusters, some nodes have fewer pairs than they could.
+//! Each process has a list of nodes of some pairs, in the order of their insertion; the first node has the index of the process. So few
+//! pairs are in one place of memory. If a process has many pairs, those after the first nodes are found by a hash table. Nodes without
+//! values are reused. The clusters of a node share the upper half of their numbers, so that each needs 2 B; with more than 65 536 clusters
+//! some nodes have fewer pairs than they could.
 
 use hashbrown::HashTable;
 
 const NONE: u32 = u32::MAX;
-/// So many nodes of a process are looked through; pairs in later ones are in a hash table.
+/// Number of nodes of a process that are searched one by one; pairs in later nodes are in a hash table.
 const NEAR: u32 = if cfg!(test) { 2 } else { 8 };
 
 /// A sparse table by process and cluster; equal tables got their pairs in the same order. A node has `SLOTS` pairs.
 #[derive(Clone, Debug)]
 pub struct Pairs<T, const SLOTS: usize = 3> {
     processes: usize,
-    /// The first nodes of all processes, then others; none as long as there are no values.
+    /// The first nodes of all processes, then further nodes; none as long as there are no values.
     nodes: Vec<Node<T, SLOTS>>,
-    /// The first of the nodes that nobody needs, each with the next one.
+    /// The first unused node; each unused node links to the next one.
     free: u32,
     far: HashTable<Far>,
 }
 
-/// A pair behind the first [`NEAR`] nodes of its process and its node; for the cluster [`NONE`] the last node of such a process.
+/// A pair after the first [`NEAR`] nodes of its process, with its node; the cluster [`NONE`] stands for the last node of such a process.
 #[derive(Clone, Copy, Debug)]
 struct Far {
     process: u32,
@@ -35,27 +35,27 @@ struct Far {
 
 impl Far {
     fn hash(&self) -> u64 {
-        // Multiplication brings all bits to the highest ones; 2^64 over the golden ratio.
+        // The multiplication, by 2^64 over the golden ratio, moves all bits to the highest ones.
         let pair = u64::from(self.process) << 32 | u64::from(self.cluster);
         (pair ^ pair >> 29).wrapping_mul(0x9e37_79b9_7f4a_7c15)
     }
 }
 
-/// Where the next pair of a process is put: into its last node, before which there are so many, or into one behind it.
+/// The place for the next pair of a process: its last node, after `before` other nodes, or a new node.
 #[derive(Clone, Copy, Debug)]
 struct End {
     last: u32,
     before: u32,
 }
 
-/// Where a pair is.
+/// The place of a pair.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     node: u32,
     slot: u32,
 }
 
-/// The number of a cluster.
+/// The number of a cluster, in two halves.
 #[derive(Clone, Copy, Debug)]
 struct Halves {
     upper: u16,
@@ -81,9 +81,9 @@ impl Halves {
 #[derive(Clone, Copy, Debug)]
 struct Node<T, const SLOTS: usize> {
     next: u32,
-    /// The pairs that it has, in its first slots.
+    /// Number of its pairs, which are in its first slots.
     count: u16,
-    /// The halves of their clusters.
+    /// The upper and lower halves of their clusters.
     upper: u16,
     lower: [u16; SLOTS],
     values: [T; SLOTS],
@@ -100,10 +100,10 @@ impl<T: Copy + Default, const SLOTS: usize> Node<T, SLOTS> {
         }
     }
 
-    /// The slot of a cluster.
+    /// Returns the slot of a cluster.
     #[inline]
     fn find(&self, cluster: Halves) -> Option<u32> {
-        // Slots behind the last pair may have any cluster; they come after that of a pair.
+        // Slots after the last pair may have any cluster; they come after the slot of a pair.
         let slot = (0_u32..)
             .zip(self.lower)
             .find(|(_, lower)| *lower == cluster.lower);
@@ -111,7 +111,7 @@ impl<T: Copy + Default, const SLOTS: usize> Node<T, SLOTS> {
         slot.filter(|&slot| slot < u32::from(self.count) && self.upper == cluster.upper)
     }
 
-    /// The clusters of its pairs.
+    /// Returns the clusters of its pairs.
     fn clusters(&self) -> impl Iterator<Item = Halves> {
         let upper = self.upper;
         let lower = self.lower.iter().take(usize::from(self.count));
@@ -124,7 +124,7 @@ impl<T: Copy + Default, const SLOTS: usize> Node<T, SLOTS> {
         self.count == 0 || usize::from(self.count) < SLOTS && self.upper == cluster.upper
     }
 
-    /// Adds a pair, for which there is room.
+    /// Adds a pair; there must be room for it.
     #[inline]
     fn put(&mut self, cluster: Halves, value: T) -> &mut T {
         let slot = usize::from(self.count);
@@ -148,7 +148,7 @@ impl<T, const SLOTS: usize> Default for Pairs<T, SLOTS> {
 }
 
 impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
-    /// Forgets all values and prepares for `processes`, keeping the memory.
+    /// Removes all values and prepares for `processes` processes, keeping the memory.
     pub fn clear(&mut self, processes: usize) {
         self.nodes.truncate(processes);
         for node in &mut self.nodes {
@@ -162,12 +162,12 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
         self.far.clear();
     }
 
-    /// For how many processes it is prepared.
+    /// Returns the number of processes.
     pub fn processes(&self) -> usize {
         self.processes
     }
 
-    /// The value of a pair, if it has one.
+    /// Returns the value of a pair, if it has one.
     pub fn get(&self, process: usize, cluster: usize) -> Option<&T> {
         if process >= self.processes {
             return None;
@@ -176,14 +176,14 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
         Some(&self.nodes[place.node as usize].values[place.slot as usize])
     }
 
-    /// The value of a pair, if it has one, to be changed.
+    /// Returns the value of a pair for changes, if it has one.
     #[inline]
     pub fn get_mut(&mut self, process: usize, cluster: usize) -> Option<&mut T> {
         let place = self.find(process, number(cluster)).ok()?;
         Some(&mut self.nodes[place.node as usize].values[place.slot as usize])
     }
 
-    /// The value of a pair; if it has none, it gets the default.
+    /// Returns the value of a pair for changes; inserts the default if there is none.
     #[inline]
     pub fn get_or_default(&mut self, process: usize, cluster: usize) -> &mut T {
         if self.nodes.is_empty() {
@@ -196,7 +196,7 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
         }
     }
 
-    /// Puts a pair that is not there behind the others of its process.
+    /// Inserts a new pair after the other pairs of its process.
     #[inline]
     pub fn push(&mut self, process: usize, cluster: usize, value: T) {
         if self.nodes.is_empty() {
@@ -217,7 +217,7 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
         self.append(process, End { last, before }, number(cluster), value);
     }
 
-    /// The place of a pair, or the end of its process.
+    /// Returns the place of a pair, or the end of the list of its process.
     #[inline]
     fn find(&self, process: usize, cluster: u32) -> Result<Place, End> {
         let at = number(process);
@@ -233,7 +233,7 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
         }
     }
 
-    /// The same behind the first node.
+    /// Searches the nodes after the first one.
     #[inline(never)]
     fn find_behind(&self, process: usize, cluster: u32) -> Result<Place, End> {
         let halves = Halves::of(cluster);
@@ -251,7 +251,7 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
         self.find_far(process, cluster)
     }
 
-    /// The same behind the first nodes.
+    /// Searches the nodes after the first [`NEAR`] ones.
     fn find_far(&self, process: usize, cluster: u32) -> Result<Place, End> {
         let found = self.far_node(process, cluster).and_then(|node| {
             let slot = self.nodes[node as usize].find(Halves::of(cluster))?;
@@ -279,7 +279,7 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
         self.far.find(wanted.hash(), is_it).map(|far| far.node)
     }
 
-    /// Takes note of a pair in a node behind the first ones, the last node of its process.
+    /// Records a pair in a node after the first ones, which is the last node of its process.
     fn note_far(&mut self, process: usize, cluster: u32, node: u32) {
         let process = number(process);
         for cluster in [cluster, NONE] {
@@ -298,10 +298,10 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
         }
     }
 
-    /// Keeps those values of which `is_kept`, which may change them, is true.
+    /// Keeps the values for which `is_kept` returns true; `is_kept` may change them.
     pub fn retain(&mut self, mut is_kept: impl FnMut(&mut T) -> bool) {
         for process in 0..self.processes.min(self.nodes.len()) {
-            // The kept ones move to the front of the list, none of them into a node behind its own; nodes behind them are free.
+            // The kept values move to the front of the list, each into its own node or an earlier one; later nodes become unused.
             let (mut from, mut to) = (process, process);
             loop {
                 let node = self.nodes[from];
@@ -330,7 +330,7 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
         }
     }
 
-    /// Takes note of all pairs behind the first nodes.
+    /// Records all pairs after the first nodes.
     fn note_all_far(&mut self) {
         self.far.clear();
         for process in 0..self.processes {
@@ -350,7 +350,7 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
         }
     }
 
-    /// The clusters of which a process has values, in the order in which they came.
+    /// Returns the clusters and values of a process, in the order of their insertion.
     #[inline]
     pub fn of(&self, process: usize) -> impl Iterator<Item = (usize, &T)> {
         let first = (process < self.processes).then_some(process);
@@ -369,13 +369,13 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
         })
     }
 
-    /// The first nodes of all processes.
+    /// Adds the first nodes of all processes.
     #[cold]
     fn fill(&mut self) {
         self.nodes.resize(self.processes, Node::empty());
     }
 
-    /// Puts a pair at the end of its process.
+    /// Adds a pair at the end of the list of its process.
     #[inline]
     fn append(&mut self, process: usize, end: End, cluster: u32, value: T) -> &mut T {
         let halves = Halves::of(cluster);
@@ -387,7 +387,7 @@ impl<T: Copy + Default, const SLOTS: usize> Pairs<T, SLOTS> {
         }
     }
 
-    /// The same with a node behind the last one, or behind the first nodes.
+    /// Adds a pair in a new node after the last one, or after the first nodes.
     #[inline(never)]
     fn append_far(&mut self, process: usize, end: End, cluster: u32, value: T) -> &mut T {
         let halves = Halves::of(cluster);
@@ -441,7 +441,7 @@ mod tests {
         ) {
             let mut pairs = Pairs::<u32>::default();
             let mut known: Vec<(usize, usize, u32)> = Vec::new();
-            // What is forgotten leaves nothing behind.
+            // Clearing the table leaves no values behind.
             for _ in 0..2 {
                 pairs.clear(3);
                 known.clear();

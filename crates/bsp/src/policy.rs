@@ -1,8 +1,8 @@
 //! The traits of rescheduling policies: the view of a policy and its possible answers.
 //!
-//! After each superstep the runtime shows the policy a [`View`] of what a real runtime could have measured. When the policy says
-//! that a rescheduling call is due, the runtime charges the costs of a call and asks it to [`Policy::decide`]. A policy changes
-//! nothing itself: it returns a [`Decision`], and the scenario says whether the migrations happen.
+//! After each superstep the runtime shows the policy a [`View`] of what a real runtime could measure. If the policy requests a rescheduling
+//! call, the runtime charges the costs of a call and calls [`Policy::decide`]. A policy changes nothing itself: it returns a [`Decision`],
+//! and the scenario determines whether the migrations happen.
 
 use std::fmt;
 
@@ -17,41 +17,42 @@ use migsim_platform::Platform;
 
 /// Decides which processes move, and where.
 pub trait Policy: fmt::Debug + Send {
-    /// Takes note of the superstep that has just ended; returns whether a rescheduling call is due at its barrier.
+    /// Observes the superstep that has just ended; returns whether a rescheduling call is due at its barrier.
     fn is_call_due(&mut self, view: &View<'_>) -> bool;
 
-    /// Whether it is certain in advance that a call comes after a superstep (counted from 0). Without barriers all processes meet there.
-    /// A call that becomes due later comes after the furthest superstep that a process has begun.
+    /// Returns whether a call after a superstep (counted from 0) is certain in advance. Without barriers all processes then meet there. A
+    /// call that becomes due later takes place after the furthest superstep that a process has begun.
     fn is_call_planned(&self, _superstep: usize) -> bool {
         false
     }
 
-    /// Whether it can ask for no more calls, whatever happens in the supersteps that are left. It is not told of them then, and what policies alone
-    /// look at is not measured any more ([`Measures::traffic`]).
+    /// Returns whether it will request no more calls, whatever happens in the `left` remaining supersteps. Then it does not observe them,
+    /// and measures that only policies read are not taken any more ([`Measures::traffic`]).
     fn is_done(&self, _left: usize) -> bool {
         false
     }
 
-    /// The rescheduling call: which migrations to start now (none means "stay"), and why.
+    /// Decides a rescheduling call: which migrations to start now (none means that all processes stay), and why.
     ///
     /// # Errors
-    /// The policy cannot decide (its options do not fit the platform); this ends the run.
+    /// The policy cannot decide, for example because its options do not fit the platform; this ends the run.
     fn decide(&mut self, view: &View<'_>, random: &mut Stream) -> Result<Decision, Error>;
 
-    /// Whether it may draw from its random stream: without that, a run with it is the same for all seeds.
+    /// Returns whether it may use its random stream; if not, its runs are the same for all seeds.
     fn uses_seed(&self) -> bool {
         true
     }
 
-    /// The memory for each pair of a process and a cluster, and for its calls, beyond that of any policy \[B\]: see [`migsim_base::memory`].
+    /// Returns the additional memory \[B\] for its pairs of a process and a cluster and for its calls, beyond that of any policy: see
+    /// [`migsim_base::memory`].
     fn memory(&self, _pairs: f64, _supersteps: f64) -> f64 {
         0.0
     }
 
-    /// Told after each call how many of the migrations happen: all in scenario iii, none in scenario ii.
+    /// Reports after each call how many of the migrations happen: all in scenario iii, none in scenario ii.
     fn on_outcome(&mut self, _moved: usize) {}
 
-    /// The fault of its own state, if there is one: asked after each call. A fault stops the run.
+    /// Returns a fault of its own state, if there is one. The runtime checks this after each call, and a fault stops the run.
     fn fault(&self) -> Option<String> {
         None
     }
@@ -62,11 +63,11 @@ pub trait Policy: fmt::Debug + Send {
 pub struct View<'a> {
     /// The platform, with its nominal speeds.
     pub platform: &'a Platform,
-    /// The model of the network: how long a message takes on a route that it has to itself.
+    /// The network model: the duration of a message on a route that it has to itself.
     pub network: &'a NetworkModel,
     /// The superstep that has just ended, counted from 0.
     pub superstep: usize,
-    /// The date: of the barrier in [`Policy::is_call_due`], of the call in [`Policy::decide`].
+    /// The time: of the barrier in [`Policy::is_call_due`], of the call in [`Policy::decide`].
     pub now: Time,
     /// The host of each process.
     pub placement: &'a [HostId],
@@ -74,11 +75,11 @@ pub struct View<'a> {
     pub measures: &'a Measures,
     /// The memory of each process, which a migration carries.
     pub memory: &'a [Bytes],
-    /// The load that is not ours on each host, as a fraction of its speed, averaged since the last call; in `[0, 1]`.
+    /// External load on each host, as a fraction of its speed, averaged since the last call; in `[0, 1]`.
     pub external_load: &'a [f64],
     /// Clock cycles per instruction of the application.
     pub cycles_per_instruction: f64,
-    /// Whether migrations happen (scenario iii); otherwise they are decided only (scenario ii).
+    /// Whether migrations happen (scenario iii) or are only decided (scenario ii).
     pub migrations_happen: bool,
     /// The messages of this superstep.
     pub messages: &'a [Message],
@@ -86,12 +87,12 @@ pub struct View<'a> {
     pub supersteps: usize,
     /// The price of the last call, its migrations included; zero before the first one.
     pub last_price: Seconds,
-    /// Whether each process must stay where it is; empty: all may move.
+    /// Whether each process must stay where it is; empty if all may move.
     pub pinned: &'a [bool],
 }
 
 impl View<'_> {
-    /// The number of processes.
+    /// Returns the number of processes.
     pub fn processes(&self) -> usize {
         self.placement.len()
     }
@@ -101,12 +102,12 @@ impl View<'_> {
         self.pinned.get(process).copied().unwrap_or(false)
     }
 
-    /// The cluster in which a process is.
+    /// Returns the cluster in which a process is.
     pub fn cluster_of(&self, process: usize) -> ClusterId {
         self.platform.cluster_of(self.placement[process])
     }
 
-    /// The time of `work` alone on a host, its external load taken off.
+    /// Returns the duration of `work` alone on a host, given its external load.
     pub fn execution_time(&self, work: Instructions, host: HostId) -> Seconds {
         let left = (1.0 - self.external_load[host.index()]).max(1e-9);
         let speed = self.platform.hosts[host.index()].speed.get() * left;
@@ -119,7 +120,7 @@ impl View<'_> {
 pub mod testing {
     use super::{Bytes, HostId, Measures, Platform, Seconds, Time, View};
 
-    /// The first superstep on quiet hosts, of processes without memory.
+    /// Returns a view of the first superstep, on hosts without load, of processes without memory.
     pub fn view<'a>(
         platform: &'a Platform,
         placement: &'a [HostId],
@@ -164,7 +165,7 @@ mod tests {
         assert_eq!(time, Seconds::of(4.0));
     }
 
-    /// Says nothing of its seed and its memory.
+    /// A policy that uses the defaults for its seed and its memory.
     #[derive(Debug)]
     struct Silent;
 

@@ -5,28 +5,28 @@ use std::collections::BTreeMap;
 use crate::{CriticalPath, Decision, Measures};
 use migsim_base::units::{Bytes, HostId, ProcessId, Seconds, Time};
 
-/// The dates of a superstep.
+/// The times of a superstep.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SuperstepDates {
     /// The time at which the first process began it.
     pub start: Time,
-    /// The time at which the last process had computed.
+    /// The time at which the last process had finished its computation.
     pub computed: Time,
     /// The time at which the last process left its barrier.
     pub end: Time,
 }
 
-/// Some time that everybody waits for a rescheduling call.
+/// A period in which all processes wait for a rescheduling call.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Wait {
-    /// Since when.
+    /// The start of the period.
     pub from: Time,
-    /// Until when.
+    /// The end of the period.
     pub until: Time,
 }
 
 impl Wait {
-    /// No time, at a date.
+    /// Creates an empty period at a time.
     pub const fn none(date: Time) -> Self {
         Self {
             from: date,
@@ -38,25 +38,25 @@ impl Wait {
 /// A rescheduling call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallRecord {
-    /// After which superstep, counted from 0.
+    /// The superstep after which it takes place, counted from 0.
     pub superstep: usize,
     /// The time at which all processes had left the barrier.
     pub start: Time,
     /// The price of the call itself.
     pub cost: Seconds,
-    /// The price of its migrations until everybody (or whoever waits) could go on; zero if nothing moved.
+    /// Duration of its migrations until all processes, or those that wait, could continue; zero if nothing moved.
     pub migration: Seconds,
-    /// The wait of all processes for it (`cost`); from its start on, unless it overlaps the next superstep.
+    /// The period in which all processes wait for it (`cost`); it begins with the call, unless the call overlaps the next superstep.
     pub wait: Wait,
-    /// The part of that in which managers computed and no message of the call was on its way; none of a call that overlaps a superstep.
+    /// The part of that period in which managers computed and no message of the call was in progress; empty if the call overlaps a superstep.
     pub work: Wait,
-    /// Whether its messages are simulated; otherwise its price is a number that is waited for.
+    /// Whether its messages are simulated; otherwise its price is a duration for which processes wait.
     pub has_messages: bool,
-    /// Until when its migrations held up the application. If everybody waits for them: when the next superstep began. If only those
-    /// that move wait, and the others go on: the date by which everybody could have computed, less the longest computation of the
-    /// superstep; what is hidden behind the computations of others is no part of it. Without migrations: when the call was paid.
+    /// The time until which its migrations delayed the application. If all processes wait for them, it is the start of the next superstep.
+    /// If only the moving processes wait, it is the end of the last computation of the next superstep, less the longest of its
+    /// computations: a wait hidden behind the computations of others does not count. Without migrations it is the end of the call.
     pub held_until: Time,
-    /// When each process had its answer, by its number; empty unless answers go one after the other.
+    /// The time at which each process had its answer, by its number; empty unless answers are sent one by one.
     pub answered: Vec<Time>,
     /// The decision and its reasons.
     pub decision: Decision,
@@ -66,17 +66,17 @@ pub struct CallRecord {
     pub applied: bool,
 }
 
-/// The cause of a move.
+/// The cause of a migration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// A decision of the policy.
     Policy,
-    /// The workload says so (a trace).
+    /// A move that the workload prescribes (a trace).
     Workload,
 }
 
 impl Cause {
-    /// `policy` or `workload`.
+    /// Returns `policy` or `workload`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Policy => "policy",
@@ -88,7 +88,7 @@ impl Cause {
 /// A migration that happened.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MigrationRecord {
-    /// After which superstep, counted from 0.
+    /// The superstep after which it happened, counted from 0.
     pub superstep: usize,
     /// The process that moved.
     pub process: ProcessId,
@@ -96,20 +96,20 @@ pub struct MigrationRecord {
     pub from: HostId,
     /// The destination.
     pub to: HostId,
-    /// The bytes sent.
+    /// Bytes sent.
     pub size: Bytes,
     /// The time at which it began.
     pub start: Time,
-    /// The time at which the process was in its new place.
+    /// The time at which the process was ready on its new host.
     pub end: Time,
-    /// Why.
+    /// The cause.
     pub cause: Cause,
 }
 
 /// The result of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// The time at which the last process had ended: the execution time.
+    /// The time at which the last process finished: the execution time.
     pub makespan: Time,
     /// All supersteps.
     pub supersteps: Vec<SuperstepDates>,
@@ -117,7 +117,7 @@ pub struct Outcome {
     pub calls: Vec<CallRecord>,
     /// All migrations, in the order of their ends.
     pub migrations: Vec<MigrationRecord>,
-    /// Time during which everybody waited for rescheduling calls.
+    /// Time during which all processes waited for rescheduling calls.
     pub scheduling: Seconds,
     /// Time during which processes waited for migrations after calls.
     pub migration: Seconds,
@@ -125,12 +125,12 @@ pub struct Outcome {
     pub flows: u64,
     /// The messages of the application alone.
     pub sent: Sent,
-    /// A hash of all dates: equal for equal runs (see [`migsim_engine::EventLog`]).
+    /// A hash of all times: equal for equal runs (see [`migsim_engine::EventLog`]).
     pub event_hash: String,
 }
 
 impl Outcome {
-    /// The number of straight returns: moves decided by the policy that take a process back to the host that its last move left.
+    /// Returns the number of direct returns: moves decided by the policy that take a process back to the host that its previous move left.
     pub fn straight_returns(&self) -> usize {
         let mut left: BTreeMap<ProcessId, HostId> = BTreeMap::new();
         let mut moves: Vec<&MigrationRecord> = self.migrations.iter().collect();
@@ -148,47 +148,47 @@ impl Outcome {
 pub struct Sent {
     /// Their number.
     pub messages: u64,
-    /// The sum of their sizes \[B\], superstep by superstep.
+    /// The sum of their sizes \[B\], added superstep by superstep.
     pub bytes: f64,
 }
 
-/// The times at which each process began a superstep, and the time at which all were done with it.
+/// The times at which each process began a superstep, and the time at which all had completed it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Beginnings<'a> {
-    /// The zero of the dates of this superstep.
+    /// The zero of the times of this superstep.
     pub origin: Time,
-    /// The beginning of each process, after that \[s\]; empty if all began there.
+    /// Time after the origin at which each process began \[s\]; empty if all began at the origin.
     pub after: &'a [f64],
-    /// The present: all have arrived at the barrier. If the superstep was done at once, they have left it, too.
+    /// The present: all processes have arrived at the barrier, and have left it if the superstep was computed by a shortcut.
     pub now: Time,
 }
 
-/// Watches a run.
+/// Observes a run.
 pub trait Recorder: Send {
-    /// Called at the barrier of each superstep (counted from 0), when all processes have arrived, with what was measured and
-    /// where they are.
+    /// Called at the barrier of each superstep (counted from 0), when all processes have arrived, with the measures and the placement of
+    /// the processes.
     fn superstep(&mut self, superstep: usize, measures: &Measures, placement: &[HostId]);
 
-    /// Called just before that, with the dates.
+    /// Called just before [`Self::superstep`], with the times at which processes began.
     fn began(&mut self, _beginnings: Beginnings<'_>) {}
 
     /// Called when a rescheduling call is paid; its migrations are still to come.
     fn call(&mut self, _call: &CallRecord) {}
 
-    /// Called when a process is in its new place.
+    /// Called when a process is ready on its new host.
     fn migration(&mut self, _migration: &MigrationRecord) {}
 
-    /// Asked after each superstep: whether the run is to end there, without a result.
+    /// Called after each superstep; returns whether the run stops there, without a result.
     fn is_stopped(&self) -> bool {
         false
     }
 
-    /// Asked before the run: whether its critical path is to be recorded. The run is then simulated by events alone, which takes longer.
+    /// Called before the run; returns whether to record its critical path. The run is then simulated by events alone, which takes longer.
     fn wants_path(&self) -> bool {
         false
     }
 
-    /// Called at the end of a run whose critical path was recorded, whichever recorder asked for it.
+    /// Called at the end of a run whose critical path was recorded, even if another recorder requested it.
     fn path(&mut self, _path: CriticalPath) {}
 }
 
@@ -205,12 +205,12 @@ impl Recorder for Option<CriticalPath> {
     }
 }
 
-/// Watches nothing.
+/// Observes nothing.
 impl Recorder for () {
     fn superstep(&mut self, _: usize, _: &Measures, _: &[HostId]) {}
 }
 
-/// Passes everything on to each of several.
+/// Forwards each call to several recorders.
 impl Recorder for Vec<&mut dyn Recorder> {
     fn superstep(&mut self, superstep: usize, measures: &Measures, placement: &[HostId]) {
         for one in self {
@@ -255,7 +255,7 @@ impl Recorder for Vec<&mut dyn Recorder> {
 mod tests {
     use super::*;
 
-    /// A move after a superstep: process, from, to, cause.
+    /// Creates a move after a superstep: process, from, to, cause.
     fn moved(
         superstep: usize,
         (process, from, to): (u32, u32, u32),
@@ -287,7 +287,7 @@ mod tests {
             event_hash: String::new(),
         };
         let policy = Cause::Policy;
-        // Process 0 goes to 1, back to 0 and to 1 again: two returns. Process 1 comes back by way of host 3, which is none.
+        // Process 0 goes to 1, back to 0 and to 1 again: two returns. Process 1 comes back by way of host 3, which does not count.
         let moves = [
             moved(3, (0, 0, 1), policy),
             moved(3, (1, 2, 3), policy),
@@ -297,7 +297,7 @@ mod tests {
             moved(9, (0, 0, 1), policy),
         ];
         assert_eq!(outcome(moves.to_vec()).straight_returns(), 2);
-        // What the workload prescribes is no decision.
+        // A move that the workload prescribes is no decision.
         let moves = [
             moved(3, (0, 0, 1), policy),
             moved(5, (0, 1, 0), Cause::Workload),

@@ -1,13 +1,13 @@
-//! Supersteps that are the one before to the last bit, one after another.
+//! Repeated supersteps: supersteps that equal the one before to the last bit.
 //!
 //! ```text
-//! all processes left superstep k - 1 together; nothing is in progress; superstep k has its plan and its placement
-//!     =>  durations, measures and digest of k are those of k - 1; only its dates are its own
+//! all processes left superstep k - 1 together; nothing is in progress; superstep k has the plan and the placement of k - 1
+//!     =>  durations, measures and digest of k are those of k - 1; only its times differ
 //! ```
-//! This holds on a platform whose capacities are constant: local time starts from zero, so that neither the past nor the policy matters. What is
-//! left of a superstep then is done here, in the order of [`Run::begin`], [`Run::complete`] and `Run::close`.
+//! This holds on a platform whose capacities are constant: local time starts from zero, so that neither earlier supersteps nor the policy
+//! matter. The remaining steps of a superstep are done here, in the order of [`Run::begin`], [`Run::complete`] and `Run::close`.
 //!
-//! Cost: some 370 instructions a superstep, whatever the number of processes. Twin: the supersteps themselves, simulated again
+//! Cost: some 370 instructions per superstep, whatever the number of processes. Twin: the supersteps themselves, simulated again
 //! (`shortcuts` of the runtime: `at-once`).
 
 use super::invariants;
@@ -18,8 +18,8 @@ use migsim_base::error::Error;
 use migsim_base::units::Time;
 
 impl Run<'_, '_> {
-    /// Goes through the supersteps from `first` on that equal the one before, until all processes meet after one of them or the recorder
-    /// stops the run; returns their number.
+    /// Processes the supersteps from `first` on that equal the one before, until all processes meet after one of them or the recorder stops
+    /// the run; returns their number.
     pub(super) fn repeat(&mut self, first: usize) -> Result<usize, Error> {
         let is_alone = !self.superstep.is_underway
             && !self.rescheduling.call.is_overlapped
@@ -45,13 +45,13 @@ impl Run<'_, '_> {
         Ok(next - first)
     }
 
-    /// Lets the time of one more superstep pass, on a clock that begins with it; returns whether the clock could.
+    /// Advances time by the duration of one more superstep, on a clock that begins with it; returns whether the clock could advance.
     fn pass(&mut self, result: SuperstepResult) -> bool {
         let engine = &mut self.world.engine;
         engine.rebase() && engine.pass(result.duration, result.flows)
     }
 
-    /// Dates a superstep whose time has passed, checks and records it; the policy observes it. Returns its end.
+    /// Sets the times of a superstep whose time has passed, and checks and records it; the policy observes it. Returns its end.
     fn date(
         &mut self,
         superstep: usize,

@@ -1,19 +1,19 @@
-//! Reports: the measures of supersteps as policies get them, with errors, late, averaged, or not at all.
+//! Reports: the measures of supersteps as policies get them, which may have errors, be late, be averaged, or be lost.
 //!
-//! After each superstep every process reports its work, its times and its traffic, and at a call every host its external load. By default
-//! a policy sees them exactly and at once. The key `view` makes them worse, in the same way for all policies:
+//! After each superstep every process reports its work, its times and its traffic, and at a call every host reports its external load. By
+//! default a policy gets the reports exactly and at once. The key `view` degrades them, in the same way for all policies:
 //!
 //! ```text
 //! report of process i in superstep t:  r_i(t) = measured · f_i(t)     f uniform in 1 ± √3·noise (standard deviation: noise)
 //!                                      lost with probability `missing`: r_i(t) = r_i(t-1)
 //! seen after superstep t:              mean of r_i(t') over the last `window` supersteps t' <= t - delay
 //! ```
-//! The first superstep is reported by all, and seen until later ones arrive. The random numbers of a superstep come from a stream of its own
-//! ([`Purpose::Reports`], [`Purpose::LoadReports`]), so that they depend neither on the policy nor on its calls. All of it leaves the run
-//! itself alone: supersteps, calls and moves take the times that they take.
+//! All processes report the first superstep, and its reports are seen until later ones arrive. The random numbers of a superstep come from
+//! a stream of its own ([`Purpose::Reports`], [`Purpose::LoadReports`]), so that they depend neither on the policy nor on its calls. The
+//! reports do not affect the run itself: supersteps, calls and moves keep their durations.
 //!
-//! Left out: the places of the processes, the memory of a process, the price of the last call and the sizes of messages have no error.
-//! Traffic and messages are late and may be lost as reports, and times of messages have the factor of their process, but they are not
+//! Left out: the hosts of the processes, the memory of a process, the price of the last call and the sizes of messages have no error.
+//! Traffic and messages are late and may be lost as reports, and the durations of messages have the factor of their process. They are not
 //! averaged: they are those of the newest superstep that is seen.
 
 use std::collections::VecDeque;
@@ -28,10 +28,10 @@ use migsim_base::error::Problem;
 use migsim_base::random::{Purpose, Stream};
 use migsim_base::units::{Instructions, Seconds};
 
-/// A quantity of the process with this number.
+/// A function that returns a quantity of the process with this number.
 type Value = fn(&Measures, usize) -> f64;
 
-/// The quality of what policies see of supersteps and loads: exact and at once if nothing is set.
+/// The errors and delays of what policies see of supersteps and loads; by default there are none.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ViewConfig {
@@ -41,7 +41,7 @@ pub struct ViewConfig {
     /// The number of supersteps by which reports are late, at most 10000.
     pub delay: u32,
     /// The number of supersteps over whose reports the work, the times and the external loads that a policy sees are averaged, from 1 to
-    /// 10000. Above 1 the external load of a superstep is that at its end.
+    /// 10000. Above 1, the external load of a superstep is measured at its end.
     pub window: u32,
     /// The probability that a report is lost, from 0 to 0.9. The report before it takes its place.
     pub missing: f64,
@@ -58,7 +58,7 @@ impl Default for ViewConfig {
     }
 }
 
-/// Maximum of `view.noise`: below 1/√3, from which on a factor could be negative.
+/// Maximum of `view.noise`; above 1/√3 a factor could be negative.
 const MOST_NOISE: f64 = 0.5;
 /// Maximum of `view.missing`.
 const MOST_MISSING: f64 = 0.9;
@@ -66,17 +66,17 @@ const MOST_MISSING: f64 = 0.9;
 const MOST_SUPERSTEPS: u32 = 10_000;
 
 impl ViewConfig {
-    /// Whether policies see everything exactly and at once.
+    /// Whether policies see all reports exactly and at once.
     pub fn is_exact(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Whether random numbers decide what policies see.
+    /// Whether random numbers affect what policies see.
     pub fn uses_seed(&self) -> bool {
         self.noise > 0.0 || self.missing > 0.0
     }
 
-    /// All values that are out of range, each with its key.
+    /// Returns the errors of all values that are out of range, each with its key.
     pub fn problems(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         let mut check = |key: &str, value: String, is_right: bool, range: String| {
@@ -100,14 +100,14 @@ impl ViewConfig {
         problems
     }
 
-    /// The number of supersteps whose reports are kept.
+    /// Returns the number of supersteps whose reports are kept.
     fn kept(&self) -> usize {
         self.delay as usize + self.window as usize
     }
 
-    /// The memory of the reports of `supersteps` supersteps at most, of this many processes, messages and hosts \[B\].
+    /// Returns the memory of the reports of at most `supersteps` supersteps, for this number of processes, messages and hosts \[B\].
     pub fn memory(&self, supersteps: f64, processes: f64, messages: f64, hosts: f64) -> f64 {
-        /// Work and times of a process, and its traffic with a few clusters.
+        /// Size of the work and times of a process, and of its traffic with a few clusters \[B\].
         const PROCESS: f64 = 320.0;
         const MESSAGE: f64 = 16.0;
         const HOST: f64 = 8.0;
@@ -133,15 +133,15 @@ struct Report {
 pub(super) struct Reports {
     config: ViewConfig,
     seed: u64,
-    /// The newest report is last.
+    /// The kept reports, the newest one last.
     past: VecDeque<Report>,
     seen: Measures,
-    /// The external load of each host as it was seen last.
+    /// External load of each host as the policy saw it last.
     loads: Vec<f64>,
 }
 
 impl Reports {
-    /// Nothing is kept where everything is seen exactly and at once.
+    /// Creates the state; none if policies see all reports exactly and at once.
     pub(super) fn new(config: ViewConfig, seed: u64) -> Option<Self> {
         (!config.is_exact()).then(|| Self {
             config,
@@ -157,7 +157,7 @@ impl Reports {
         self.config.kept() > 1
     }
 
-    /// Takes the reports of the superstep that has just ended; `loads` are the external loads of the hosts, if they are needed.
+    /// Records the reports of the superstep that has just ended; `loads` are the external loads of the hosts, if they are needed.
     pub(super) fn take(&mut self, view: &View<'_>, loads: Vec<f64>) {
         let processes = view.processes();
         let mut random = Stream::at(self.seed, Purpose::Reports, view.superstep as u64);
@@ -182,7 +182,7 @@ impl Reports {
         self.look();
     }
 
-    /// The reports that are seen now, the oldest first: none is late enough at the start, where the first one is seen.
+    /// Returns the reports that are seen now, the oldest first. At the start, when none is late enough, the first report is seen.
     fn visible(&self) -> impl Iterator<Item = &Report> {
         let arrived = self.past.len().saturating_sub(self.config.delay as usize);
         let arrived = arrived.max(1);
@@ -223,7 +223,7 @@ impl Reports {
         self.seen = seen;
     }
 
-    /// Makes of the external loads `measured` at a call those that the policy sees. Only loads of the hosts `varying` have errors.
+    /// Converts the external loads `measured` at a call into those that the policy sees. Only loads of the hosts `varying` have errors.
     pub(super) fn see_loads(
         &mut self,
         superstep: usize,
@@ -251,7 +251,7 @@ impl Reports {
         }
     }
 
-    /// What a policy sees in place of `view`.
+    /// Returns what a policy sees instead of `view`.
     pub(super) fn view<'v>(&'v self, view: View<'v>) -> View<'v> {
         let messages = self.visible().last().map(|newest| &newest.messages[..]);
         View {
@@ -263,7 +263,7 @@ impl Reports {
 }
 
 impl ViewConfig {
-    /// The factor of a report, and whether it is lost. Each report takes two random numbers, whatever is set.
+    /// Draws the factor of a report, and whether it is lost. Each report takes two random numbers, whatever the settings.
     fn draw(&self, random: &mut Stream) -> (f64, bool) {
         let factor = 1.0 + 3.0_f64.sqrt() * self.noise * random.symmetric();
         (factor, random.unit() <= self.missing)

@@ -1,4 +1,4 @@
-//! Rescheduling: tests if a call is due, asks the policy, and checks its decision.
+//! Rescheduling: tests whether a call is due, calls the policy, and checks its decision.
 
 use super::call::Call;
 use super::config::{CallModel, CallOrder, CallWaiting, LoadMeasure};
@@ -15,14 +15,14 @@ use migsim_engine::Availability;
 
 /// The policy, and the state between two supersteps.
 pub(super) struct Rescheduling<'a> {
-    /// None: the caller of the run answers at each barrier.
+    /// The policy; none if the caller of the run decides at each barrier.
     policy: Option<Box<dyn Policy>>,
-    /// Whether the caller has to answer before the run goes on.
+    /// Whether the caller has to answer before the run continues.
     pub(super) awaits_answer: bool,
     /// The decision of the caller for the call that is due.
     answer: Option<Decision>,
     random: Stream,
-    /// Per host: the load that is not ours, as a fraction of its speed.
+    /// External load of each host, as a fraction of its speed.
     external_load: Vec<f64>,
     /// The hosts whose speed varies, and their availability at the last call.
     varying: Vec<(HostId, Availability)>,
@@ -31,11 +31,11 @@ pub(super) struct Rescheduling<'a> {
     pub(super) prescribed: &'a [PrescribedMove],
     /// Whether all processes meet after the superstep that is ending.
     pub(super) is_held: bool,
-    /// Without barriers: the superstep after which all meet for a call that was due while some were ahead.
+    /// Without barriers: the superstep after which all processes meet for a call that was due while some were ahead.
     postponed_to: Option<usize>,
     pub(super) call: Call,
     pub(super) migrations: Migrations,
-    /// What the policy sees of supersteps, unless it sees them exactly and at once.
+    /// The reports that the policy sees; none if it sees all measures exactly and at once.
     reports: Option<Reports>,
 }
 
@@ -80,8 +80,8 @@ impl<'a> Rescheduling<'a> {
         }
     }
 
-    /// All processes have arrived at the barrier: the policy observes the superstep, and it is settled whether all meet after it. Without a
-    /// policy the caller has to answer first.
+    /// Lets the policy observe the superstep at whose barrier all processes have arrived, and determines whether all meet after it. Without
+    /// a policy the caller has to answer first.
     ///
     /// # Errors
     /// The load of a host changes too often.
@@ -93,7 +93,7 @@ impl<'a> Rescheduling<'a> {
         }
         self.is_due = world.has_policy() && self.ask(world);
         if self.awaits_answer {
-            // Equal supersteps are not repeated before the answer.
+            // Equal supersteps are not repeated before the caller has answered.
             self.is_held = true;
             return Ok(());
         }
@@ -101,10 +101,10 @@ impl<'a> Rescheduling<'a> {
         Ok(())
     }
 
-    /// The caller answers at a barrier: a call with this decision, or none.
+    /// Sets the answer of the caller at a barrier: a call with this decision, or no call.
     ///
     /// # Errors
-    /// The decision asks for the impossible; the run still waits for an answer.
+    /// The decision is impossible to carry out; the run still waits for an answer.
     pub(super) fn answer(
         &mut self,
         decision: Option<Decision>,
@@ -120,7 +120,7 @@ impl<'a> Rescheduling<'a> {
         Ok(())
     }
 
-    /// Settles whether all meet after the superstep that is ending.
+    /// Determines whether all processes meet after the superstep that is ending.
     #[inline]
     fn settle_meeting(&mut self, world: &World<'a>) {
         if self.postponed_to.is_some_and(|to| to <= world.ending) {
@@ -133,7 +133,7 @@ impl<'a> Rescheduling<'a> {
         self.migrations.clear();
     }
 
-    /// Takes the reports of the superstep that is ending.
+    /// Records the reports of the superstep that is ending.
     #[cold]
     fn report(&mut self, world: &mut World<'a>) -> Result<(), Error> {
         let Some(reports) = &mut self.reports else {
@@ -152,7 +152,7 @@ impl<'a> Rescheduling<'a> {
         Ok(())
     }
 
-    /// Whether the policy wants a call after the superstep that is ending; one that wants none any more is dismissed.
+    /// Returns whether the policy requests a call after the superstep that is ending; dismisses a policy that will request no more calls.
     fn ask(&mut self, world: &mut World<'a>) -> bool {
         let Some(policy) = &mut self.policy else {
             self.awaits_answer = true;
@@ -167,7 +167,7 @@ impl<'a> Rescheduling<'a> {
         is_due
     }
 
-    /// Puts off a call that is due: all meet after this superstep, which is the furthest that a process has begun.
+    /// Postpones a call that is due: all meet after superstep `to`, which is the furthest that a process has begun.
     pub(super) fn postpone(&mut self, to: usize) {
         self.postponed_to.get_or_insert(to);
         self.is_due = false;
@@ -182,7 +182,7 @@ impl<'a> Rescheduling<'a> {
             || self.is_call_planned(superstep, world)
     }
 
-    /// Whether it is certain in advance that a call comes after a superstep that is not closed yet.
+    /// Whether a call after a superstep that is not closed yet is certain in advance.
     fn is_call_planned(&self, superstep: usize, world: &World<'_>) -> bool {
         let policy = self.policy.as_ref();
         world.has_policy()
@@ -190,7 +190,7 @@ impl<'a> Rescheduling<'a> {
             && policy.is_some_and(|policy| policy.is_call_planned(superstep))
     }
 
-    /// Whether a process that has done this superstep, which is not closed yet, reports for the call after it.
+    /// Whether a process that has completed this superstep, which is not closed yet, reports for the call after it.
     pub(super) fn reports_after(&self, superstep: usize, world: &World<'_>) -> bool {
         let cost = world.setup.costs.call;
         cost.model == CallModel::Messages
@@ -199,7 +199,7 @@ impl<'a> Rescheduling<'a> {
             && self.is_call_planned(superstep, world)
     }
 
-    /// The world as the caller of the run may see it at a barrier, with the loads of now.
+    /// Returns the view of the caller of the run at a barrier, with the present loads.
     ///
     /// # Errors
     /// As [`migsim_engine::Simulation::refresh`].
@@ -209,10 +209,10 @@ impl<'a> Rescheduling<'a> {
         Ok(seen(self.reports.as_ref(), view))
     }
 
-    /// The decision of the policy, which is recorded as a call.
+    /// Lets the policy decide, and records the decision as a call.
     ///
     /// # Errors
-    /// The policy fails or asks for the impossible.
+    /// The policy fails, or its decision is impossible to carry out.
     pub(super) fn decide(&mut self, world: &mut World<'a>) -> Result<(), Error> {
         self.is_due = false;
         self.measure_loads(world)?;
@@ -252,15 +252,15 @@ impl<'a> Rescheduling<'a> {
         Ok(())
     }
 
-    /// The number of supersteps since the last call; starts to count anew.
+    /// Returns the number of supersteps since the last call, and restarts the count.
     pub(super) fn take_supersteps(&mut self) -> u64 {
         std::mem::take(&mut self.supersteps_since_call)
     }
 
-    /// The policy learns how many of its migrations happen.
+    /// Reports to the policy how many of its migrations happen.
     ///
     /// # Errors
-    /// The state of the policy violates what it says of itself.
+    /// The state of the policy is faulty by its own check.
     pub(super) fn settle(&mut self, moves: usize, world: &World<'_>) -> Result<(), Error> {
         let Some(policy) = &mut self.policy else {
             return Ok(());
@@ -272,7 +272,7 @@ impl<'a> Rescheduling<'a> {
         }
     }
 
-    /// Measures the load that is not ours: its mean since the last call, or its present value.
+    /// Measures the external loads: the means since the last call, or the present values.
     fn measure_loads(&mut self, world: &mut World<'_>) -> Result<(), Error> {
         let engine = &mut world.engine;
         for (host, mark) in &self.varying {
@@ -291,7 +291,7 @@ impl<'a> Rescheduling<'a> {
     }
 }
 
-/// The world as the policy sees it.
+/// Returns the view as the policy sees it.
 fn seen<'v>(reports: Option<&'v Reports>, view: View<'v>) -> View<'v> {
     match reports {
         None => view,
@@ -299,12 +299,12 @@ fn seen<'v>(reports: Option<&'v Reports>, view: View<'v>) -> View<'v> {
     }
 }
 
-/// Whether a call may come after a superstep: after the last one only where the papers' experiments pay for it.
+/// Whether a call may come after a superstep; after the last one only if `after_last` is set.
 fn may_call_after(superstep: usize, world: &World<'_>) -> bool {
     world.setup.costs.call.after_last || superstep + 1 < world.supersteps
 }
 
-/// Refuses a decision that cannot be carried out.
+/// Checks that a decision can be carried out.
 fn check(decision: &Decision, world: &World<'_>) -> Result<(), Error> {
     let platform = world.setup.platform;
     let wanted = &decision.migrations;
@@ -348,10 +348,10 @@ fn check(decision: &Decision, world: &World<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// The most migrations of an impossible decision that are listed.
+/// Maximum number of migrations of an impossible decision that the error lists.
 const MOST_LISTED: usize = 8;
 
-/// The error of a decision that cannot be carried out.
+/// Creates the error of a decision that cannot be carried out.
 fn impossible(decision: &Decision, world: &World<'_>, what: &str) -> Error {
     let hosts = &world.setup.platform.hosts;
     let listed = decision.migrations.iter().take(MOST_LISTED).map(|wanted| {

@@ -1,7 +1,8 @@
 //! A run: superstep by superstep, and rescheduling between them.
 //!
-//! [`Run::advance`] is the loop: it goes to the end under a policy, and to the next barrier where the caller decides ([`super::Stepper`]).
-//! Whenever all processes begin a superstep together, local time starts from zero, so that equal supersteps take equal times to the last bit.
+//! [`Run::advance`] is the loop: under a policy it runs to the end, otherwise to the next barrier, where the caller decides
+//! ([`super::Stepper`]). Whenever all processes begin a superstep together, local time starts from zero, so that equal supersteps take
+//! equal durations to the last bit.
 
 use super::ahead::Ahead;
 use super::config::{CallWaiting, Shortcuts as Allowed, Waiting};
@@ -20,7 +21,7 @@ use migsim_platform::{Failure, Platform};
 /// Simulates one run.
 ///
 /// # Errors
-/// The processes wait for each other for ever, a route is missing, the policy asks for the impossible, or the recorder stops the run.
+/// The processes wait for each other for ever, a route is missing, a decision is impossible to carry out, or the recorder stops the run.
 pub fn simulate(
     setup: &Setup<'_>,
     policy: Box<dyn Policy>,
@@ -40,7 +41,7 @@ fn run_to_end(mut run: Run<'_, '_>) -> Result<Outcome, Error> {
     run.finish()
 }
 
-/// The same run without shortcuts: the critical path is recorded event by event.
+/// Returns the same set-up without shortcuts, since the critical path is recorded event by event.
 fn by_events<'a>(setup: &Setup<'a>) -> Setup<'a> {
     let mut runtime = setup.runtime;
     runtime.shortcuts = Allowed::None;
@@ -51,27 +52,27 @@ fn by_events<'a>(setup: &Setup<'a>) -> Setup<'a> {
     }
 }
 
-/// The parts of a run.
+/// The state of a run.
 pub(super) struct Run<'a, 'r> {
     pub(super) world: World<'a>,
     pub(super) superstep: Superstep,
     pub(super) shortcuts: Shortcuts<'a>,
-    /// The open supersteps, where there is no barrier between them.
+    /// The open supersteps, if there is no barrier between them.
     pub(super) ahead: Option<Ahead>,
     pub(super) rescheduling: Rescheduling<'a>,
     pub(super) recorder: &'r mut dyn Recorder,
     pub(super) checks: invariants::Sums,
-    /// The number of supersteps that are over, with the rescheduling after them.
+    /// Number of supersteps that are completed, with the rescheduling after them.
     done: usize,
     phase: Phase,
 }
 
-/// The place in the loop at which a run goes on.
+/// The place in the loop at which a run continues.
 #[derive(Clone, Copy, Debug)]
 enum Phase {
     /// A superstep begins.
     Begin,
-    /// The caller has answered after supersteps that equal the one before; their number.
+    /// The caller has answered after this number of supersteps that equal the one before.
     Repeated(usize),
     /// The caller has answered at a barrier that no process has left.
     Closed,
@@ -84,7 +85,7 @@ pub(super) enum Left {
     Some,
     /// All of them.
     All,
-    /// All have arrived, and the caller has to answer before any leaves.
+    /// All processes have arrived, and the caller has to answer before any leaves.
     Asked,
 }
 
@@ -109,7 +110,7 @@ impl<'a, 'r> Run<'a, 'r> {
         }
     }
 
-    /// Returns a copy that goes on by answers of its caller, without a recorder.
+    /// Returns a copy that continues with answers of its caller, without a recorder.
     pub(super) fn fork(&self) -> Run<'a, 'static> {
         Run {
             world: self.world.clone(),
@@ -140,8 +141,8 @@ impl<'a, 'r> Run<'a, 'r> {
         Ok(true)
     }
 
-    /// Simulates the next superstep, or all next ones that equal the one before, up to their end; returns their number, or none if the caller has
-    /// to answer first.
+    /// Simulates the next superstep to its end, and all further supersteps that equal the one before; returns their number, or none if the
+    /// caller has to answer first.
     fn pass_supersteps(&mut self) -> Result<Option<usize>, Error> {
         match std::mem::replace(&mut self.phase, Phase::Begin) {
             Phase::Begin => {
@@ -175,7 +176,7 @@ impl<'a, 'r> Run<'a, 'r> {
         }
     }
 
-    /// Computes the superstep by a shortcut, or lets all processes begin it; nothing to do if it is under way already.
+    /// Computes the superstep by a shortcut, or lets all processes begin it; does nothing if it is in progress already.
     pub(super) fn begin(&mut self, superstep: usize) -> Result<(), Error> {
         let is_open = |ahead: &Ahead| ahead.is_open(superstep);
         if std::mem::take(&mut self.superstep.is_underway)
@@ -188,7 +189,7 @@ impl<'a, 'r> Run<'a, 'r> {
         if is_idle {
             self.superstep.origin = self.world.engine.now();
         }
-        // A call that is paid beside the superstep is about to start.
+        // A call that overlaps the superstep is about to start.
         let is_alone = is_idle && !self.rescheduling.call.is_overlapped && self.ahead.is_none();
         let Superstep {
             barrier, begins, ..
@@ -206,7 +207,7 @@ impl<'a, 'r> Run<'a, 'r> {
         }
     }
 
-    /// Processes events until all processes have left the barrier of the superstep, or the caller has to answer (none).
+    /// Processes events until all processes have left the barrier of the superstep; returns none if the caller has to answer before.
     fn complete(&mut self) -> Result<Option<usize>, Error> {
         loop {
             if !self.has_ended_ahead() {
@@ -223,7 +224,7 @@ impl<'a, 'r> Run<'a, 'r> {
         }
     }
 
-    /// After a barrier at which all processes meet: the moves that the workload prescribes, the call, and the moves that it decides.
+    /// Executes, after a barrier at which all processes meet, the moves that the workload prescribes, the call, and the moves that it decides.
     fn reschedule(&mut self) -> Result<(), Error> {
         if !self.rescheduling.is_held {
             return Ok(());
@@ -243,7 +244,7 @@ impl<'a, 'r> Run<'a, 'r> {
         Ok(())
     }
 
-    /// A rescheduling call: the decision, its price, and its migrations.
+    /// Executes a rescheduling call: the decision, its price, and its migrations.
     fn call(&mut self) -> Result<(), Error> {
         self.rescheduling.decide(&mut self.world)?;
         let supersteps = self.rescheduling.take_supersteps();
@@ -276,7 +277,7 @@ impl<'a, 'r> Run<'a, 'r> {
         self.migrate()
     }
 
-    /// Whether each process goes on when it has its answer to the call that is being paid.
+    /// Whether each process continues when it has its answer to the call in progress.
     fn answers_one_by_one(&self) -> bool {
         let call = &self.rescheduling.call;
         call.is_in_turn()
@@ -284,7 +285,7 @@ impl<'a, 'r> Run<'a, 'r> {
             && self.world.setup.costs.migration.wait == Waiting::Movers
     }
 
-    /// The processes have their answers one after the other, and begin the next superstep with it.
+    /// Lets the processes begin the next superstep one by one, each with its answer.
     fn go_on_answered(&mut self) -> Result<(), Error> {
         self.plan_moves()?;
         self.rescheduling.migrations.start_by_answers();
@@ -300,7 +301,7 @@ impl<'a, 'r> Run<'a, 'r> {
         Ok(())
     }
 
-    /// A message of a call has ended in which these go one after the other.
+    /// Handles the end of a message of a call that sends them one by one.
     fn on_turn(&mut self, manager: u32) -> Result<(), Error> {
         let goes_on = self.answers_one_by_one();
         let (call, world) = (&mut self.rescheduling.call, &mut self.world);
@@ -329,7 +330,7 @@ impl<'a, 'r> Run<'a, 'r> {
         }
     }
 
-    /// A process that has its answer moves, or begins the next superstep.
+    /// Lets a process that has its answer move, or begin the next superstep.
     fn begin_answered(&mut self, process: u32) -> Result<(), Error> {
         let migrations = &mut self.rescheduling.migrations;
         if migrations.start_answered(process, &mut self.world, self.recorder)? {
@@ -338,7 +339,7 @@ impl<'a, 'r> Run<'a, 'r> {
         self.begin_next(&[process])
     }
 
-    /// All processes have waited for the call: its price.
+    /// Records the price of a call for which all processes have waited.
     fn record_price(&mut self) {
         let now = self.world.engine.now();
         let call = self.world.outcome.calls.last_mut();
@@ -350,7 +351,7 @@ impl<'a, 'r> Run<'a, 'r> {
         self.world.outcome.scheduling += call.cost;
     }
 
-    /// A call that was paid beside the next superstep is over: its price is how long all processes waited for it.
+    /// Ends a call that overlapped the next superstep: its price is the time for which all processes waited for it.
     fn end_overlap(&mut self) {
         self.rescheduling.call.is_overlapped = false;
         let now = self.world.engine.now();
@@ -380,7 +381,7 @@ impl<'a, 'r> Run<'a, 'r> {
         Ok(moves)
     }
 
-    /// The decided migrations, if they happen in this scenario.
+    /// Starts the decided migrations, if they happen in this scenario.
     fn migrate(&mut self) -> Result<(), Error> {
         if self.plan_moves()? == 0 {
             return Ok(());
@@ -390,7 +391,7 @@ impl<'a, 'r> Run<'a, 'r> {
         migrations.book_instant(world, self.recorder);
         if world.setup.costs.migration.wait == Waiting::Movers {
             let movers = migrations.movers(world.placement.len());
-            // Those that are booked begin with the processes that stay.
+            // Processes whose moves were applied begin with the processes that stay.
             migrations.take_arrived();
             self.open(self.world.ending + 1);
             self.shortcuts.run_by_events(false, &self.world);
@@ -406,7 +407,7 @@ impl<'a, 'r> Run<'a, 'r> {
         Ok(())
     }
 
-    /// Waits for the next activity that ends, and lets its owner go on. Moves and calls that end at that time come first ([`Self::book`]).
+    /// Waits for the next activity that ends, and lets its owner react. Moves and calls that end at that time come first ([`Self::book`]).
     fn next_event(&mut self) -> Result<(), Error> {
         let Some(token) = self.world.engine.next_ended()? else {
             if let Some(ahead) = &mut self.ahead {
@@ -421,7 +422,7 @@ impl<'a, 'r> Run<'a, 'r> {
         }
     }
 
-    /// Books all moves that end now, then what a call does now; only then do processes react, those that have moved first.
+    /// Applies all moves that end now, then the steps of a call; only then do processes react, first those that have moved.
     fn book(&mut self, token: Token) -> Result<(), Error> {
         let (first, reaction) = if token.is_booked() {
             (Some(token), None)
@@ -445,7 +446,7 @@ impl<'a, 'r> Run<'a, 'r> {
         if let Some(since) = &mut self.rescheduling.call.waits_since
             && migrations.pending < pending
         {
-            // All processes wait for the call alone only from here on.
+            // From here on all processes wait for the call alone.
             *since = world.engine.now();
         }
         let calls = ended.iter().filter(|token| **token == Token::Call);
@@ -456,7 +457,7 @@ impl<'a, 'r> Run<'a, 'r> {
         reaction.map_or(Ok(()), |token| self.react(token))
     }
 
-    /// Lets the owner of an activity that has ended go on.
+    /// Lets the owner of an activity that has ended react.
     fn react(&mut self, token: Token) -> Result<(), Error> {
         self.world.engine.reacts_to(token);
         if let Some(ahead) = &mut self.ahead {
@@ -482,7 +483,7 @@ impl<'a, 'r> Run<'a, 'r> {
         }
     }
 
-    /// Lets the processes go on whose moves were booked. If all wait for the moves, nobody does before the last of them.
+    /// Lets the processes continue whose moves were applied. If all wait for the moves, all continue with the last of them.
     fn go_on_moved(&mut self) -> Result<(), Error> {
         let migrations = &mut self.rescheduling.migrations;
         let arrived = migrations.take_arrived();
@@ -502,7 +503,7 @@ impl<'a, 'r> Run<'a, 'r> {
         (processes.iter()).try_for_each(|process| self.superstep.begin(*process, world))
     }
 
-    /// Lets the processes go that the barrier has released.
+    /// Lets the processes leave that the barrier has released.
     fn leave(&mut self) -> Result<Left, Error> {
         if self.ahead.is_some() {
             return self.leave_alone();
@@ -516,7 +517,7 @@ impl<'a, 'r> Run<'a, 'r> {
         self.leave_closed()
     }
 
-    /// The same once the superstep is closed, if all have arrived.
+    /// Lets them leave once the superstep is closed, if all have arrived.
     fn leave_closed(&mut self) -> Result<Left, Error> {
         let processes = self.world.placement.len();
         if self.superstep.barrier.leaving.len() == processes {
@@ -542,8 +543,8 @@ impl<'a, 'r> Run<'a, 'r> {
         Ok(Left::Some)
     }
 
-    /// All processes leave the barrier, or begin the next superstep as long after the first one as it is foreseen. Returns the time until the
-    /// last one has left; none if each of them has to leave by an event.
+    /// Lets all processes leave the barrier, or begin the next superstep at the predicted time after the first process. Returns the time
+    /// until the last one has left; none if each of them has to leave by an event.
     fn leave_as_foreseen(&mut self) -> Option<Seconds> {
         let Superstep {
             barrier, begins, ..
@@ -567,7 +568,7 @@ impl<'a, 'r> Run<'a, 'r> {
         Some(Seconds::of(last))
     }
 
-    /// All processes have arrived at the barrier: completes the measures, checks and records them.
+    /// Closes a superstep at whose barrier all processes have arrived: completes, checks and records the measures.
     pub(super) fn close(&mut self) -> Result<(), Error> {
         let world = &mut self.world;
         let price = self.superstep.barrier.price();
@@ -596,7 +597,7 @@ impl<'a, 'r> Run<'a, 'r> {
         self.rescheduling.observe(world)
     }
 
-    /// Records the end of the computations of the superstep that is closed, the longest of which took `longest`.
+    /// Records the end of the computations of the superstep that is closed; the longest of them took `longest`.
     fn date_computations(&mut self, longest: Seconds) {
         let world = &mut self.world;
         let dates = &mut world.outcome.supersteps[world.superstep];
@@ -605,21 +606,21 @@ impl<'a, 'r> Run<'a, 'r> {
             let migrations = &self.rescheduling.migrations;
             migrations.date_late_moves(computed, longest, world);
         } else {
-            // After a shortcut: all processes began together, or each of them later than the first one.
+            // After a shortcut: all processes began at one time, or each at its time after the first one.
             let began = self.superstep.began.iter().zip(&world.measures.compute);
             let ends = began.map(|(began, compute)| began + compute.get());
             dates.computed = dates.start + Seconds::of(ends.fold(longest.get(), greater));
         }
     }
 
-    /// The last process has left the barrier, or is foreseen to so much later.
+    /// Records the end of a superstep: the last process has left the barrier, or is predicted to leave after `later`.
     pub(super) fn end_superstep(&mut self, later: Seconds) {
         let end = self.world.engine.now() + later;
         self.world.outcome.supersteps[self.world.ending].end = end;
         self.world.log.date(end.get());
     }
 
-    /// All processes have left the barrier at once.
+    /// Lets all processes continue after they have left the barrier at once.
     pub(super) fn go_on_together(&mut self) -> Result<(), Error> {
         if self.rescheduling.is_held {
             (0..self.world.placement.len())
@@ -632,7 +633,7 @@ impl<'a, 'r> Run<'a, 'r> {
         }
     }
 
-    /// One process has left the barrier before others, or as the last one.
+    /// Lets one process continue that has left the barrier before others, or as the last one.
     fn go_on(&mut self, process: u32) -> Result<(), Error> {
         if self.rescheduling.is_held {
             return self.hold(process);
@@ -649,7 +650,7 @@ impl<'a, 'r> Run<'a, 'r> {
         self.superstep.begin(process, &mut self.world)
     }
 
-    /// A process waits until all have met; its prescribed move starts.
+    /// Makes a process wait until all have met; its prescribed move starts.
     fn hold(&mut self, process: u32) -> Result<(), Error> {
         self.superstep.stage[process as usize] = Stage::Waiting;
         let Rescheduling {
@@ -687,7 +688,7 @@ impl<'a, 'r> Run<'a, 'r> {
         Ok(outcome)
     }
 }
-/// Failures are not simulated: a run that lasts until the first one is refused.
+/// Refuses a run that lasts beyond the first failure of the platform, since failures are not simulated.
 fn check_failures(platform: &Platform, makespan: Time) -> Result<(), Error> {
     let Some(failure) = &platform.failure else {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Scripts of barriers: the sends and receives that each process works through, in order.
+//! Scripts of barriers: the ordered sends and receives of each process.
 //!
 //! ```text
 //! dissemination       round r: send to p + 2^r, receive from p - 2^r                            ⌈log2 P⌉ rounds
@@ -6,21 +6,21 @@
 //!                     p >= A: send to p - A before the rounds; receive its release after them, and answer it
 //! double ring         twice: receive from p - 1, send to p + 1 (process 0 begins); the second notice is answered
 //! ```
-//! Each notice has a slot of its receiver, so that none is taken for another. An answer stands for a synchronous send, which ends when its
-//! receive has begun. Sources: the barriers of Open MPI 4.1 (`coll/base`), Hensgen, Finkel and Manber 1988 (dissemination).
+//! Each control message has a slot at its receiver, so that none is mistaken for another. An answer represents a synchronous send, which
+//! ends when its receive has begun. Sources: the barriers of Open MPI 4.1 (`coll/base`), Hensgen, Finkel and Manber 1988 (dissemination).
 //!
-//! A barrier of few processes has a table of all actions. For many, actions are computed when they are asked for: their scripts need no
-//! memory.
+//! A barrier of few processes has a table of all actions. For many processes, actions are computed when they are requested, so that their
+//! scripts need no memory.
 
 use super::config::BarrierKind;
 use migsim_base::units::to_u32;
 
-/// What a process does next at a barrier.
+/// An action of a process at a barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
-    /// It sends a notice into a slot of another process.
+    /// Sends a control message into a slot of another process.
     Send { to: u32, slot: u32 },
-    /// It waits until the slot has its notice.
+    /// Waits until the slot has its control message.
     Receive { slot: u32 },
 }
 
@@ -29,23 +29,23 @@ pub(super) enum Action {
 pub(super) struct Script {
     kind: BarrierKind,
     processes: u32,
-    /// Rounds of notices.
+    /// Number of rounds of control messages.
     rounds: u32,
-    /// Recursive doubling: the processes that take part in the rounds.
+    /// Number of processes that take part in the rounds of recursive doubling.
     core: u32,
-    /// The actions of all processes, so many for each; empty for many processes.
+    /// The actions of all processes, a fixed number for each; empty for many processes.
     table: Vec<Option<Action>>,
     width: u32,
 }
 
-/// So many processes have a table: of 200 kB at most.
+/// Maximum number of processes that have a table (200 kB at most).
 const MOST_IN_TABLE: u32 = 512;
 
-/// Recursive doubling: the slot of the notice before the rounds, or of the release after them. The rounds have the next ones.
+/// Slot of recursive doubling for the message before the rounds, and for the release after them. The rounds have the next slots.
 const OUTSIDE: u32 = 0;
 
 impl Script {
-    /// The scripts of two processes or more.
+    /// Creates the scripts of two processes or more.
     pub(super) fn new(kind: BarrierKind, processes: u32) -> Self {
         let lower = u32::BITS - 1 - processes.leading_zeros();
         let is_power = processes.is_power_of_two();
@@ -77,7 +77,7 @@ impl Script {
         script
     }
 
-    /// The action of a process at a place in its script; none after the last one.
+    /// Returns the action of a process at an index of its script; none after the last action.
     #[inline]
     pub(super) fn action(&self, process: u32, at: u32) -> Option<Action> {
         if self.table.is_empty() {
@@ -153,7 +153,7 @@ impl Script {
         actions.get(at as usize).copied()
     }
 
-    /// The process so many places after another one; in 64 bits, as the sum may pass 2^32.
+    /// Returns the process that is `places` places after another one; in 64 bits, since the sum may exceed 2^32.
     fn further(&self, process: u32, places: u32) -> u32 {
         let sum = u64::from(process) + u64::from(places);
         u32::try_from(sum % u64::from(self.processes)).expect("below the number of processes")
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn nobody_leaves_before_all_have_arrived() {
-        // With a process that never comes, nobody gets to the end of its script.
+        // If one process never arrives, no process completes its script.
         for kind in KINDS {
             for processes in 2..20 {
                 let script = Script::new(kind, processes);

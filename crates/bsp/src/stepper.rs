@@ -1,11 +1,11 @@
-//! A run whose caller decides: it stops at each barrier, shows what a policy would see, goes on with the moves that it is given, and can be copied.
+//! A run whose caller decides: it stops at each barrier, shows the view of a policy, continues with given moves, and can be copied.
 //!
 //! ```text
 //! new ──> barrier 1 ──view, advance──> barrier 2 ──> ... ──> the last barrier ──advance──> finish
-//!             └──clone──> goes on by itself
+//!             └──clone──> continues independently
 //! ```
-//! It is the loop of [`super::simulate`], which stops where a policy would be asked. A call is priced as the costs of the [`Setup`] say, by the
-//! procedure of its [`Decision`]. A barrier without a call costs nothing.
+//! It is the loop of [`super::simulate`], which stops where a policy would be called. The price of a call follows from the costs of the
+//! [`Setup`] and the procedure of its [`Decision`]. A barrier without a call costs nothing.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ use crate::{CallRecord, Decision, Outcome, View};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::Time;
 
-/// A run that stops at each barrier. A copy ([`Clone`]) goes on from the same barrier, and neither changes the other.
+/// A run that stops at each barrier. A copy ([`Clone`]) continues from the same barrier, independently of the original.
 ///
 /// ```
 /// # use migsim_base::units::{Bytes, HostId, Instructions, ProcessId};
@@ -70,17 +70,17 @@ impl<'a> Stepper<'a> {
         Ok(Self { run, is_over })
     }
 
-    /// Whether the run is over: there is no barrier any more.
+    /// Whether the run has ended.
     pub fn is_over(&self) -> bool {
         self.is_over
     }
 
-    /// The present: the last process has arrived at the barrier; after the last superstep, the end of the run.
+    /// Returns the present: the arrival of the last process at the barrier; after the last superstep, the end of the run.
     pub fn now(&self) -> Time {
         self.run.world.engine.now()
     }
 
-    /// The number of supersteps that have ended.
+    /// Returns the number of supersteps that have ended.
     pub fn ended(&self) -> usize {
         self.run.world.ending + 1
     }
@@ -90,12 +90,12 @@ impl<'a> Stepper<'a> {
         !self.is_over && self.run.world.is_last()
     }
 
-    /// The calls so far, in their order. The last one may still be paid without barriers between supersteps.
+    /// Returns the calls so far, in their order. Without barriers between supersteps, the last one may still be in progress.
     pub fn calls(&self) -> &[CallRecord] {
         &self.run.world.outcome.calls
     }
 
-    /// Shows the barrier as a policy sees it that is about to decide: loads are those up to now.
+    /// Returns the view that a policy would get here; loads are measured up to now.
     ///
     /// # Errors
     /// The load of a host changes without end.
@@ -103,12 +103,13 @@ impl<'a> Stepper<'a> {
         self.run.rescheduling.view(&mut self.run.world)
     }
 
-    /// Goes on to the next barrier, or to the end: with a rescheduling call that decides so, or without a call. Returns whether the run is over.
+    /// Advances to the next barrier, or to the end, with a rescheduling call of this decision or without a call. Returns whether the run is over.
     ///
     /// Without barriers (`runtime.barrier`) a call waits until all processes meet, and may come some supersteps later.
     ///
     /// # Errors
-    /// The run is over, or the decision asks for the impossible: it is still at this barrier. Otherwise as [`super::simulate`], and the run cannot go on.
+    /// The run is over, or the decision is impossible to carry out: the run then stays at this barrier. Otherwise as [`super::simulate`],
+    /// and the run cannot continue.
     pub fn advance(&mut self, decision: Option<Decision>) -> Result<bool, Error> {
         if self.is_over {
             return Err(Error::Run(Problem::new("the run is over")));

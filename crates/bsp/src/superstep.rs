@@ -1,6 +1,6 @@
 //! A superstep by events: each process computes, sends, receives and waits at the barrier.
 //!
-//! The engine reports the end of each activity, and the process concerned goes on to its next one. A process that has left a barrier may
+//! The engine reports the end of each activity, and the process of the activity starts its next one. A process that has left a barrier may
 //! begin the next superstep while others are still leaving.
 
 use super::barrier::{Barrier, BarrierContext};
@@ -11,34 +11,34 @@ use super::world::{Setup, World};
 use migsim_base::error::Error;
 use migsim_base::units::{Instructions, ProcessId, Seconds, Time};
 
-/// The processes in the open superstep.
+/// The state of the processes in the open superstep.
 #[derive(Clone)]
 pub(super) struct Superstep {
     pub(super) barrier: Barrier,
     pub(super) exchange: Exchange,
     pub(super) stage: Vec<Stage>,
-    /// The time after the first one at which each process begins the superstep that is opened next \[s\]; empty if all begin together.
+    /// Time after the first process at which each process begins the superstep that is opened next \[s\]; empty if all begin together.
     pub(super) begins: Vec<f64>,
     /// Whether a process has begun the open superstep.
     pub(super) has_begun: bool,
     /// Whether the open superstep is simulated by events.
     pub(super) is_by_events: bool,
-    /// The zero of the local times below.
+    /// The zero of the following local times.
     pub(super) origin: Time,
     /// Local time at which the first process began the open superstep \[s\].
     pub(super) first_began: f64,
-    /// Local times per process \[s\]: begin of the superstep (empty if all began at the origin), end of the computation.
+    /// Local times of each process \[s\]: the begin of the superstep (empty if all began at the origin), and the end of the computation.
     pub(super) began: Vec<f64>,
     pub(super) computed: Vec<f64>,
     /// The end of the last computation of the open superstep; `None` before that, or after a shortcut.
     pub(super) last_computed: Option<Time>,
     /// The number of processes that have left the barrier of the superstep that is ending.
     pub(super) left: usize,
-    /// Whether the next superstep is under way: processes begin it one by one, as each of them can.
+    /// Whether processes are beginning the next superstep one by one.
     pub(super) is_underway: bool,
-    /// Per process: the superstep that it began last.
+    /// The superstep that each process began last.
     pub(super) at: Vec<usize>,
-    /// What the engine calls the first message of the open superstep: 0, unless several are open.
+    /// Number of the first message of the open superstep in the engine: 0, unless several supersteps are open.
     pub(super) first_message: u32,
 }
 
@@ -74,7 +74,7 @@ impl Superstep {
         }
     }
 
-    /// A shortcut has computed the open superstep: all processes may leave its barrier.
+    /// Lets all processes leave the barrier of the open superstep, which a shortcut has computed.
     pub(super) fn pass(&mut self) {
         (self.has_begun, self.is_by_events) = (true, false);
         std::mem::swap(&mut self.began, &mut self.begins);
@@ -82,7 +82,7 @@ impl Superstep {
         self.barrier.let_all_leave();
     }
 
-    /// Lets the processes begin the open superstep, each as long after the first one as it left the barrier before it.
+    /// Lets the processes begin the open superstep, each at its time after the first process, as they left the previous barrier.
     pub(super) fn begin_one_by_one(&mut self, world: &mut World<'_>) -> Result<(), Error> {
         let begins = std::mem::take(&mut self.begins);
         for (process, &later) in (0..).zip(&begins) {
@@ -129,7 +129,7 @@ impl Superstep {
         Ok(())
     }
 
-    /// The first process begins the open superstep.
+    /// Starts the open superstep, which its first process begins.
     fn begin_events(&mut self, world: &mut World<'_>) {
         let processes = world.placement.len();
         (self.has_begun, self.is_by_events) = (true, true);
@@ -142,7 +142,7 @@ impl Superstep {
         world.measures.work.clone_from(&world.plan.work);
     }
 
-    /// A process has computed: it sends.
+    /// Handles the end of a computation: the process sends its messages.
     pub(super) fn on_computed(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
         let at = process as usize;
         self.last_computed = Some(world.engine.now());
@@ -160,7 +160,7 @@ impl Superstep {
         }
     }
 
-    /// Sequential sends: starts the next message, or goes on to the receives.
+    /// With sequential sends: starts the next message, or begins the receives.
     fn send_next(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
         match self.exchange.take_next(process) {
             Some(message) => self.launch(message, world),
@@ -192,7 +192,7 @@ impl Superstep {
         world.engine.send_message(from, to, message, token)
     }
 
-    /// A process has done its sends and waits for its messages.
+    /// Makes a process that has done its sends wait for its messages.
     fn receive(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
         self.stage[process as usize] = Stage::Receiving;
         self.exchange.is_receiving[process as usize] = true;
@@ -202,7 +202,7 @@ impl Superstep {
         self.on_received(process, world)
     }
 
-    /// A message has been delivered, by its name for the engine.
+    /// Handles the delivery of a message, given its number in the engine.
     pub(super) fn on_delivered(
         &mut self,
         message: u32,
@@ -237,7 +237,7 @@ impl Superstep {
         Ok(())
     }
 
-    /// A process has begun to receive, or a message for it has been delivered: if that was the last one, it waits for its own messages at most.
+    /// Handles the begin of the receives of a process, or a delivery to it: after the last message the process waits at most for its own messages.
     fn on_received(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
         let at = process as usize;
         if world.setup.runtime.wait_for_sends
@@ -269,7 +269,7 @@ impl Superstep {
         self.barrier.arrive(process, &mut context(world))
     }
 
-    /// A message of the barrier has been delivered.
+    /// Handles the delivery of a barrier message.
     pub(super) fn on_barrier_message(
         &mut self,
         message: BarrierMessage,

@@ -1,32 +1,32 @@
-//! Scripts in waves: the notices of a barrier in an order in which each is sent after all that its sender waits for.
+//! Scripts in stages: the control messages of a barrier in topological order, each after the messages that its sender awaits.
 //!
 //! ```text
-//! sent(n)   = t(from) + time(n)                 wave by wave: first all notices that can be sent,
-//! t(to)     = max(t(to), sent(n))               then all receives whose notices were
-//! t         = the arrivals before the first wave, and when each process leaves after the last one
+//! sent(n)   = t(from) + time(n)                 stage by stage: first all messages that can be sent,
+//! t(to)     = max(t(to), sent(n))               then the receives of these messages
+//! t         = before the first stage the arrivals, after the last stage the times at which processes leave
 //! ```
-//! The wave of a notice changes the cost alone. Notices of one slot go together: a round in which all processes exchange notices at one
-//! distance is a loop over pairs of blocks.
+//! The stage of a control message affects the cost alone. Messages of one slot are in one stage: a round in which all processes exchange
+//! messages at one distance is a loop over pairs of blocks.
 //!
-//! Cost: 5 instructions a notice in such rounds, 10 where processes send to as many others in their order, 25 otherwise.
+//! Cost: 5 instructions per message in such rounds, 10 if a range of processes sends to another range in order, 25 otherwise.
 
 use super::script::{Action, Script};
 use migsim_base::units::{greater, to_u32};
 
-/// A script of more notices has no waves: they would take too much memory.
+/// Maximum number of control messages of a script with stages; more would take too much memory.
 const MOST_NOTICES: usize = 1_000_000;
 
-/// A script in waves.
+/// A script in stages.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Waves {
     ends: Vec<Wave>,
     notices: Vec<Notice>,
-    /// Per notice: from sending to delivery \[s\].
+    /// Duration of each control message from sending to delivery \[s\].
     duration: Vec<f64>,
     receives: Vec<Receive>,
 }
 
-/// Ends of parts of the lists of notices and receives.
+/// The ends of the parts of a stage in the lists of control messages and receives.
 #[derive(Clone, Copy, Debug)]
 struct Wave {
     notices: usize,
@@ -34,24 +34,24 @@ struct Wave {
     shape: Shape,
 }
 
-/// The senders and receivers of a wave.
+/// The senders and receivers of a stage.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Shape {
-    /// Process p sends to p xor this number, which is a power of two, and receives from there: each of the first so many processes.
+    /// Process p exchanges control messages with p xor this number, which is a power of two, for each of the first processes.
     Exchange(usize),
-    /// Processes from the first one on send to as many from the second one on, in their order, who receive that. After the last process
-    /// comes process 0.
+    /// A range of processes that starts with `from` sends to an equally long range that starts with `to`, in order. Process 0 follows the
+    /// last process.
     Rows { from: usize, to: usize },
-    /// As the lists say.
+    /// The senders and receivers are those of the lists.
     Listed,
 }
 
-/// A notice of a process to another one.
+/// A control message from one process to another.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Notice {
     pub(super) from: u32,
     pub(super) to: u32,
-    /// Whether it keeps a connection awake for messages that slow start could hold up.
+    /// Whether it keeps from becoming idle a connection whose messages slow start could delay.
     pub(super) is_noted: bool,
 }
 
@@ -62,7 +62,7 @@ struct Receive {
 }
 
 impl Waves {
-    /// The waves of a script, if it has not too many notices.
+    /// Orders a script in stages, unless it has too many control messages.
     pub(super) fn of(script: &Script, processes: u32) -> Option<Self> {
         let mut waves = Self::default();
         let mut reading = Reading::new(script, processes);
@@ -88,7 +88,7 @@ impl Waves {
                 reading.receive(process, &mut waves.receives);
                 reading.slot(process).is_some()
             });
-            // A process takes the latest of its notices, in whatever order.
+            // A process takes the latest of its control messages, in any order.
             let received = &mut waves.receives[first_receive..];
             received.sort_unstable_by_key(|received| received.notice);
             let shape = shape(processes, (first, &waves.notices[first..]), received);
@@ -106,12 +106,12 @@ impl Waves {
         &self.notices
     }
 
-    /// Each notice, and what it takes \[s\].
+    /// Returns each control message with its duration \[s\].
     pub(super) fn durations(&mut self) -> impl Iterator<Item = (&mut Notice, &mut f64)> {
         self.notices.iter_mut().zip(&mut self.duration)
     }
 
-    /// From the local dates of arrivals to those at which the processes leave \[s\]; `delivered` gets those of the notices.
+    /// Computes, from the local times of arrivals, the local times at which the processes leave \[s\]; sets `delivered` to those of the deliveries.
     pub(super) fn pass(&self, dates: &mut [f64], delivered: &mut [f64]) {
         let (mut notice, mut receive) = (0, 0);
         for wave in &self.ends {
@@ -136,12 +136,12 @@ impl Waves {
     }
 }
 
-/// How far each process has come in its script.
+/// The progress of each process in its script.
 #[derive(Debug)]
 struct Reading<'s> {
     script: &'s Script,
     at: Vec<u32>,
-    /// Per process: the notices that it has not received yet, by slot.
+    /// The control messages sent to each process that it has not received yet, by slot.
     here: Vec<Vec<(u32, u32)>>,
 }
 
@@ -154,12 +154,12 @@ impl<'s> Reading<'s> {
         }
     }
 
-    /// What a process does next.
+    /// Returns the next action of a process.
     fn next(&self, process: u32) -> Option<Action> {
         self.script.action(process, self.at[process as usize])
     }
 
-    /// The slot of the notice that a process sends next, if it does not wait.
+    /// Returns the slot of the control message that a process sends next, unless it waits.
     fn slot(&self, process: u32) -> Option<u32> {
         match self.next(process) {
             Some(Action::Send { slot, .. }) => Some(slot),
@@ -167,7 +167,7 @@ impl<'s> Reading<'s> {
         }
     }
 
-    /// Adds the notices that a process sends before it waits.
+    /// Adds the control messages that a process sends before it waits.
     fn send(&mut self, process: u32, notices: &mut Vec<Notice>) {
         while let Some(Action::Send { to, slot }) = self.next(process) {
             self.at[process as usize] += 1;
@@ -180,7 +180,7 @@ impl<'s> Reading<'s> {
         }
     }
 
-    /// Adds what a process receives before it sends or waits.
+    /// Adds the receives of a process before it sends or waits.
     fn receive(&mut self, process: u32, receives: &mut Vec<Receive>) {
         while let Some(Action::Receive { slot }) = self.next(process) {
             let here = &mut self.here[process as usize];
@@ -194,7 +194,7 @@ impl<'s> Reading<'s> {
     }
 }
 
-/// The shape of a wave among so many processes: its notices, numbered from `first` on, and its receives by their notices.
+/// Returns the shape of a stage among `processes` processes: its control messages are numbered from `first` on, its receives are given by message.
 fn shape(processes: u32, (first, notices): (usize, &[Notice]), receives: &[Receive]) -> Shape {
     let sent = to_u32(first)..to_u32(first + notices.len());
     if !sent.eq(receives.iter().map(|received| received.notice)) {
@@ -222,10 +222,10 @@ fn shape(processes: u32, (first, notices): (usize, &[Notice]), receives: &[Recei
     }
 }
 
-/// The notices of a wave: what they take \[s\], and the local dates of their deliveries.
+/// The control messages of a stage: their durations \[s\] and the local times of their deliveries.
 type Row<'a> = (&'a [f64], &'a mut [f64]);
 
-/// Each process exchanges notices with that whose number differs by `distance`, a power of two.
+/// Exchanges control messages between processes whose numbers differ by `distance`, a power of two.
 fn exchange(distance: usize, dates: &mut [f64], row: Row<'_>) {
     match distance {
         1 => exchange_near::<1>(dates, row),
@@ -235,7 +235,7 @@ fn exchange(distance: usize, dates: &mut [f64], row: Row<'_>) {
     }
 }
 
-/// The same for processes that are N apart.
+/// Exchanges control messages between processes at distance N.
 fn exchange_near<const N: usize>(dates: &mut [f64], (duration, delivered): Row<'_>) {
     let dates = dates.as_chunks_mut::<N>().0.as_chunks_mut::<2>().0;
     let duration = duration.as_chunks::<N>().0.as_chunks::<2>().0;
@@ -246,7 +246,7 @@ fn exchange_near<const N: usize>(dates: &mut [f64], (duration, delivered): Row<'
     }
 }
 
-/// The same for processes that are a multiple of 8 apart.
+/// Exchanges control messages between processes at a distance that is a multiple of 8.
 fn exchange_far(distance: usize, dates: &mut [f64], (duration, delivered): Row<'_>) {
     let dates = dates.chunks_exact_mut(2 * distance);
     let duration = duration.chunks_exact(2 * distance);
@@ -275,7 +275,8 @@ fn blocks_mut(values: &mut [f64]) -> impl Iterator<Item = &mut [f64; 8]> {
     values.as_chunks_mut().0.iter_mut()
 }
 
-/// The processes of two blocks exchange notices, one by one. All is read before anything is written, so that several go at once.
+/// Exchanges control messages between the processes of two blocks, in pairs. All values are read before any is written, so that several
+/// pairs are computed at a time.
 #[inline]
 fn exchange_blocks<const N: usize>(
     (a, b): (&mut [f64; N], &mut [f64; N]),
@@ -293,7 +294,7 @@ fn exchange_blocks<const N: usize>(
     (*a, *b, *of_a, *of_b) = (date_a, date_b, sent_a, sent_b);
 }
 
-/// Processes from `from` on send to as many from `to` on.
+/// Sends control messages from the processes from `from` on to those from `to` on.
 fn send_in_rows((from, to): (usize, usize), dates: &mut [f64], (duration, delivered): Row<'_>) {
     let senders = dates[from..].iter().zip(duration);
     for (delivered, (date, duration)) in delivered.iter_mut().zip(senders) {
@@ -305,7 +306,7 @@ fn send_in_rows((from, to): (usize, usize), dates: &mut [f64], (duration, delive
     receive(of_first, to_first);
 }
 
-/// Processes receive a notice each.
+/// Lets each process receive a control message.
 fn receive(dates: &mut [f64], delivered: &[f64]) {
     for (date, delivered) in dates.iter_mut().zip(delivered) {
         *date = greater(*delivered, *date);

@@ -7,22 +7,22 @@ use migsim_base::units::{Bytes, Instructions, InstructionsPerSecond, ProcessId, 
 
 /// An application: a fixed number of processes and supersteps.
 pub trait Workload: fmt::Debug + Send + Sync {
-    /// The number of processes (p of the papers); at least one.
+    /// Returns the number of processes (p of the papers); at least one.
     fn processes(&self) -> usize;
 
-    /// The number of supersteps.
+    /// Returns the number of supersteps.
     fn supersteps(&self) -> usize;
 
-    /// Writes superstep `superstep` (counted from 0) into `plan`, which has been cleared and has room for all processes.
-    /// Must not allocate once the plan has grown to its largest superstep.
+    /// Writes superstep `superstep` (counted from 0) into `plan`, which has been cleared and has room for all processes. It must not
+    /// allocate memory once the plan has grown to its largest superstep.
     fn fill(&self, superstep: usize, plan: &mut Plan);
 
-    /// Whether superstep `superstep`, counted from 0, has the plan of the one before it; a workload that does not know says no.
+    /// Returns whether superstep `superstep`, counted from 0, is certain to have the plan of the superstep before it.
     fn repeats(&self, _superstep: usize) -> bool {
         false
     }
 
-    /// The size of the application, for the estimate of memory.
+    /// Returns the size of the application, for the estimate of memory.
     fn extent(&self) -> Extent {
         Extent {
             messages: self.processes() as f64,
@@ -30,70 +30,71 @@ pub trait Workload: fmt::Debug + Send + Sync {
         }
     }
 
-    /// The memory of a process, which moves with it (M(i) of the papers).
+    /// Returns the memory of a process, which moves with it (M(i) of the papers).
     fn memory(&self, process: ProcessId) -> Bytes;
 
-    /// Whether the workload knows the memory of a process (a trace may not); otherwise [`Self::memory`] is 0 B.
+    /// Returns whether the workload knows the memory of a process (a trace may not); otherwise [`Self::memory`] is 0 B.
     fn is_memory_known(&self, _process: ProcessId) -> bool {
         true
     }
 
-    /// The host on which a process starts, by name, if the workload says so (a trace may); a mapping that somebody asks for wins.
+    /// Returns the name of the host on which a process starts, if the workload prescribes it (a trace may). A mapping in the settings takes
+    /// precedence.
     fn initial_host(&self, _process: ProcessId) -> Option<&str> {
         None
     }
 
-    /// The rank on which a process starts, counted from 0, if the workload knows it (vt data does): then a mapping places ranks, and each
-    /// process starts on the host of its rank.
+    /// Returns the rank on which a process starts, counted from 0, if the workload knows it (vt data does). A mapping then places ranks,
+    /// and each process starts on the host of its rank.
     fn initial_rank(&self, _process: ProcessId) -> Option<usize> {
         None
     }
 
-    /// Whether a process may migrate; policies leave the others where they are.
+    /// Returns whether a process may migrate; policies leave the other processes where they are.
     fn is_movable(&self, _process: ProcessId) -> bool {
         true
     }
 
-    /// The names that processes and supersteps have in the data that it was read from, for exports.
+    /// Returns the names of processes and supersteps in the data of the application, for exports.
     fn labels(&self) -> Option<&Labels> {
         None
     }
 
-    /// Whether there is any [prescribed move](Self::prescribed_moves).
+    /// Returns whether there is any [prescribed move](Self::prescribed_moves).
     fn prescribes_moves(&self) -> bool {
         false
     }
 
-    /// The moves that the workload itself prescribes after a superstep (a trace does), whatever the scenario.
+    /// Returns the moves that the workload itself prescribes after a superstep (a trace does), in every scenario.
     fn prescribed_moves(&self, _superstep: usize) -> &[PrescribedMove] {
         &[]
     }
 
-    /// The error because of which some plan cannot be trusted; asked for at the end of a run. A workload of another language may fail in
-    /// [`Self::fill`]; until then it leaves plans empty.
+    /// Returns the error that makes some plan invalid; called at the end of a run. A workload in another language may fail in
+    /// [`Self::fill`], and then leaves plans empty.
     fn failure(&self) -> Option<Error> {
         None
     }
 
-    /// Whether anything in it is drawn from a seed.
+    /// Returns whether any part of it is drawn from a seed.
     fn uses_seed(&self) -> bool {
         false
     }
 
-    /// Clock cycles per instruction: a host of 1 GHz does 1e9 instructions per second at 1.
+    /// Returns the clock cycles per instruction: at 1, a host of 1 GHz does 1e9 instructions per second.
     fn cycles_per_instruction(&self) -> f64 {
         1.0
     }
 }
 
-/// The names that processes and supersteps have in the data that an application was read from.
+/// The names of processes and supersteps in the data from which an application was read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Labels {
-    /// Each process as vt describes it: its `entity`.
+    /// The `entity` of each process in vt data.
     pub entities: Vec<serde_json::Value>,
     /// The number of each superstep.
     pub phases: Vec<u64>,
-    /// The speed of the hosts in the data: a second of work is so many instructions.
+    /// The speed of the hosts in the data: the instructions of a second of work.
     pub speed: Option<InstructionsPerSecond>,
     /// The number of ranks.
     pub ranks: usize,
@@ -135,7 +136,7 @@ impl Plan {
     }
 }
 
-/// One message of a superstep; its data can be used in the next one.
+/// A message of a superstep; its data can be used in the next superstep.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Message {
     /// The sender.
@@ -151,21 +152,21 @@ pub struct Message {
 pub struct PrescribedMove {
     /// The process that moves.
     pub process: ProcessId,
-    /// The name of the host where it goes.
+    /// The name of the destination host.
     pub to: String,
-    /// The size of the transfer from the old host to the new one; zero: no transfer.
+    /// The size of the transfer from the old host to the new one; zero for no transfer.
     pub size: Bytes,
-    /// The wait of the process after that.
+    /// The wait of the process after the transfer.
     pub delay: Seconds,
 }
 
-/// A setting of the experiment that an application brings along; what somebody asks for wins.
+/// A setting of the experiment that an application provides; settings of the user take precedence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
     /// Its key, as a dotted path (`runtime.sends`).
     pub key: String,
-    /// Its value as text, as `--set` takes it.
+    /// Its value as text, as in `--set`.
     pub value: String,
-    /// Its position for messages: file, line and column.
+    /// Its position for error messages: file, line and column.
     pub source: String,
 }

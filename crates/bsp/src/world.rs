@@ -1,4 +1,4 @@
-//! The definition of a run, and its state that every part of the runtime reads: the engine, the open plan, places and measurements.
+//! The definition of a run, and the state that all parts of the runtime read: the engine, the open plan, the placement and the measures.
 
 use serde_json::{Map, Value, json};
 
@@ -29,44 +29,44 @@ pub struct Setup<'a> {
     pub runtime: RuntimeConfig,
     /// The prices of rescheduling.
     pub costs: Costs,
-    /// The quality of what policies see.
+    /// The errors and delays of what policies see.
     pub view: ViewConfig,
-    /// Application only, decisions, or migrations.
+    /// The scenario: application only, decisions, or migrations.
     pub scenario: Scenario,
     /// The seed of all random choices.
     pub seed: u64,
-    /// Supersteps of other runs with the same machine, model, application and runtime options; results are the same without.
+    /// Supersteps of other runs with the same platform, network model, application and runtime options; it does not affect results.
     pub memo: Option<&'a Memo>,
 }
 
-/// The state of a run that its parts share.
+/// The shared state of a run.
 #[derive(Clone)]
 pub(super) struct World<'a> {
     pub(super) setup: &'a Setup<'a>,
     pub(super) engine: Engine<'a>,
-    /// Whether time may pass at once when nothing is in progress; not if a call is about to start.
+    /// Whether time may advance by a shortcut when nothing is in progress; false if a call is about to start.
     pub(super) may_pass: bool,
     pub(super) plan: Plan,
-    /// The bytes that the plan sends.
+    /// Number of bytes that the plan sends.
     volume: f64,
     /// The number of supersteps.
     pub(super) supersteps: usize,
-    /// The superstep whose plan is open.
+    /// The open superstep.
     pub(super) superstep: usize,
-    /// The superstep whose barrier is being left, or was left last.
+    /// The superstep whose barrier processes are leaving, or left last.
     pub(super) ending: usize,
     pub(super) placement: Vec<HostId>,
     pub(super) memory: Vec<Bytes>,
-    /// Whether each process must stay where it is; empty: all may move.
+    /// Whether each process must stay where it is; empty if all may move.
     pub(super) pinned: Vec<bool>,
     pub(super) measures: Measures,
-    /// Whether the policy needs to know of no more supersteps.
+    /// Whether the policy does not observe any more supersteps.
     is_policy_done: bool,
     pub(super) outcome: Outcome,
     pub(super) log: EventLog,
 }
 
-/// Whether each process must stay; empty if all may move.
+/// Returns whether each process must stay where it is; empty if all may move.
 fn pinned(workload: &dyn Workload) -> Vec<bool> {
     let is_pinned = |process| !workload.is_movable(ProcessId::from_index(process));
     let mut all: Vec<bool> = (0..workload.processes()).map(is_pinned).collect();
@@ -76,7 +76,7 @@ fn pinned(workload: &dyn Workload) -> Vec<bool> {
     all
 }
 
-/// At most this many processes and messages are written into a dump, which also gives their number.
+/// Maximum number of processes and messages that are written into a dump, which also gives their total number.
 const MOST_DUMPED: usize = 100_000;
 
 impl<'a> World<'a> {
@@ -125,7 +125,7 @@ impl<'a> World<'a> {
         !repeats
     }
 
-    /// A superstep begins, whose plan is open.
+    /// Begins a superstep whose plan is open.
     pub(super) fn enter(&mut self, superstep: usize) {
         self.superstep = superstep;
         self.engine.enter(superstep);
@@ -133,7 +133,7 @@ impl<'a> World<'a> {
         self.outcome.sent.bytes += self.volume;
     }
 
-    /// Whether there is such a superstep, with the plan of the one before it.
+    /// Whether the superstep exists and has the plan of the one before it.
     pub(super) fn repeats(&self, superstep: usize) -> bool {
         superstep < self.supersteps && self.setup.workload.repeats(superstep)
     }
@@ -148,18 +148,18 @@ impl<'a> World<'a> {
         self.setup.scenario != Scenario::I && !self.is_policy_done
     }
 
-    /// The policy decides no more: its measures are dropped.
+    /// Stops the measures for the policy, which will decide no more.
     pub(super) fn dismiss_policy(&mut self) {
         self.is_policy_done = true;
         self.measures.traffic = Pairs::default();
     }
 
-    /// Whether decided migrations of this call happen.
+    /// Whether the decided migrations of this call happen.
     pub(super) fn applies_migrations(&self) -> bool {
         self.setup.scenario == Scenario::Iii && !self.is_last()
     }
 
-    /// The world as the policy may see it; `external_load` per host.
+    /// Returns the view of the policy, given the external load of each host.
     pub(super) fn view<'v>(&'v self, external_load: &'v [f64]) -> View<'v> {
         View {
             platform: self.setup.platform,
@@ -180,7 +180,7 @@ impl<'a> World<'a> {
         }
     }
 
-    /// The error of an internal fault in the open superstep, with the data to investigate it.
+    /// Creates the error of an internal fault in the open superstep, with data for a diagnosis.
     pub(super) fn broken(&self, process: Option<usize>, what: &str) -> Error {
         let superstep = self.superstep + 1;
         let place = match process {

@@ -1,4 +1,4 @@
-//! The central barrier: all notify process 0, which answers all.
+//! The central barrier: all processes notify process 0, which answers all.
 
 use super::BarrierContext;
 use crate::config::Receives;
@@ -7,15 +7,15 @@ use crate::leaving::Leaving;
 use migsim_base::error::Error;
 use migsim_base::units::Bytes;
 
-/// All notify process 0, which answers all.
+/// State of a central barrier: all processes notify process 0, which answers all.
 #[derive(Clone, Debug)]
 pub(super) struct Central {
     receives: Receives,
-    /// Whether process 0 is at the barrier; notices delivered; answers delivered.
+    /// Whether process 0 is at the barrier; number of notifications delivered; number of answers delivered.
     has_root: bool,
     notices: u32,
     answers: u32,
-    /// Rendezvous: who waits for process 0 to arrive.
+    /// With rendezvous: the processes that wait for process 0 to arrive.
     blocked: Vec<u32>,
 }
 
@@ -30,7 +30,7 @@ impl Central {
         }
     }
 
-    /// Takes the arrival of a process.
+    /// Handles the arrival of a process.
     pub(super) fn arrive(
         &mut self,
         process: u32,
@@ -54,7 +54,7 @@ impl Central {
         context.between(process, 0, bytes, BarrierMessage::Arrived(process))
     }
 
-    /// Takes the notice of a process at process 0.
+    /// Handles the notification of a process that process 0 receives.
     pub(super) fn on_notice(
         &mut self,
         processes: u32,
@@ -65,7 +65,7 @@ impl Central {
         self.answer(processes, bytes, context)
     }
 
-    /// Process `process` has its answer and leaves; with the last of them process 0 does.
+    /// Lets process `process` leave with its answer; with the last answer process 0 leaves, too.
     pub(super) fn on_answered(&mut self, process: u32, processes: u32, leaving: &mut Leaving) {
         self.answers += 1;
         leaving.push(process);
@@ -75,7 +75,7 @@ impl Central {
         }
     }
 
-    /// Answers all together if all notices and process 0 are here.
+    /// Answers all processes at once if process 0 has arrived and has all notifications.
     fn answer(
         &mut self,
         processes: u32,

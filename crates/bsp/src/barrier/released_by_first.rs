@@ -6,20 +6,20 @@ use crate::leaving::Leaving;
 use migsim_base::error::Error;
 use migsim_base::units::Bytes;
 
-/// Process 0 releases the others, each when both are at the barrier.
+/// State of the barrier: process 0 releases each other process once both are at the barrier.
 #[derive(Clone, Debug)]
 pub(super) struct ReleasedByFirst {
     /// Whether process 0 is at the barrier.
     is_open: bool,
-    /// Per process: whether it waits for its release, and whether the release of this barrier was sent to it.
+    /// Whether each process waits for its release, and whether the release of this barrier was sent to it.
     is_waiting: Vec<bool>,
     is_released: Vec<bool>,
-    /// The number of releases that are not delivered yet.
+    /// Number of releases that are not delivered yet.
     pending: usize,
 }
 
 impl ReleasedByFirst {
-    /// The barrier of two processes or more.
+    /// Creates the barrier of two processes or more.
     pub(super) fn new(processes: u32) -> Self {
         let count = processes as usize;
         Self {
@@ -30,7 +30,7 @@ impl ReleasedByFirst {
         }
     }
 
-    /// Takes the arrival of a process.
+    /// Handles the arrival of a process.
     pub(super) fn arrive(
         &mut self,
         process: u32,
@@ -49,7 +49,7 @@ impl ReleasedByFirst {
             .try_for_each(|(process, _)| self.release(process, bytes, context))
     }
 
-    /// Sends the release of a process, if it waits for it and process 0 has arrived. One that was released before is at the next barrier.
+    /// Releases a process if it waits and process 0 has arrived. A process that was released before is at the next barrier.
     fn release(
         &mut self,
         process: u32,
@@ -65,7 +65,7 @@ impl ReleasedByFirst {
         context.between(0, process, bytes, BarrierMessage::Leave(process))
     }
 
-    /// Process `process` has its release and leaves; with the last of them process 0 does.
+    /// Lets process `process` leave with its release; with the last release process 0 leaves, too.
     pub(super) fn on_delivered(&mut self, process: u32, leaving: &mut Leaving) {
         leaving.push(process);
         self.pending -= 1;

@@ -1,4 +1,4 @@
-//! Barriers by scripts: each process works through its sends and receives ([`Script`]).
+//! Barriers by scripts: each process executes its list of sends and receives ([`Script`]).
 
 use super::BarrierContext;
 use crate::event::BarrierMessage;
@@ -8,20 +8,20 @@ use crate::script::{Action, Script};
 use migsim_base::error::Error;
 use migsim_base::units::Bytes;
 
-/// Each process works through its script of sends and receives ([`Script`]).
+/// State of a barrier by script ([`Script`]).
 #[derive(Clone, Debug)]
 pub(super) struct Scripted {
     script: Script,
-    /// The ways of notices; none if they are flows.
+    /// The packets of the control messages; none if they are flows.
     packets: Option<Packets>,
-    /// Per process: parity of its current barrier, the action it is at ([`AWAY`]: not at the barrier), and the slots whose
-    /// notice it has, for even and odd barriers, one bit each.
+    /// State of each process: parity of its current barrier, its next action ([`AWAY`]: not at the barrier), and for even and odd barriers
+    /// the slots whose message has arrived, one bit each.
     parity: Vec<u32>,
     at: Vec<u32>,
     received: Vec<[u64; 2]>,
 }
 
-/// The place in its script of a process that is not at the barrier.
+/// The action index of a process that is not at the barrier.
 const AWAY: u32 = u32::MAX;
 
 impl Scripted {
@@ -36,7 +36,7 @@ impl Scripted {
         }
     }
 
-    /// Takes the arrival of a process.
+    /// Handles the arrival of a process.
     pub(super) fn arrive(
         &mut self,
         process: u32,
@@ -50,7 +50,7 @@ impl Scripted {
         self.go_on(process, bytes, leaving, context)
     }
 
-    /// Takes the notice of a round, sent to process `to` for a slot of its barrier of this parity.
+    /// Handles a control message to process `to`, for a slot of its barrier of this parity.
     pub(super) fn on_notice(
         &mut self,
         (to, slot, parity): (u32, u32, u32),
@@ -62,7 +62,7 @@ impl Scripted {
         self.go_on(to, bytes, leaving, context)
     }
 
-    /// Takes `process` through its script up to the next receive whose notice it does not have.
+    /// Advances `process` in its script up to the next receive whose message has not arrived.
     fn go_on(
         &mut self,
         process: u32,

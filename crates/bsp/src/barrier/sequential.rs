@@ -1,4 +1,4 @@
-//! The sequential barrier: a coordinator gathers and releases the processes one after the other.
+//! The sequential barrier: a coordinator receives from the processes one by one, then releases them one by one.
 
 use std::collections::VecDeque;
 
@@ -9,7 +9,7 @@ use crate::leaving::Leaving;
 use migsim_base::error::Error;
 use migsim_base::units::{Bytes, HostId};
 
-/// A coordinator that does one thing at a time.
+/// A coordinator that sends or receives one message at a time.
 #[derive(Clone, Debug)]
 pub(super) struct Sequential {
     gather: GatherOrder,
@@ -25,7 +25,7 @@ pub(super) struct Sequential {
 }
 
 impl Sequential {
-    /// A coordinator on a host.
+    /// Creates a coordinator on a host.
     pub(super) fn new(config: BarrierConfig, coordinator: HostId, processes: u32) -> Self {
         Self {
             gather: config.gather,
@@ -46,7 +46,7 @@ impl Sequential {
         self.release == Release::Simultaneous && in_order.contains(&self.gather)
     }
 
-    /// Returns the time when all leave, from the time at which each process arrives \[s\]; `alone` is how long a message takes.
+    /// Returns the time when all leave, from the arrival of each process \[s\]; `alone` returns the duration of a message.
     pub(super) fn predict(
         &self,
         (arrival, placement): (&[f64], &[HostId]),
@@ -68,7 +68,7 @@ impl Sequential {
         placement.iter().try_fold(gathered, &mut release)
     }
 
-    /// Takes the arrival of a process.
+    /// Handles the arrival of a process.
     pub(super) fn arrive(
         &mut self,
         process: u32,
@@ -85,7 +85,7 @@ impl Sequential {
         self.gather_next(processes, bytes, context)
     }
 
-    /// Receives from the next process in the order, if the coordinator is free and that process has arrived.
+    /// Receives from the next process in the order, if the coordinator is idle and that process has arrived.
     fn gather_next(
         &mut self,
         processes: u32,

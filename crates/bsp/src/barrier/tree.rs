@@ -1,4 +1,4 @@
-//! The tree barrier: a binomial tree gathers the processes and releases them.
+//! The tree barrier: a binomial tree collects the arrivals and distributes the releases.
 
 use super::BarrierContext;
 use crate::event::BarrierMessage;
@@ -6,12 +6,12 @@ use crate::leaving::Leaving;
 use migsim_base::error::Error;
 use migsim_base::units::Bytes;
 
-/// The parent of a process in the binomial tree with root 0: its lowest bit cleared.
+/// Returns the parent of a process in the binomial tree with root 0: its number with the lowest set bit cleared.
 pub(super) fn parent(process: u32) -> u32 {
     process & (process - 1)
 }
 
-/// The children of a process: it with one bit set below its lowest one (any bit for the root).
+/// Returns the children of a process: its number with one more bit set below its lowest set bit (any bit for the root).
 fn children(process: u32, processes: u32) -> impl Iterator<Item = u32> {
     let bits = if process == 0 {
         u32::BITS
@@ -23,7 +23,7 @@ fn children(process: u32, processes: u32) -> impl Iterator<Item = u32> {
         .take_while(move |&child| child < processes)
 }
 
-/// One more of the subtree of `process` is here (itself or a child); passes it on when all are.
+/// Counts an arrival in the subtree of `process` (its own or a child's); notifies the parent once all have arrived.
 pub(super) fn gather_in_tree(
     gathered: &mut [u32],
     process: u32,
@@ -52,7 +52,7 @@ pub(super) fn gather_in_tree(
     release_children(0, processes, bytes, context)
 }
 
-/// Releases the children of a process.
+/// Sends the releases to the children of a process.
 pub(super) fn release_children(
     process: u32,
     processes: u32,

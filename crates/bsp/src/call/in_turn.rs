@@ -1,4 +1,4 @@
-//! A call whose messages go one after the other, as in the program that `MigBSP`'s authors published in 2015.
+//! A call whose messages are sent one by one, as in the program that `MigBSP`'s authors published in 2015.
 //!
 //! ```text
 //! process         sends its report to its manager, and waits for the answer
@@ -8,7 +8,7 @@
 //!                 the managers exchange the decisions in the same way
 //!                 answers its processes by rising rank; one that moves is answered at its old host, by its new manager
 //! ```
-//! Each of these messages starts when both ends are there, and its sender does nothing until it is delivered.
+//! Each of these messages starts when both sender and receiver are ready, and the sender is blocked until it is delivered.
 
 use std::collections::VecDeque;
 
@@ -22,25 +22,25 @@ use migsim_base::units::{ClusterId, HostId, Instructions, ProcessId, to_u32};
 #[derive(Clone, Debug)]
 pub(super) struct InTurn {
     managers: Vec<Manager>,
-    /// Per process: its manager, and whether it has sent its report.
+    /// The manager of each process, and whether the process has sent its report.
     manager_of: Vec<usize>,
     has_reported: Vec<bool>,
-    /// The number of processes without an answer.
+    /// Number of processes without an answer.
     unanswered: usize,
 }
 
-/// The manager of a cluster, with what it has to do.
+/// The manager of a cluster, with its remaining actions.
 #[derive(Clone, Debug)]
 struct Manager {
     host: HostId,
     /// The processes whose reports wait for it.
     reports: VecDeque<u32>,
     actions: VecDeque<Action>,
-    /// Whether a message from it or to it is on its way, or it computes.
+    /// Whether it computes, or a message from it or to it is in progress.
     is_busy: bool,
 }
 
-/// The next thing that a manager does.
+/// An action of a manager.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Action {
     /// Receives the report of a process.
@@ -56,7 +56,7 @@ enum Action {
 }
 
 impl InTurn {
-    /// The managers wait for the reports of all processes.
+    /// Creates the state in which the managers wait for the reports of all processes.
     pub(super) fn new(world: &World<'_>) -> Self {
         let platform = world.setup.platform;
         let cluster_of = |host: &HostId| platform.cluster_of(*host).index();
@@ -83,7 +83,7 @@ impl InTurn {
         call
     }
 
-    /// Each manager in turn sends to all others.
+    /// Adds the exchange: each manager in turn sends to all others.
     fn exchange(&mut self) {
         let count = self.managers.len();
         for from in 0..count {
@@ -94,7 +94,7 @@ impl InTurn {
         }
     }
 
-    /// A process sends its report, unless it has done so.
+    /// Sends the report of a process, unless it was sent already.
     pub(super) fn report(&mut self, process: u32, world: &mut World<'_>) -> Result<(), Error> {
         if std::mem::replace(&mut self.has_reported[process as usize], true) {
             return Ok(());
@@ -104,11 +104,11 @@ impl InTurn {
         self.advance(manager, world)
     }
 
-    /// All processes report, and the decision is known: what managers do after it.
+    /// Adds the actions of managers after the decision; all processes have reported.
     pub(super) fn decide(&mut self, world: &mut World<'_>) -> Result<(), Error> {
         let platform = world.setup.platform;
         let mut by = self.manager_of.clone();
-        // After the last superstep nothing moves any more, and managers do not know it.
+        // After the last superstep nothing moves, but the managers do not know this.
         if world.setup.scenario == Scenario::Iii
             && let Some(call) = world.outcome.calls.last()
         {
@@ -127,7 +127,7 @@ impl InTurn {
         (0..self.managers.len()).try_for_each(|manager| self.advance(manager, world))
     }
 
-    /// A manager starts its next action, if the other end of its message is there.
+    /// Starts the next action of a manager, if the other end of its message is ready.
     fn advance(&mut self, manager: usize, world: &mut World<'_>) -> Result<(), Error> {
         let cost = world.setup.costs.call;
         let token = Token::Turn(to_u32(manager));
@@ -184,7 +184,7 @@ impl InTurn {
         world.engine.send(ends.0, ends.1, size, token)
     }
 
-    /// What a manager waited for has ended: it goes on. Returns the process that has its answer now, if there is one.
+    /// Handles the end of an action of a manager, which then continues. Returns the process that has its answer now, if there is one.
     pub(super) fn on_ended(
         &mut self,
         manager: u32,
@@ -207,7 +207,8 @@ impl InTurn {
         Ok(Some(process))
     }
 
-    /// Whether all processes have their answers and the managers are done: one without processes may exchange lists after the last answer.
+    /// Whether all processes have their answers and the managers have no more actions: a manager without processes may exchange lists after
+    /// the last answer.
     pub(super) fn is_over(&self) -> bool {
         let is_done = |one: &Manager| one.actions.is_empty() && !one.is_busy;
         self.unanswered == 0 && self.managers.iter().all(is_done)

@@ -1,4 +1,4 @@
-//! The engine of a run, which tells a trace of each activity that starts or ends.
+//! The engine of a run, which reports to a trace each activity that starts or ends.
 
 use std::ops::{Deref, DerefMut};
 
@@ -10,7 +10,7 @@ use migsim_base::units::{Bytes, HostId, Instructions, ProcessId, Seconds};
 use migsim_engine::{NetworkModel, Simulation};
 use migsim_platform::Platform;
 
-/// The engine; with a trace if the critical path is wanted.
+/// The engine, with a trace if the critical path is recorded.
 #[derive(Clone, Debug)]
 pub(crate) struct Engine<'p> {
     simulation: Simulation<'p, Token>,
@@ -18,7 +18,7 @@ pub(crate) struct Engine<'p> {
 }
 
 impl<'p> Engine<'p> {
-    /// The engine of a platform.
+    /// Creates the engine of a platform.
     pub(crate) fn new(platform: &'p Platform, network: NetworkModel) -> Self {
         Self {
             simulation: Simulation::new(platform, network),
@@ -31,7 +31,7 @@ impl<'p> Engine<'p> {
         self.trace = Some(Box::new(Trace::new(platform, network)));
     }
 
-    /// Takes the critical path up to now, if it was recorded.
+    /// Removes and returns the critical path up to now, if it was recorded.
     pub(crate) fn take_path(&mut self) -> Option<CriticalPath> {
         self.trace.take().map(|trace| trace.path())
     }
@@ -107,7 +107,7 @@ impl<'p> Engine<'p> {
         self.trace.is_none() && self.simulation.pass(duration, flows)
     }
 
-    /// What starts from now on, starts because this activity has ended.
+    /// Sets the ended activity that causes the activities starting from now on.
     #[inline]
     pub(crate) fn reacts_to(&mut self, token: Token) {
         if let Some(trace) = &mut self.trace {
@@ -115,7 +115,7 @@ impl<'p> Engine<'p> {
         }
     }
 
-    /// What starts from now on belongs to this superstep.
+    /// Sets the superstep of the activities that start from now on.
     #[inline]
     pub(crate) fn enter(&mut self, superstep: usize) {
         if let Some(trace) = &mut self.trace {
@@ -123,7 +123,7 @@ impl<'p> Engine<'p> {
         }
     }
 
-    /// The next message goes from one process to another; of a process that moves, both are that process.
+    /// Sets the sender and the receiver of the next message; a process that moves is both.
     #[inline]
     pub(crate) fn carries(&mut self, from: ProcessId, to: ProcessId) {
         if let Some(trace) = &mut self.trace {

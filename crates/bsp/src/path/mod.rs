@@ -3,13 +3,13 @@
 //! ```text
 //! 0 ──compute p1──> ──latency p1─p2──> ──transfer p1─p2 (link wan, 3 flows)──> ──barrier──> ──compute p4──> ... ──> makespan
 //! ```
-//! Every activity of a run starts at the moment at which another one ends, and because of it: a message when its sender has computed, the
-//! next superstep when the last process has arrived at the barrier. The path goes from the activity that ends last to its cause, and so on to
-//! time 0. Its pieces therefore join exactly, and their durations add up to the makespan.
+//! Every activity starts at the time at which another activity ends, and because of it. A message starts when its sender has computed; the
+//! next superstep starts when the last process has arrived at the barrier. The path leads from the activity that ends last to its cause,
+//! and so on back to time 0. Its pieces therefore join exactly, and their durations sum to the makespan.
 //!
-//! The path is recorded only for a [`Recorder`](crate::Recorder) that asks for it; such a run is simulated by events alone. A process that
-//! starts at the moment of its own last activity has that activity as its cause; of other activities that end together, the one that the
-//! engine reports last is the cause.
+//! The path is recorded only for a [`Recorder`](crate::Recorder) that requests it; such a run is simulated by events alone. If an activity
+//! starts when the last activity of its own process ends, that activity is its cause. If several other activities end at one time, the
+//! cause is the one that the engine reports last.
 
 mod engine;
 mod pieces;
@@ -31,7 +31,7 @@ pub enum PieceKind {
     Latency,
     /// The transfer of a message of the application.
     Transfer,
-    /// The time that a message takes beside the network.
+    /// The time that a message takes in addition to the network.
     Overhead,
     /// The protocol of the barrier and its messages.
     Barrier,
@@ -44,7 +44,7 @@ pub enum PieceKind {
 }
 
 impl PieceKind {
-    /// `compute`, `latency`, `transfer`, `overhead`, `barrier`, `call`, `move` or `wait`.
+    /// Returns `compute`, `latency`, `transfer`, `overhead`, `barrier`, `call`, `move` or `wait`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Compute => "compute",
@@ -59,12 +59,12 @@ impl PieceKind {
     }
 }
 
-/// The bound of a transfer.
+/// The resource that limits a transfer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Bound {
-    /// A link, the narrowest of the route for each of the flows on it.
+    /// The bottleneck link: the link of the route with the least capacity per flow.
     Link {
-        /// The link; of a duplex link the direction.
+        /// The link; for a duplex link, its direction.
         link: LinkId,
         /// The number of flows on it when the transfer ended.
         flows: u32,
@@ -75,14 +75,14 @@ pub enum Bound {
     Loopback,
 }
 
-/// The work behind a piece.
+/// The work of a piece.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PieceWork {
     /// Computation on a host.
     Compute {
         /// The host.
         host: HostId,
-        /// The number of computations on it when this one ended.
+        /// Number of computations on it when this one ended.
         sharing: u32,
     },
     /// The overhead of a message.
@@ -93,7 +93,7 @@ pub enum PieceWork {
     Transfer(HostId, HostId, Bound),
     /// A wait for a connection or in a queue.
     Wait(HostId, HostId),
-    /// A time that a protocol or a price gives.
+    /// A duration given by a protocol or a price.
     Fixed,
 }
 
@@ -109,16 +109,16 @@ pub struct Piece {
     pub end: Time,
     /// The superstep, counted from 0, that was open when the activity started.
     pub superstep: usize,
-    /// The process that computes, sends or moves; none of a call and of control messages.
+    /// The process that computes, sends or moves; none for a call and for control messages.
     pub process: Option<ProcessId>,
     /// The receiver of a message of the application.
     pub to: Option<ProcessId>,
-    /// The work.
+    /// The work of the activity.
     pub work: PieceWork,
 }
 
 impl Piece {
-    /// Its duration.
+    /// Returns its duration.
     pub fn duration(&self) -> Seconds {
         self.end.since(self.begin)
     }
@@ -128,6 +128,6 @@ impl Piece {
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct CriticalPath {
-    /// The pieces, in the order of time; none has the duration 0.
+    /// The pieces, in the order of time; each has a positive duration.
     pub pieces: Vec<Piece>,
 }

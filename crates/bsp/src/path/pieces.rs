@@ -12,7 +12,7 @@ pub(super) struct Flight {
     pub(super) ends: (HostId, HostId),
     size: Bytes,
     has_handshake: bool,
-    /// Overhead, latency, and the time of the transfer alone, which is infinite unless a wait may come before it \[s\].
+    /// Overhead, latency, and duration of the transfer alone, which is infinite unless a wait may precede it \[s\].
     overhead: f64,
     latency: f64,
     alone: f64,
@@ -20,7 +20,7 @@ pub(super) struct Flight {
 }
 
 impl Flight {
-    /// A message that starts.
+    /// Starts a message.
     pub(super) fn new(ends: (HostId, HostId), size: Bytes, has_handshake: bool) -> Self {
         Self {
             ends,
@@ -33,8 +33,8 @@ impl Flight {
         }
     }
 
-    /// The message has ended: finds its overhead, its latency, and the bound of its transfer, the narrowest link for each of the flows on it or
-    /// the window. `users` is the number of flows on a link.
+    /// Handles the end of a message: computes its overhead and latency, and finds the bound of its transfer, which is the link with the
+    /// least capacity per flow or the window. `users` returns the number of flows on a link.
     pub(super) fn land(
         &mut self,
         route: &Route<'_>,
@@ -66,14 +66,14 @@ impl Flight {
             self.bound = Bound::Window;
             narrowest = lesser(narrowest, window / (2.0 * latency));
         }
-        // Flows that share links take longer for that reason; here another one is known.
+        // Flows that share links take longer for that reason; with these settings a wait may be the reason.
         if network.slow_start || network.queues {
             self.alone = self.size.get() / (network.bandwidth_factor * narrowest);
         }
     }
 }
 
-/// The pieces of a message from its begin to its end \[s\].
+/// Returns the pieces of a message from its begin to its end \[s\].
 pub(super) fn split(
     flight: &Flight,
     begin: f64,
@@ -82,7 +82,7 @@ pub(super) fn split(
     let (from, to) = flight.ends;
     let sent = lesser(begin + flight.overhead, end);
     let arrives = lesser(sent + flight.latency, end);
-    // A wait lies between the latency and the transfer alone.
+    // A wait lies between the latency and the transfer.
     let latest = end - flight.alone;
     let starts = if latest > arrives { latest } else { arrives };
     let bound = flight.bound;

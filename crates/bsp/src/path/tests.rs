@@ -11,7 +11,7 @@ use migsim_base::units::{Bytes, Instructions};
 use migsim_engine::NetworkModel;
 use migsim_platform::{Platform, from_json};
 
-/// Supersteps that are alike: the work of each process, messages (from, to, bytes), and the memory of each process.
+/// Identical supersteps: the work of each process, messages (from, to, bytes), and the memory of each process.
 #[derive(Debug, Default)]
 struct Case {
     supersteps: usize,
@@ -43,7 +43,7 @@ impl Workload for Case {
     }
 }
 
-/// A call after the first superstep, in which process 1 goes to host 2 (both counted from 0).
+/// A policy with a call after the first superstep, in which process 1 goes to host 2 (both counted from 0).
 #[derive(Debug)]
 struct Once(bool);
 
@@ -62,7 +62,7 @@ impl Policy for Once {
     }
 }
 
-/// Two clusters of two hosts of 1 GHz, joined by the link `wan` with this bandwidth and latency.
+/// Creates two clusters of two hosts of 1 GHz, joined by the link `wan` with this bandwidth and latency.
 fn platform(bandwidth: &str, latency: &str) -> Platform {
     let link = r#""link": { "bandwidth": "1 TB/s", "latency": "0 s" }"#;
     let text = format!(
@@ -124,7 +124,7 @@ impl Given {
         (outcome, path.unwrap())
     }
 
-    /// The pieces: kind, begin, end, process counted from 0, and the work.
+    /// Returns the pieces: kind, begin, end, process counted from 0, and the work.
     fn pieces(&self) -> Vec<(PieceKind, f64, f64, Option<u32>, PieceWork)> {
         let (outcome, path) = self.run();
         check(&path, outcome.makespan);
@@ -144,7 +144,7 @@ impl Given {
     }
 }
 
-/// The pieces join exactly, from 0 to the makespan.
+/// Checks that the pieces join exactly, from 0 to the makespan.
 fn check(path: &CriticalPath, makespan: Time) {
     let mut end = Time::ZERO;
     let mut sum = 0.0;
@@ -186,7 +186,7 @@ fn a_run_that_only_computes_is_the_computation_of_its_slowest_process() {
 
 #[test]
 fn processes_that_share_a_core_are_counted() {
-    // Two on one core take 2 s for 1 s of work each.
+    // Two processes on one core take 2 s for 1 s of work each.
     let case = Case {
         work: vec![1e9, 1e9, 1e9],
         ..Case::default()
@@ -267,7 +267,7 @@ fn a_message_waits_for_a_late_receiver() {
 
 #[test]
 fn control_messages_of_a_barrier_are_pieces_of_the_barrier() {
-    // The notice of process 1 takes 0.5 s, and so does the answer.
+    // The control message of process 1 takes 0.5 s, and so does the answer.
     let case = Case {
         work: vec![1e9, 1e9],
         ..Case::default()
@@ -354,7 +354,7 @@ fn chains_that_end_early_are_dropped() {
     let platform = platform("1 MB/s", "1 us");
     let network = NetworkModel::default();
     let mut trace = trace::Trace::new(&platform, network);
-    // Ten thousand activities, one after the other, beside as many that nothing follows.
+    // Ten thousand activities in a chain, and as many that cause nothing.
     let mut engine = migsim_engine::Simulation::new(&platform, network);
     for _ in 0..10_000 {
         for process in 0..2 {

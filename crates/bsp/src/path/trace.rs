@@ -1,7 +1,7 @@
-//! Records which activity caused which, and drops the chains on which nothing depends any more.
+//! Records the cause of each activity, and drops the chains that no later activity depends on.
 //!
-//! Each activity that has ended is a node with its cause. A node is kept while an activity in progress, a process or another node needs it, so
-//! that the memory follows the number of processes and the length of one chain.
+//! Each ended activity is a node with its cause. A node is kept while an activity in progress, a process or another node refers to it. So
+//! memory grows with the number of processes and the length of one chain.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ const ROOT: u32 = 0;
 #[derive(Clone, Debug)]
 struct Node {
     cause: u32,
-    /// How many activities, processes and nodes need it.
+    /// Number of activities, processes and nodes that refer to it.
     users: u32,
     /// The time of its end \[s\].
     end: f64,
@@ -40,7 +40,7 @@ struct Activity {
 /// The work of an activity, as far as it is known while it is in progress.
 #[derive(Clone, Copy, Debug)]
 enum Does {
-    /// Computes on a host, which the number of computations share.
+    /// Computes on a host, shared by this number of computations.
     Compute(HostId, u32),
     /// Carries a message between two hosts.
     Carry(Flight),
@@ -62,10 +62,10 @@ pub(super) struct Trace<'p> {
     network: NetworkModel,
     nodes: Vec<Node>,
     free: Vec<u32>,
-    /// The activities in progress by token; those of one token in the order of their starts.
+    /// The activities in progress, ordered by token and then by start.
     running: BTreeMap<(Token, u64), Running>,
     started: u64,
-    /// The node of the activity to whose end the run reacts.
+    /// The node of the ended activity to which the run reacts.
     current: u32,
     /// Activities that have ended at the present time, with their nodes; the run may react to them later.
     ended: Vec<(Token, u32)>,
@@ -108,13 +108,13 @@ impl<'p> Trace<'p> {
         }
     }
 
-    /// A computation starts.
+    /// Records the start of a computation.
     pub(super) fn executes(&mut self, host: HostId, token: Token, now: f64) {
         self.hosts.add(host.index(), now);
         self.start(token, Does::Compute(host, 1), now);
     }
 
-    /// A message starts.
+    /// Records the start of a message.
     pub(super) fn sends(
         &mut self,
         (from, to): (HostId, HostId),
@@ -132,7 +132,7 @@ impl<'p> Trace<'p> {
         self.start(token, Does::Carry(flight), now);
     }
 
-    /// A wait starts.
+    /// Records the start of a wait.
     pub(super) fn waits(&mut self, token: Token, now: f64) {
         self.start(token, Does::Wait, now);
     }
@@ -163,7 +163,7 @@ impl<'p> Trace<'p> {
         self.started += 1;
     }
 
-    /// The cause of what a process starts now: its own last activity, if that ends now, or else the one that the run reacts to.
+    /// Returns the cause of an activity that a process starts now: its own last activity if that ends now, else the activity to which the run reacts.
     fn cause(&self, process: Option<ProcessId>, now: f64) -> u32 {
         let own = process.and_then(|process| self.own.get(process.index()));
         let own = own.copied().filter(|own| *own != ROOT);
@@ -171,7 +171,7 @@ impl<'p> Trace<'p> {
         own.filter(ends_now).unwrap_or(self.current)
     }
 
-    /// An activity ends.
+    /// Records the end of an activity.
     pub(super) fn ends(&mut self, token: Token, engine: &Simulation<'_, Token>) {
         let now = engine.now().get();
         let first = self.running.range((token, 0)..=(token, u64::MAX)).next();
@@ -220,7 +220,7 @@ impl<'p> Trace<'p> {
         self.set_current(node);
     }
 
-    /// The run reacts to an activity that has ended at the present time.
+    /// Records that the run reacts to an activity that has ended at the present time.
     pub(super) fn reacts_to(&mut self, token: Token) {
         let found = self.ended.iter().rev().find(|ended| ended.0 == token);
         if let Some(&(_, node)) = found {
@@ -254,7 +254,7 @@ impl<'p> Trace<'p> {
         migsim_base::units::to_u32(self.nodes.len() - 1)
     }
 
-    /// Takes one user from a node; a node without users releases its cause.
+    /// Removes one reference to a node; a node without references releases its cause.
     fn release(&mut self, mut node: u32) {
         while node != ROOT {
             let released = &mut self.nodes[node as usize];
@@ -268,7 +268,7 @@ impl<'p> Trace<'p> {
         }
     }
 
-    /// The path to the activity that ended last.
+    /// Returns the path to the activity that ended last.
     pub(super) fn path(&self) -> CriticalPath {
         let mut chain = Vec::new();
         let mut node = self.current;
@@ -323,14 +323,14 @@ impl<'p> Trace<'p> {
         }
     }
 
-    /// The number of nodes in use, for the test of memory.
+    /// Returns the number of nodes in use, for the test of memory.
     #[cfg(test)]
     pub(super) fn nodes(&self) -> usize {
         self.nodes.len()
     }
 }
 
-/// The process that an activity belongs to, if its token names it.
+/// Returns the process of an activity, if its token names one.
 fn process_of(token: &Token) -> Option<ProcessId> {
     match token {
         Token::Begins(process)

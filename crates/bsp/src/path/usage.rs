@@ -4,18 +4,18 @@
 #[derive(Clone, Copy, Debug, Default)]
 struct Users {
     now: u32,
-    /// The number ahead of the changes at the time `changed`.
+    /// Number of users before the changes at the time `changed`.
     before: u32,
     /// The time of the last change \[s\].
     changed: f64,
 }
 
-/// Users of all resources of a kind.
+/// The users of all resources of a kind.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Usage(Vec<Users>);
 
 impl Usage {
-    /// No users of so many resources.
+    /// Creates the state of `count` resources without users.
     pub(super) fn new(count: usize) -> Self {
         Self(vec![Users::default(); count])
     }
@@ -29,18 +29,18 @@ impl Usage {
         &mut users.now
     }
 
-    /// One more user from this time on.
+    /// Adds a user from this time on.
     pub(super) fn add(&mut self, index: usize, time: f64) {
         *self.change(index, time) += 1;
     }
 
-    /// One user less from this time on.
+    /// Removes a user from this time on.
     pub(super) fn remove(&mut self, index: usize, time: f64) {
         let users = self.change(index, time);
         *users = users.saturating_sub(1);
     }
 
-    /// The users until this time, which is that of the last change or later; at least one.
+    /// Returns the number of users until this time, which is the time of the last change or later; at least one.
     pub(super) fn until(&self, index: usize, time: f64) -> u32 {
         let users = &self.0[index];
         let count = if users.changed == time {

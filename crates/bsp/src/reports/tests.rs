@@ -4,8 +4,8 @@ use super::*;
 use crate::policy::testing;
 use migsim_base::units::{Bytes, HostId, ProcessId};
 
-/// What a policy sees after each superstep in which process 0 works for 1, 2, 3, ... and process 1 for 10, 20, 30, ... instructions, each for
-/// as many seconds; the external load of host 1 is a tenth of the number of the superstep.
+/// Returns what a policy sees after each superstep. Process 0 works for 1, 2, 3, ... and process 1 for 10, 20, 30, ... instructions, each
+/// for as many seconds; the external load of host 1 is a tenth of the number of the superstep.
 fn seen(config: ViewConfig, supersteps: u32) -> Vec<([f64; 2], [f64; 2], f64)> {
     let platform = migsim_platform::open("lbm").unwrap().platform;
     let placement = [0, 1].map(HostId::from_index);
@@ -45,7 +45,7 @@ fn seen(config: ViewConfig, supersteps: u32) -> Vec<([f64; 2], [f64; 2], f64)> {
     seen
 }
 
-/// The work of process 0.
+/// Returns the work of process 0 that a policy sees.
 fn works(config: ViewConfig, supersteps: u32) -> Vec<f64> {
     let seen = seen(config, supersteps);
     seen.iter().map(|one| one.0[0]).collect()
@@ -78,7 +78,7 @@ fn a_window_averages_what_has_arrived() {
     assert_eq!(works(window, 4), [1.0, 1.5, 2.0, 3.0]);
     let late = ViewConfig { delay: 1, ..window };
     assert_eq!(works(late, 5), [1.0, 1.0, 1.5, 2.0, 3.0]);
-    // The message is that of the newest report, the load a mean: (0.2 + 0.3 + 0.4)/3.
+    // The message is from the newest report; the load is a mean: (0.2 + 0.3 + 0.4)/3.
     let (_, message, load) = seen(window, 4)[3];
     assert_eq!(message[0], 4.0);
     assert!((load - 0.3).abs() < 1e-12);

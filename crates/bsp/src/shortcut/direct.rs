@@ -1,24 +1,24 @@
 //! Evaluates a superstep directly from its plan, without scheduling events.
 //!
 //! ```text
-//! computed(p)  = the date at which the shares of p's host add up to its work
+//! computed(p)  = the time at which the shares of p's host sum to its work
 //! start(m)     = computed(from)                       concurrent sends, early receives
 //!              = max(computed(from), computed(to))    concurrent sends, late receives
 //!              = delivered(the message before it)     sequential sends; the first at computed(from)
-//! delivered(m) = start(m) + delay + transfer          flows that contend are solved in a batch; a delay has all costs of a library
+//! delivered(m) = start(m) + delay + transfer          contending flows are solved in a batch; a delay has all costs of a library
 //! arrival(p)   = the latest of computed(p), its sequential sends, and the messages for it
-//! duration     = what the barrier makes of the arrivals ([`Barrier::predict`])
+//! duration     = the release that the barrier predicts from the arrivals ([`Barrier::predict`])
 //! ```
-//! It holds when all processes begin together and nothing else is in progress. Speeds of hosts may change while processes compute, as far as
-//! the changes are known beforehand: those of profiles, and the steps of a load that are drawn already. No link may change before all messages
-//! are sent. Afterwards bandwidths may change by profiles, if sends are concurrent and the barrier uses no links; everything else has to end
+//! It applies when all processes begin together and nothing else is in progress. Speeds of hosts may change while processes compute, if the
+//! changes are known in advance: those of profiles, and the computed steps of a load. No link may change before all messages are sent.
+//! Afterwards bandwidths may change by profiles, if sends are concurrent and the barrier uses no links; otherwise everything has to end
 //! before the first change. The choice depends on the platform, the options, the plan and the time.
 //!
-//! Cost: 5 ns a process, 10 ns a message, and the batch.
+//! Cost: 5 ns per process, 10 ns per message, and the batch.
 //!
-//! The slow twin is the simulation event by event ([`crate::superstep`]). The two agree to 1e-12, not to the bit: in the queue of the
-//! engine everything within 1e-14 of a date happens at that date, wherever it is; here only what meets on a link. Long contention can
-//! magnify that: one superstep of 164 messages by five orders of magnitude (the input `sensitive-to-dates` of the fuzzing tests).
+//! The slow twin is the simulation event by event ([`crate::superstep`]). The two agree to 1e-12, not to the last bit. In the event list of
+//! the engine, all events within 1e-14 of a time happen at that time; here only the flows that meet on a link do. Long contention can
+//! magnify the difference: one superstep of 164 messages by five orders of magnitude (the input `sensitive-to-dates` of the fuzzing tests).
 
 use super::executions::{Execution, Groups, Running, execution, share_changing_host, share_host};
 use super::input::SuperstepInput;
@@ -40,13 +40,13 @@ use migsim_platform::{Link, Platform};
 #[derive(Clone, Debug)]
 pub(crate) struct Direct {
     config: RuntimeConfig,
-    /// Whether nothing changes on the platform, and shortcuts may be taken.
+    /// Whether the platform never changes and shortcuts are allowed.
     is_constant: bool,
-    /// Whether supersteps can be evaluated, too.
+    /// Whether supersteps can be evaluated directly, too.
     is_possible: bool,
-    /// Whether no host and no link stands still now.
+    /// Whether every host and every link has capacity now.
     has_power: bool,
-    /// The platform with its links as they are now; none if they never change.
+    /// The platform with the present state of its links; none if they never change.
     present: Option<Box<Platform>>,
     paths: PathTable,
     slow_start: SlowStart,
@@ -58,35 +58,35 @@ pub(crate) struct Direct {
     speeds_changed: u64,
     speed: Vec<f64>,
     cluster: Vec<u32>,
-    /// The co-located processes of each host that has several.
+    /// The co-located processes, for each host that has several.
     colocated: Groups,
     /// The processes that have their host to themselves.
     alone: Vec<u32>,
     computed: Vec<f64>,
-    /// Per process: when it reaches the barrier.
+    /// Time at which each process reaches the barrier.
     arrival: Vec<f64>,
-    /// Per message.
+    /// Path of each message.
     path: Vec<PathId>,
-    /// The start of each, if sends are sequential.
+    /// Start of each message, if sends are sequential.
     started: Vec<f64>,
     delivered: Vec<f64>,
-    /// Sequential sends: the next message of the same sender.
+    /// The next message of the same sender, if sends are sequential.
     next: Vec<u32>,
-    /// Sequential sends: per process, its first message.
+    /// The first message of each process, if sends are sequential.
     first: Vec<u32>,
-    /// With slow start and few processes: the connection of each pair of them, by sender and receiver, once there was a message.
+    /// With slow start and few processes: the connection of each pair of sender and receiver, once there was a message.
     connections: Vec<u32>,
     /// The work of co-located processes that begin together.
     works: Vec<(f64, u32)>,
-    /// Other executions, and those that go on at a date.
+    /// Other executions, and those in progress.
     executions: Vec<Execution>,
     running: Running,
 }
 
 const NONE: u32 = u32::MAX;
-/// The connections of more processes are looked for by their hosts.
+/// Maximum number of processes whose connections are stored by pair; otherwise connections are found by their hosts.
 const MOST_CONNECTED: usize = 256;
-/// A change of capacity this near after a date (as a factor) may happen at that date.
+/// Factor of a time within which a later change of capacity may count as simultaneous.
 pub(super) const JUST_AFTER: f64 = 1.0 + 1e-12;
 
 impl Direct {
@@ -96,9 +96,9 @@ impl Direct {
         config: RuntimeConfig,
         barrier: &Barrier,
     ) -> Self {
-        // Processes that send and receive one after the other can wait for each other for ever.
+        // Processes whose sends and receives are both blocking can wait for each other for ever.
         let is_ordered = config.sends == Sends::Concurrent || config.receives == Receives::Early;
-        // A process that waits for its sends has two dates: of its last receive, and of its last delivery.
+        // A process that waits for its sends has two times: of its last receive, and of its last delivery.
         let has_order = is_ordered && !config.wait_for_sends;
         let paths = match config.receives {
             Receives::Early | Receives::Late => PathTable::new(platform, network),
@@ -179,8 +179,8 @@ impl Direct {
         result
     }
 
-    /// Computes the end of each computation; returns the first and the last one (local times, \[s\]) if all of them are before the next change of
-    /// a link. The messages begin then, however the speeds of hosts change afterwards.
+    /// Computes the end of each computation. Returns the first and the last end (local times, \[s\]) if all are before the next change of a
+    /// link. Messages begin at these ends, so later changes of the speeds of hosts do not matter.
     pub(crate) fn computation_ends(&mut self, input: &SuperstepInput<'_>) -> Option<(f64, f64)> {
         if !self.is_possible {
             return None;
@@ -196,7 +196,7 @@ impl Direct {
         is_known.then_some((first, last))
     }
 
-    /// The same on the platform as it is now.
+    /// Evaluates a superstep on the present platform.
     fn evaluate_on(
         &mut self,
         input: &SuperstepInput<'_>,
@@ -228,14 +228,14 @@ impl Direct {
             let (delay, amount) = paths.delay_and_amount((path, way), bytes.get());
             is_alone.then(|| delay + amount / way.rate_alone)
         })?;
-        // Whoever ends when a capacity changes ends before it, but what follows is slower.
+        // An activity that ends when a capacity changes ends before the change, but activities after it are slower.
         (duration * JUST_AFTER < steady).then(|| SuperstepResult {
             duration,
             flows: flows + input.plan.messages.len() as u64,
         })
     }
 
-    /// The result of messages (from, to, size) that are sent together while nothing else is in progress, if it can be evaluated directly.
+    /// Returns the result of messages (from, to, size) that are sent together while nothing else is in progress, if it can be evaluated directly.
     pub(crate) fn deliver(
         &mut self,
         platform: &Platform,
@@ -267,7 +267,7 @@ impl Direct {
         })
     }
 
-    /// The path of each message; whether there are all.
+    /// Finds the path of each message; returns whether all have one.
     fn find_paths(&mut self, input: &SuperstepInput<'_>) -> bool {
         self.path.clear();
         self.path.reserve(input.plan.messages.len());
@@ -283,7 +283,7 @@ impl Direct {
         true
     }
 
-    /// The end of each computation.
+    /// Computes the end of each computation.
     fn compute(&mut self, input: &SuperstepInput<'_>) {
         let has_moved = !are_equal(&self.placement, input.placement);
         if has_moved {
@@ -323,7 +323,7 @@ impl Direct {
         }
     }
 
-    /// The end of each computation, of which the durations alone are known, if processes begin one by one.
+    /// Computes the end of each computation from its duration alone, if processes begin one by one.
     fn begin_one_by_one(&mut self, input: &SuperstepInput<'_>) {
         for (end, begin) in self.computed.iter_mut().zip(input.begins) {
             *end += begin;
@@ -346,7 +346,7 @@ impl Direct {
         }
     }
 
-    /// The end of each computation while the speeds of hosts change; whether all changes until then are known beforehand.
+    /// Computes the end of each computation while the speeds of hosts change; returns whether all changes until then are known in advance.
     fn compute_through_changes(&mut self, input: &SuperstepInput<'_>) -> bool {
         let mut by_host = self.colocated.iter().chain(self.alone.chunks(1));
         by_host.all(|group| {
@@ -370,7 +370,7 @@ impl Direct {
         })
     }
 
-    /// Takes note of a placement.
+    /// Stores a placement, with the clusters and co-located processes that follow from it.
     fn settle(&mut self, input: &SuperstepInput<'_>) {
         let platform = input.platform;
         self.connections.clear();
@@ -399,14 +399,14 @@ impl Direct {
         }
     }
 
-    /// Computes the start and the delivery of each message; returns the time up to which these hold \[s\]. All messages are sent before the first
-    /// change of a link: the bound of a flow is that of its start.
+    /// Computes the start and the delivery of each message; returns the time up to which they hold \[s\]. All messages are sent before the
+    /// first change of a link, because the bound of a flow is that of its start.
     fn exchange(&mut self, input: &SuperstepInput<'_>) -> f64 {
         let count = input.plan.messages.len();
         let Steady {
             links, latencies, ..
         } = input.steady;
-        // What starts at no date that a number can hold is never delivered.
+        // A message whose start is infinite is never delivered.
         refill(&mut self.delivered, count, f64::INFINITY);
         if self.config.sends == Sends::Sequential {
             refill(&mut self.started, count, 0.0);
@@ -429,7 +429,7 @@ impl Direct {
         latencies
     }
 
-    /// Whether a message is in progress at a time \[s\], even if no other message shares its route.
+    /// Whether some message is in progress at a time \[s\], even if no other message shares its route.
     fn outlasts(&self, time: f64, plan: &Plan) -> bool {
         plan.messages.iter().zip(&self.path).any(|(message, path)| {
             let sent = self.computed[message.from.index()];
@@ -484,7 +484,7 @@ impl Direct {
             ..
         } = self;
         link_by_sender(plan, first, next);
-        // From a message on, those of its sender one after the other, until one flies.
+        // Sends the messages of one sender one after the other, from a given message on, until one starts a flow.
         let go_on =
             |mut message: u32, mut date: f64, started: &mut [f64], delivered: &mut [f64]| {
                 while message != NONE {
@@ -537,7 +537,7 @@ impl Direct {
         }
     }
 
-    /// Writes the measures of the superstep that was evaluated last, which processes began at these dates.
+    /// Writes the measures of the superstep that was evaluated last; `begins` has the times at which processes began it.
     pub(crate) fn measure(
         &self,
         (plan, begins): (&Plan, &[f64]),
@@ -566,18 +566,18 @@ impl Direct {
             send[from] = greater(after(end, computed[from]), send[from]);
         }
         if has_policy {
-            // Traffic is what policies look at.
+            // Only policies read traffic.
             let cluster = |process: usize| self.cluster[process] as usize;
             measures.add_traffic(plan, cluster, self.durations(plan));
         }
     }
 
-    /// The first internal error of the batch solver, if any.
+    /// Returns the first broken invariant of the batch solver, if there is one.
     pub(crate) fn fault(&self, platform: &Platform) -> Option<String> {
         self.batch.fault(platform)
     }
 
-    /// Tells the engine, with slow start, of the messages of the superstep that was evaluated last.
+    /// Reports to the engine, with slow start, the messages of the superstep that was evaluated last.
     pub(crate) fn note(
         &mut self,
         (plan, placement): (&Plan, &[HostId]),
@@ -610,7 +610,7 @@ impl Direct {
         }
     }
 
-    /// The duration of each message of the superstep that was evaluated last, whose plan this is.
+    /// Returns the duration of each message of the superstep that was evaluated last; `plan` is its plan.
     pub(crate) fn durations(&self, plan: &Plan) -> impl Iterator<Item = Seconds> {
         let Self {
             config,
@@ -630,7 +630,7 @@ impl Direct {
     }
 }
 
-/// The start of a message whose sender sends all at once; `computed`: the end of each computation \[s\].
+/// Returns the start of a message whose sender sends all messages at once; `computed`: the end of each computation \[s\].
 #[inline]
 fn start(message: &Message, config: RuntimeConfig, computed: &[f64]) -> f64 {
     let sent = computed[message.from.index()];
@@ -641,7 +641,7 @@ fn start(message: &Message, config: RuntimeConfig, computed: &[f64]) -> f64 {
     }
 }
 
-/// Whether nothing on the platform changes, and nothing stands still.
+/// Whether the platform never changes, and every host and link has capacity.
 pub(crate) fn is_constant(platform: &Platform) -> bool {
     !has_varying_links(platform)
         && is_powered(platform)
@@ -652,7 +652,7 @@ fn has_varying_links(platform: &Platform) -> bool {
     platform.links.iter().any(Link::varies)
 }
 
-/// Gives the links of a platform the capacities and latencies of now: `has_changed` is told each link that had others.
+/// Updates the links of a platform to their present capacities and latencies; calls `has_changed` for each link that differed.
 fn renew(
     platform: &mut Platform,
     engine: &Simulation<'_, Token>,
@@ -669,16 +669,16 @@ fn renew(
     }
 }
 
-/// Whether nothing stands still by itself.
+/// Whether every host and every link has capacity.
 fn is_powered(platform: &Platform) -> bool {
     let hosts = platform.hosts.iter().map(|host| host.speed.get());
     let links = platform.links.iter().map(|link| link.bandwidth.get());
     hosts.chain(links).all(|capacity| capacity > 0.0)
 }
 
-/// The fate of a message when it is sent.
+/// The state of a message when it is sent.
 enum Launched {
-    /// It shares nothing: the date of its delivery.
+    /// It shares no links; the time of its delivery.
     Delivered(f64),
     /// Its transfer starts.
     Flies(Start),
@@ -699,7 +699,7 @@ fn launch(message: usize, path: PathId, bytes: f64, date: f64, paths: &PathTable
     })
 }
 
-/// Per process its first message, per message the next one of its sender.
+/// Links the messages by sender: the first message of each process, and the next message of the same sender.
 fn link_by_sender(plan: &Plan, first: &mut Vec<u32>, next: &mut Vec<u32>) {
     refill(first, plan.work.len(), NONE);
     refill(next, plan.messages.len(), NONE);

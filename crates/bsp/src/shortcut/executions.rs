@@ -1,4 +1,4 @@
-//! Executions that share hosts in a superstep that is evaluated directly: when each ends.
+//! Executions that share hosts in a superstep that is evaluated directly.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -8,15 +8,15 @@ use migsim_base::units::to_u32;
 use migsim_engine::SAME_DATE;
 use migsim_platform::Host;
 
-/// The most changes of a host's speed in a superstep that are followed; beyond, events are faster to give up.
+/// Maximum number of changes of a host's speed in a superstep; beyond it events detect sooner that the run is stuck.
 const MOST_CHANGES: usize = 1_000_000;
 
-/// What a process computes.
+/// The computation of a process.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Execution {
-    /// \[s\]
+    /// Start time \[s\].
     pub(super) begin: f64,
-    /// In cycles.
+    /// Work in cycles.
     pub(super) work: f64,
     pub(super) process: u32,
 }
@@ -28,7 +28,7 @@ impl Execution {
     }
 }
 
-/// The computation of a process in a superstep.
+/// Returns the computation of a process in a superstep.
 pub(super) fn execution(input: &SuperstepInput<'_>, process: u32) -> Execution {
     let at = process as usize;
     Execution {
@@ -38,11 +38,11 @@ pub(super) fn execution(input: &SuperstepInput<'_>, process: u32) -> Execution {
     }
 }
 
-/// The service at which executions end, in bits, which order as numbers do that are not negative; and their processes.
+/// The processes in progress, with the service at which each ends (as bits, which sort like non-negative values).
 pub(super) type Running = BinaryHeap<Reverse<(u64, u32)>>;
 
-/// The same as [`share_host`] for executions in the order in which they begin, on a host whose available fraction changes, from date 0 on;
-/// whether all end.
+/// Computes the ends of executions, in the order of their starts, on a host whose available fraction changes from time 0 on; otherwise as
+/// [`share_host`]. Returns whether all end.
 pub(super) fn share_changing_host(
     (executions, running): (&[Execution], &mut Running),
     host: &Host,
@@ -98,7 +98,8 @@ pub(super) fn share_changing_host(
     true
 }
 
-/// The ends of executions that begin together on a host, by rising work: with n left, each goes on at `speed · min(1, cores/n)`.
+/// Computes the ends of executions that begin together on a host, in order of increasing work: with n left, each progresses at `speed ·
+/// min(1, cores/n)`.
 pub(super) fn share_host(works: &[(f64, u32)], speed: f64, cores: f64, computed: &mut [f64]) {
     let (mut now, mut service, mut at) = (0.0, 0.0, 0);
     while at < works.len() {
@@ -116,11 +117,11 @@ pub(super) fn share_host(works: &[(f64, u32)], speed: f64, cores: f64, computed:
     }
 }
 
-/// Lists of processes, one behind the other.
+/// Lists of processes, stored one after the other.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Groups {
     members: Vec<u32>,
-    /// The end of each list.
+    /// End of each list.
     ends: Vec<u32>,
 }
 
@@ -150,7 +151,7 @@ impl Groups {
 mod tests {
     use super::*;
 
-    /// The ends of executions of these works \[s\] on a host of `speed` instructions per second.
+    /// Returns the ends of executions of these works \[s\] on a host of `speed` instructions per second.
     fn ends(works: &[f64], speed: f64) -> Vec<f64> {
         let works: Vec<(f64, u32)> = works.iter().copied().zip(0..).collect();
         let mut computed = vec![0.0; works.len()];
@@ -160,7 +161,7 @@ mod tests {
 
     #[test]
     fn executions_on_a_host_end_apart_however_short_or_long_they_are() {
-        // Half of the host each for two units of time, then the rest alone.
+        // Half of the host each for two units of time, then the second execution alone.
         for (work, speed) in [(8.0, 1e9), (2e15, 1e9), (1.0, 1e-8)] {
             let unit = work / speed;
             let found = ends(&[work, 2.0 * work], speed);

@@ -13,14 +13,14 @@ pub(crate) struct SuperstepInput<'s> {
     pub plan: &'s Plan,
     pub placement: &'s [HostId],
     pub cycles_per_instruction: f64,
-    /// Per process: when it begins \[s\], local; empty if all begin at once, at zero.
+    /// Local time at which each process begins \[s\]; empty if all begin at zero.
     pub begins: &'s [f64],
-    /// Knows the speeds as they are.
+    /// The engine, for the present speeds.
     pub engine: &'s Simulation<'s, Token>,
-    /// Until when these stay, from the start of the superstep on.
+    /// Times until which capacities stay constant, from the start of the superstep on.
     pub steady: Steady,
     /// The links on the routes of the messages whose bandwidth varies; empty if no message may be in progress when it changes.
     pub varying: &'s [LinkId],
-    /// Whether the ends of the computations are known already.
+    /// Whether the ends of the computations are already computed.
     pub is_computed: bool,
 }

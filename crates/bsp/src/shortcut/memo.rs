@@ -1,18 +1,18 @@
-//! Reuses the results of earlier supersteps: the one just before, and those of other runs; and of the messages of calls.
+//! Reuses results: of the previous superstep, of the same superstep in other runs, and of the messages of calls.
 //!
 //! ```text
-//! superstep k of run a, superstep k of run b; equal placements  =>  equal durations, measures and digests, to the bit
+//! superstep k of run a, superstep k of run b; equal placements  =>  equal durations, measures and digests, to the last bit
 //! superstep k, superstep k + 1 of one run; equal plans and placements  =>  likewise
 //! a step of a call, a step of any call; equal messages                 =>  likewise
 //! ```
 //! This holds on a platform whose capacities are constant, if all processes begin the superstep together and nothing else is in progress:
-//! local time starts from zero, so that neither the past nor the policy matters. The runs have one workload and equal runtime options. The
-//! workload says which plans repeat ([`crate::Workload::repeats`]). Results do not depend on which run or thread computes a
+//! local time starts from zero, so that neither earlier supersteps nor the policy matter. The runs have one workload and equal runtime
+//! options. The workload reports which plans repeat ([`crate::Workload::repeats`]). Results do not depend on which run or thread computes a
 //! superstep first.
 //!
-//! Memory: 24 B per process and 8 B per message of a superstep, 16 B per message of a call, until the [`MemoBudget`] is used up; then nothing new is kept.
-//! Cost: the comparison of placements; 100 ns a superstep and the copy for other runs. Twin: the superstep itself, simulated again
-//! (`shortcuts` of the runtime: `at-once`).
+//! Memory: 24 B per process and 8 B per message of a superstep, 16 B per message of a call, until the [`MemoBudget`] is used up; then
+//! nothing new is kept. Cost: the comparison of placements, 100 ns per superstep, and the copy for other runs. Twin: the superstep itself,
+//! simulated again (`shortcuts` of the runtime: `at-once`).
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -26,7 +26,7 @@ use migsim_base::units::{Bytes, HostId, Seconds};
 use migsim_engine::EventLog;
 use migsim_platform::Platform;
 
-/// Bytes that memos may still use; shared by any number of memos and threads.
+/// Number of bytes that memos may still use; shared by all memos and threads.
 #[derive(Clone, Debug)]
 pub struct MemoBudget(Arc<AtomicUsize>);
 
@@ -37,12 +37,12 @@ impl Default for MemoBudget {
 }
 
 impl MemoBudget {
-    /// A budget of `bytes`.
+    /// Creates a budget of `bytes`.
     pub fn new(bytes: usize) -> Self {
         Self(Arc::new(AtomicUsize::new(bytes)))
     }
 
-    /// Takes bytes; returns whether enough were left.
+    /// Subtracts bytes from the budget; returns whether enough were left.
     fn take(&self, bytes: usize) -> bool {
         let left = |left: usize| left.checked_sub(bytes);
         self.0
@@ -62,7 +62,7 @@ pub struct Memo {
 #[derive(Debug, Default)]
 struct Place {
     supersteps: Mutex<BTreeMap<usize, Arc<Entry>>>,
-    /// The steps of calls, of which there are few.
+    /// The steps of calls; there are few.
     steps: Mutex<Vec<Step>>,
 }
 
@@ -82,7 +82,7 @@ pub(super) struct Entry {
     pub result: SuperstepResult,
     /// Its part of the event log, and its longest computation.
     pub digest: (EventLog, Seconds),
-    /// Per process, as in [`Measures`].
+    /// Measures of each process, as in [`Measures`].
     pub compute: Box<[Seconds]>,
     pub communication: Box<[Seconds]>,
     pub send: Box<[Seconds]>,
@@ -91,7 +91,7 @@ pub(super) struct Entry {
 }
 
 impl Memo {
-    /// An empty memo that may use this budget.
+    /// Creates an empty memo with this budget.
     pub fn new(budget: MemoBudget) -> Self {
         Self {
             places: Mutex::default(),
@@ -132,7 +132,7 @@ impl<'a> SharedMemo<'a> {
         }
     }
 
-    /// The kept superstep `superstep` for this placement.
+    /// Returns the kept result of superstep `superstep` for this placement.
     pub(super) fn recall(&mut self, superstep: usize, placement: &[HostId]) -> Option<Arc<Entry>> {
         if !are_equal(&self.placement, placement) {
             *self = Self::new(self.all, placement);
@@ -142,7 +142,7 @@ impl<'a> SharedMemo<'a> {
         supersteps.get(&superstep).cloned()
     }
 
-    /// The result of messages of a call that were sent before, for the placement of the last [`Self::recall`].
+    /// Returns the kept result of equal messages of a call, for the placement of the last [`Self::recall`].
     pub(super) fn recall_step(&self, messages: &[CallMessage]) -> Option<SuperstepResult> {
         let steps = self.place.steps.lock();
         let steps = steps.unwrap_or_else(PoisonError::into_inner);
@@ -177,7 +177,7 @@ impl<'a> SharedMemo<'a> {
 }
 
 impl Entry {
-    /// Restores the measures; traffic only for a policy.
+    /// Restores the measures; traffic only if a policy reads it.
     pub(super) fn restore(
         &self,
         (platform, placement): (&Platform, &[HostId]),
@@ -197,13 +197,13 @@ impl Entry {
     }
 }
 
-/// Whether two placements are equal. Nearly all are, so all hosts are compared, several at once.
+/// Whether two placements are equal. Nearly all are, so all hosts are compared, several at a time.
 pub(crate) fn are_equal(one: &[HostId], other: &[HostId]) -> bool {
     let difference = |all: u32, at: usize| all | (one[at].0 ^ other[at].0);
     one.len() == other.len() && (0..one.len()).fold(0, difference) == 0
 }
 
-/// The superstep before the next one, if all processes began and ended it together.
+/// The previous superstep, if all processes began it together and ended it together.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Previous {
     result: Option<SuperstepResult>,
@@ -211,7 +211,7 @@ pub(super) struct Previous {
 }
 
 impl Previous {
-    /// Its result, if the next superstep has this placement, too; the plans are equal if nobody has called [`Self::forget`] since.
+    /// Returns its result if the next superstep has the same placement. The plans are equal unless [`Self::forget`] was called since.
     pub(super) fn recall(&self, placement: &[HostId]) -> Option<SuperstepResult> {
         self.result
             .filter(|_| are_equal(&self.placement, placement))
@@ -224,7 +224,7 @@ impl Previous {
         self.placement.extend_from_slice(placement);
     }
 
-    /// The plan of the open superstep differs, or its processes do not begin together.
+    /// Drops the result, because the plan of the open superstep differs or its processes do not begin together.
     pub(super) fn forget(&mut self) {
         self.result = None;
     }

@@ -1,8 +1,8 @@
 //! Shortcuts: ways to compute a superstep without scheduling its events.
 //!
-//! [`Shortcuts::try_run`] takes the result of a superstep of another run (`memo`), or evaluates the plan (`direct`), or says that the superstep
-//! needs events. [`Shortcuts::repeated`] tells the superstep before, if it may be repeated. The options of the runtime can switch all off,
-//! and results agree.
+//! [`Shortcuts::try_run`] takes the result of a superstep of another run (`memo`), evaluates the plan (`direct`), or reports that the
+//! superstep needs events. [`Shortcuts::repeated`] returns the superstep before, if it may be repeated. The options of the runtime can
+//! switch all shortcuts off; the results agree.
 
 mod direct;
 mod executions;
@@ -28,7 +28,7 @@ use migsim_base::units::{HostId, LinkId, ProcessId, Seconds, greater};
 use migsim_engine::{EventLog, Steady};
 use migsim_platform::Platform;
 
-/// The result of a longer list of messages of a call is not kept: the memory of a list is better spent on supersteps.
+/// Maximum number of messages of a call whose result is kept: the memory of longer lists is better used for supersteps.
 const MOST_REMEMBERED: usize = 1 << 12;
 
 /// Both shortcuts.
@@ -39,11 +39,11 @@ pub(super) struct Shortcuts<'a> {
     shared: Option<SharedMemo<'a>>,
     /// Whether equal supersteps take equal times, so that results may be reused.
     may_repeat: bool,
-    /// The result of the open superstep, if it was evaluated for the first time.
+    /// The result of the open superstep, if it was newly evaluated.
     evaluated: Option<SuperstepResult>,
     /// The digest of the open superstep, if it is known.
     digest: Option<Digest>,
-    /// Flows before the open superstep, if all processes began it together by events while nothing else was in progress.
+    /// Number of flows before the open superstep, if all processes began it together by events while nothing else was in progress.
     flows_before: Option<u64>,
     crossed: CrossedLinks,
 }
@@ -51,7 +51,7 @@ pub(super) struct Shortcuts<'a> {
 /// The links of varying bandwidth that the messages of a plan cross.
 #[derive(Clone, Debug, Default)]
 struct CrossedLinks {
-    /// The placement for which they were found; empty if the plan is new.
+    /// The placement for which the links were found; empty if the plan is new.
     placement: Vec<HostId>,
     links: Vec<LinkId>,
 }
@@ -72,7 +72,7 @@ impl CrossedLinks {
 
 impl<'a> Shortcuts<'a> {
     pub(super) fn new(setup: &'a Setup<'a>, barrier: &Barrier) -> Self {
-        // With slow start, or if processes begin one by one, a superstep depends on those before it.
+        // With slow start, or if processes begin one by one, a superstep depends on the supersteps before it.
         let may_repeat = setup.runtime.shortcuts == Allowed::All
             && !setup.network.slow_start
             && !barrier.leaves_one_by_one()
@@ -90,7 +90,7 @@ impl<'a> Shortcuts<'a> {
         }
     }
 
-    /// A superstep has been opened; `is_new`: its plan differs from the plan before it.
+    /// Records that a superstep was opened; `is_new`: its plan differs from the plan before it.
     pub(super) fn open(&mut self, is_new: bool) {
         self.flows_before = None;
         if is_new {
@@ -99,8 +99,8 @@ impl<'a> Shortcuts<'a> {
         }
     }
 
-    /// Computes the open superstep, which all processes begin together, or so long after the first one as `begins` says \[s\], while nothing
-    /// else is in progress. Returns `false` if it needs events.
+    /// Computes the open superstep while nothing else is in progress. All processes begin it together, or each at its time in `begins`
+    /// after the first one \[s\]. Returns `false` if it needs events.
     ///
     /// # Errors
     /// As [`migsim_engine::Simulation::refresh`].
@@ -163,7 +163,7 @@ impl<'a> Shortcuts<'a> {
         Ok(true)
     }
 
-    /// The result of messages of a call that are sent together while nothing else is in progress, if it can be had without events.
+    /// Returns the result of messages of a call that are sent together while nothing else is in progress, if no events are needed.
     pub(super) fn deliver(
         &mut self,
         platform: &Platform,
@@ -181,21 +181,20 @@ impl<'a> Shortcuts<'a> {
         Some(result)
     }
 
-    /// The superstep that was closed last, if it may be repeated with this placement: all processes began and left it together. The plan of
-    /// the next one is to be equal.
+    /// Returns the superstep that was closed last, if it may be repeated with this placement: all processes began and left it together. The
+    /// plan of the next superstep must be equal.
     pub(super) fn repeated(&self, placement: &[HostId]) -> Option<(SuperstepResult, Digest)> {
         self.previous.recall(placement).zip(self.digest)
     }
 
-    /// The open superstep is simulated by events; `is_alone`: all processes begin together, and nothing else is in progress.
+    /// Records that the open superstep is simulated by events; `is_alone`: all processes begin together, and nothing else is in progress.
     pub(super) fn run_by_events(&mut self, is_alone: bool, world: &World<'_>) {
         self.flows_before = is_alone.then(|| world.engine.flows());
         self.digest = None;
         self.previous.forget();
     }
 
-    /// All processes have arrived at the barrier: completes the measures by the price of the barrier, which process 0 pays, and returns
-    /// the digest.
+    /// Completes the measures by the price of the barrier, which process 0 pays, once all processes have arrived; returns the digest.
     pub(super) fn close(&mut self, price: Seconds, world: &mut World<'_>) -> Digest {
         let digest = *self.digest.get_or_insert_with(|| {
             world.measures.communication[0] += price;
@@ -208,7 +207,7 @@ impl<'a> Shortcuts<'a> {
         digest
     }
 
-    /// All processes leave the barrier of the superstep together: a superstep by events may be reused, too.
+    /// Keeps a superstep by events for reuse, if all processes leave its barrier together.
     pub(super) fn leave_together(&mut self, world: &World<'_>) {
         if let Some(before) = self.flows_before
             && world.engine.is_idle()
@@ -221,7 +220,7 @@ impl<'a> Shortcuts<'a> {
         }
     }
 
-    /// The first internal error of direct evaluation, if any.
+    /// Returns the first broken invariant of direct evaluation, if there is one.
     pub(super) fn fault(&self, platform: &Platform) -> Option<String> {
         self.direct.fault(platform)
     }
@@ -232,7 +231,7 @@ impl<'a> Shortcuts<'a> {
         }
     }
 
-    /// Keeps a superstep that was evaluated for other runs.
+    /// Keeps, for other runs, a superstep that was evaluated.
     fn share(&self, result: SuperstepResult, digest: Digest, world: &World<'_>) {
         let Some(shared) = &self.shared else {
             return;
@@ -251,7 +250,7 @@ impl<'a> Shortcuts<'a> {
     }
 }
 
-/// Relative tolerance of the end of a computation, which events round differently.
+/// Tolerance of the end of a computation, which events round differently, as a factor.
 const LESS: f64 = 1.0 - 1e-9;
 
 /// Returns the input of the open superstep.
@@ -269,7 +268,7 @@ fn input_of<'w>(world: &'w World<'_>, begins: &'w [f64], steady: Steady) -> Supe
     }
 }
 
-/// The hash of the messages of a superstep and of the times of its processes; and its longest computation.
+/// Computes the hash of the messages of a superstep and of the times of its processes, and its longest computation.
 fn digest_of(plan: &Plan, measures: &Measures) -> Digest {
     let mut log = EventLog::default();
     for message in &plan.messages {

@@ -3,7 +3,7 @@
 use migsim_base::units::Seconds;
 use migsim_engine::EventLog;
 
-/// The result of a superstep, beside its measures.
+/// The result of a superstep, without its measures.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct SuperstepResult {
     /// Its duration \[s\].

@@ -1,22 +1,22 @@
-//! Slow start in a superstep that is evaluated directly: which messages it holds up, and for how long.
+//! Slow start in a superstep that is evaluated directly: the delay of each message.
 //!
 //! ```text
-//! wait(m) = 0                             if the first window is enough for m, or fills the pipe
-//!         = that of an idle connection    if nothing has been sent there for a while when m starts
+//! wait(m) = 0                             if the first window suffices for m, or lasts for a round trip
+//!         = that of an idle connection    if the connection is idle when m starts
 //! ```
-//! A connection is used by several messages of the superstep: then what is idle depends on when the others end, and a superstep in which one
-//! of them may wait goes by events. Connections are the engine's: it is told when the messages have ended.
+//! If several messages of the superstep use one connection, its idle time depends on the ends of the others; if one of them may wait, the
+//! superstep is simulated by events. The engine keeps the connections: the ends of messages are reported to it.
 
 use super::input::SuperstepInput;
 use crate::config::Sends;
 use migsim_base::units::{HostId, ProcessId, greater};
 use migsim_engine::{NetworkModel, PathId, PathTable};
 
-/// What slow start may do to the messages of a superstep; its arrays are reused.
+/// The delays of the messages of a superstep by slow start; its arrays are reused.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SlowStart {
     is_on: bool,
-    /// How long each message waits on an idle connection \[s\]; empty if none waits.
+    /// The delay of each message on an idle connection \[s\]; empty if no message is delayed.
     waits: Vec<f64>,
     /// The connection of each message, and whether the message may wait.
     used: Vec<(HostId, HostId, bool)>,
@@ -30,7 +30,7 @@ impl SlowStart {
         }
     }
 
-    /// Looks at the messages of a superstep, whose paths are known; whether it is known what they wait for.
+    /// Examines the messages of a superstep, given their paths; returns whether their delays can be computed.
     pub(super) fn look_at(
         &mut self,
         input: &SuperstepInput<'_>,
@@ -71,7 +71,7 @@ impl SlowStart {
         !self.waits.is_empty()
     }
 
-    /// How long slow start holds up a message that is sent at a date \[s\].
+    /// Returns the delay of a message that is sent at a time \[s\].
     pub(super) fn wait(&self, input: &SuperstepInput<'_>, message: usize, date: f64) -> f64 {
         let wait = self.waits.get(message).copied().unwrap_or(0.0);
         if wait <= 0.0 {
