@@ -13,10 +13,10 @@ use std::fmt;
 
 use crate::words::nearest;
 
-/// A place in an input: a file with line and column, a key, a flag; whichever are known.
+/// A place in an input: file, line and column, key or flag, as far as they are known.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Location {
-    /// The file as the user named it, or the flag (`--grid`).
+    /// The file name as the user gave it, or the flag (`--grid`).
     pub source: Option<String>,
     /// Line and column, counted from 1.
     pub line_column: Option<(usize, usize)>,
@@ -24,38 +24,38 @@ pub struct Location {
     pub key: Option<String>,
 }
 
-/// One thing that is wrong.
+/// One error in an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// One lower-case sentence without a full stop; names in backticks.
     pub message: String,
     /// Its place in the input.
     pub location: Location,
-    /// The cure.
+    /// The remedy.
     pub hint: Option<Box<str>>,
     /// The unknown name, if that is the problem.
     pub unknown: Option<Box<Unknown>>,
 }
 
-/// The kind of thing that an unknown name was meant to refer to.
+/// The kind of thing that an unknown name refers to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unknown {
     /// A key of an input.
     Key(String),
-    /// Anything else: a policy, a platform, a host.
+    /// Any other thing: a policy, a platform, a host.
     Name(String),
 }
 
-/// The most known names that a hint lists.
+/// Maximum number of known names that a hint lists.
 const MOST_NAMES: usize = 48;
-/// The most names that it lists beside the one that was probably meant.
+/// Maximum number of names that a hint lists beside the most similar one.
 const MOST_OTHERS: usize = 16;
 
 /// The end of a hint that does not list the known names.
 const ARE_KNOWN: &str = " are known";
 
 impl Problem {
-    /// A problem that is nowhere yet.
+    /// Creates a problem without a place.
     pub fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
@@ -65,12 +65,12 @@ impl Problem {
         }
     }
 
-    /// The name of a `what` (`key`, `policy`) that does not exist.
+    /// Creates the problem of a `what` (`key`, `policy`) that does not exist.
     pub fn unknown(what: &str, name: impl fmt::Display) -> Self {
         Self::new(format!("unknown {what} `{name}`")).names_no(what, &name.to_string())
     }
 
-    /// Notes that `name` is to name a `what`, and that there is none of this name.
+    /// Records that `name` refers to a `what` that does not exist.
     #[must_use]
     pub fn names_no(mut self, what: &str, name: &str) -> Self {
         self.unknown = Some(Box::new(if what == "key" {
@@ -109,7 +109,7 @@ impl Problem {
         self
     }
 
-    /// Hints at the names that exist: the one that was probably meant, and all in sorted order unless they are many.
+    /// Adds a hint with the known names: the most similar one, and all in sorted order unless they are many.
     #[must_use]
     pub fn known<'a>(self, what: &str, names: impl IntoIterator<Item = &'a str>) -> Self {
         let mut names: Vec<&str> = names.into_iter().collect();
@@ -140,7 +140,7 @@ impl Problem {
     }
 }
 
-/// Asks whether `name` was meant.
+/// Returns the question whether `name` was meant.
 pub fn did_you_mean(name: &str) -> String {
     format!("did you mean `{name}`?")
 }
@@ -173,8 +173,8 @@ impl fmt::Display for Problem {
     }
 }
 
-/// A text from elsewhere as a terminal may show it: what would steer the terminal, or turn the direction of a line, is written as
-/// `\u{1b}`. Lines stay lines.
+/// Makes a text from outside safe for a terminal: characters that control the terminal or reverse the direction of a line are written as
+/// `\u{1b}`. Lines are kept.
 pub fn visible(text: &str) -> Cow<'_, str> {
     let steers = |letter: char| match letter {
         '\n' => false,
@@ -195,7 +195,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     shown.into()
 }
 
-/// A text as a part of a line.
+/// Makes a text fit into one line.
 fn in_line(text: &str) -> String {
     visible(text).replace('\n', "\\n")
 }
@@ -206,13 +206,13 @@ pub enum Error {
     /// The command line or an input file is wrong.
     #[error("{}", join(.0))]
     Input(Vec<Problem>),
-    /// The simulation cannot go on: somebody waits for what will never come, or a policy asked for the impossible.
+    /// The simulation cannot continue: processes wait for an event that will never come, or a policy requested an impossible move.
     #[error("{}", join(std::slice::from_ref(.0)))]
     Run(Problem),
     /// A result could not be written.
     #[error("{}", join(std::slice::from_ref(.0)))]
     Output(Problem),
-    /// A check of our own failed: a fault of this program, not of its input.
+    /// An internal check failed: a fault of this program, not of its input.
     #[error("{}", join(std::slice::from_ref(&.0.problem)))]
     Broken(Box<Broken>),
 }
@@ -220,9 +220,9 @@ pub enum Error {
 /// An invariant that did not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Broken {
-    /// What, in which superstep and for which process.
+    /// The broken invariant, its superstep and its process.
     pub problem: Problem,
-    /// All that is needed to look into it: the settings, the placement, the plan.
+    /// The data for a diagnosis: the settings, the placement, the plan.
     pub dump: serde_json::Map<String, serde_json::Value>,
 }
 
@@ -234,11 +234,11 @@ fn join(problems: &[Problem]) -> String {
         .join("\n")
 }
 
-/// A hint for faults of ours.
+/// The hint for faults of this program.
 const REPORT: &str = "this is a fault of migsim, not of your input: please report it with the dump";
 
 impl Broken {
-    /// A broken invariant `what` at `place`; `dump` has the state needed to look into it.
+    /// Creates the error of a broken invariant `what` at `place`; `dump` has the data for a diagnosis.
     pub fn new(what: &str, place: &str, dump: serde_json::Map<String, serde_json::Value>) -> Self {
         let problem = Problem::new(format!("an internal check failed: {what}"));
         Self {
@@ -249,8 +249,8 @@ impl Broken {
 }
 
 impl Error {
-    /// The exit code of the command: 2 for a bad command line or input and for output that cannot be written, 1 for a run
-    /// or a comparison that failed, and for a fault of ours.
+    /// Returns the exit code of the command: 2 for an invalid command line or input and for output that cannot be written, 1 for a run or a
+    /// comparison that failed, and for a fault of this program.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Input(_) | Self::Output(_) => 2,
@@ -258,7 +258,7 @@ impl Error {
         }
     }
 
-    /// The first line of the message, for a sentence: without place and hint.
+    /// Returns the first line of the message, without place and hint, for use in a sentence.
     pub fn first_line(&self) -> String {
         let text = self.to_string();
         let line = text.lines().next().unwrap_or_default();
@@ -268,7 +268,7 @@ impl Error {
 
 /// Additions of readers to the problems that pass through them.
 impl Error {
-    /// Changes each of its problems, but for faults of ours.
+    /// Changes each of its problems, except for faults of this program.
     #[must_use]
     pub fn map(self, change: impl Fn(Problem) -> Problem) -> Self {
         match self {
@@ -279,13 +279,13 @@ impl Error {
         }
     }
 
-    /// Gives the problems that are nowhere yet this file or flag.
+    /// Sets this file or flag as the place of the problems that have none.
     #[must_use]
     pub fn placed(self, source: &str) -> Self {
         self.map_nowhere(|problem| problem.source(source))
     }
 
-    /// Changes the problems that are nowhere yet.
+    /// Changes the problems that have no place.
     #[must_use]
     pub fn map_nowhere(self, change: impl Fn(Problem) -> Problem) -> Self {
         self.map(|problem| {
@@ -298,7 +298,7 @@ impl Error {
         })
     }
 
-    /// Says where all keys are listed to the problems of unknown keys whose hint does not list them.
+    /// Adds, to problems of unknown keys whose hint does not list the keys, where all keys are listed.
     #[must_use]
     pub fn listing(self, where_to_look: &str) -> Self {
         self.map(
@@ -312,7 +312,7 @@ impl Error {
         )
     }
 
-    /// Gives the problems that have no hint this one.
+    /// Sets this hint for the problems that have none.
     #[must_use]
     pub fn hinting(self, hint: &str) -> Self {
         self.map(|problem| match problem.hint {

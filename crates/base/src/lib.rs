@@ -1,14 +1,14 @@
-//! The ground of migsim: what every other crate needs and what knows nothing of simulation.
+//! The base of migsim: types and functions that every other crate needs and that know nothing of simulation.
 //!
-//! | module | what it is |
+//! | module | content |
 //! |---|---|
 //! | [`units`] | quantities as types, with their text forms: [`Seconds`](units::Seconds), [`Bytes`](units::Bytes), ids from 0 |
 //! | [`error`] | problems with place, key and hint |
-//! | [`document`] | input files whose values know where they stand |
+//! | [`document`] | input files whose values know their positions |
 //! | [`quantities`] | quantities for people: four digits, in the unit of suitable size |
 //! | [`random`] | named streams of one seed |
-//! | [`memory`] | what a run needs of memory, before it is taken |
-//! | [`plugin`] | what entries of the registry declare of themselves: flags, files |
+//! | [`memory`] | an estimate of the memory of a run before it starts |
+//! | [`plugin`] | the declarations of entries of the registry: flags, files |
 //! | [`words`] | numbers and lists in sentences |
 //!
 //! ```

@@ -13,74 +13,74 @@
 //! look      = base + plan + supersteps · LOOK
 //! papers    = PAPER + min(threads, SIDE_BY_SIDE) · RUNS            with the rules of others: READING + min(...) · CALLS
 //! ```
-//! with p processes and m messages of the largest superstep; `at_once` is how many scenarios run side by side: as many as there are threads.
-//! What the platform takes is counted with its types (`platform/assemble.rs`), and what the application holds by itself
-//! (`Workload::extent`), and the policy (`Policy::memory`). Calls and their decisions are counted as one in which everybody is a candidate.
+//! with p processes and m messages of the largest superstep; `at_once` is the number of scenarios that run in parallel, which is the number
+//! of threads. The platform counts its own memory (`platform/assemble.rs`), as do the application (`Workload::extent`) and the policy
+//! (`Policy::memory`). Calls and their decisions are counted as one call in which every process is a candidate.
 //!
-//! The constants are measured: the growth of the peak (`VmHWM`) from 10⁵ to 10⁶ processes, messages or hosts of one kind, divided by how
-//! many they are. `results/reliability.md` has measured over estimated peaks; `tests/memory/run` measures them again. All is computed in
-//! floating point numbers, so that no number of anything overflows: what is far too much is infinitely much at worst.
+//! The constants are measured: the growth of the peak (`VmHWM`) from 10⁵ to 10⁶ processes, messages or hosts, divided by their number.
+//! `results/reliability.md` compares measured and estimated peaks; `tests/memory/run` measures them again. The estimate is computed in
+//! floating-point numbers, so that no product overflows: a sum that is far too large is infinite at worst.
 
 use std::fmt;
 
 use crate::error::Problem;
 
-/// The program itself, and a small platform \[B\].
+/// Memory of the program itself, and of a small platform \[B\].
 const BASE: f64 = 10e6;
-/// A process: where it is, its stage and dates, its work, what is measured of it \[B\].
+/// Memory of a process: its host, its stage and times, its work, its measures \[B\].
 const PROCESS: f64 = 110.0;
-/// A message of a superstep: in the plan, and as a flow \[B\].
+/// Memory of a message of a superstep: in the plan, and as a flow \[B\].
 const MESSAGE: f64 = 135.0;
-/// The engine's data about the way between two hosts, in lists that grow by doubling \[B\].
+/// Memory of a path between two hosts in the engine, in lists that grow by doubling \[B\].
 const PATH: f64 = 170.0;
-/// At most this many paths are kept between supersteps; with destinations that are drawn anew they would become all pairs.
+/// Maximum number of paths that are kept between supersteps; with newly drawn destinations they would otherwise grow to all pairs.
 pub const MOST_PATHS: usize = 1 << 21;
-/// A host and its link in the engine \[B\].
+/// Memory of a host and its link in the engine \[B\].
 const HOST: f64 = 650.0;
-/// A load that varies: its generator and its next step \[B\].
+/// Memory of a load that varies: its generator and its next step \[B\].
 const LOAD: f64 = 700.0;
-/// A process as a policy sees it: forecasts, potential, verdict \[B\].
+/// Memory of a process in a policy: forecasts, potential, verdict \[B\].
 const POLICY: f64 = 270.0;
-/// The measured time of a message, for a policy \[B\].
+/// Memory of the measured time of a message, for a policy \[B\].
 const MEASURED: f64 = 40.0;
-/// Traffic and forecasts of a process with up to four clusters \[B\].
+/// Memory of the traffic and forecasts of a process with up to four clusters \[B\].
 const PARTNERS: f64 = 300.0;
-/// A message of a call between two managers, with its path \[B\].
+/// Memory of a message of a call between two managers, with its path \[B\].
 const MANAGERS: f64 = 550.0;
-/// The dates of a superstep \[B\].
+/// Memory of the times of a superstep \[B\].
 const DATES: f64 = 24.0;
-/// The supersteps that a run keeps for its other scenarios \[B\].
+/// Maximum memory of the supersteps that a run keeps for its other scenarios \[B\].
 pub const MEMO: usize = 64 << 20;
-/// The activity of a process in a superstep, as a page holds it and writes it \[B\].
+/// Memory of the activity of a process in a superstep, as a page holds it and writes it \[B\].
 const BAR: f64 = 30.0;
-/// A page of nothing \[B\].
+/// Memory of an empty page \[B\].
 const PAGE: f64 = 20e6;
-/// A line of a trace: the text of a computation or of a message, in a buffer that grows by doubling \[B\].
+/// Memory of a line of a trace: the text of a computation or of a message, in a buffer that grows by doubling \[B\].
 const LINE: f64 = 48.0;
-/// The table row of a superstep of an application \[B\].
+/// Memory of the table row of a superstep of an application \[B\].
 const LOOK: f64 = 100.0;
-/// The record of a superstep of a scenario, as text and read again \[B\].
+/// Memory of the record of a superstep of a scenario, as text and read again \[B\].
 const TOLD: f64 = 300.0;
-/// A process and a message of a plan, in lists that grow by doubling \[B\].
+/// Memory of a process and of a message of a plan, in lists that grow by doubling \[B\].
 const PROCESS_OF_PLAN: f64 = 60.0;
 const MESSAGE_OF_PLAN: f64 = 48.0;
-/// The memory for a byte of a run folder on its way into a page or an answer \[B\].
+/// Memory per byte of a run folder that is converted into a page or an answer \[B\].
 const BYTE: f64 = 3.0;
-/// The runs of a paper, and those that are simulated beside them on a thread \[B\].
+/// Memory of the runs of a paper, and of the runs that a thread simulates beside them \[B\].
 const PAPER: f64 = 60e6;
 const RUNS: f64 = 28e6;
-/// With the rules of another paper there are many more calls \[B\].
+/// Additional memory with the rules of another paper, which make many more calls \[B\].
 const READING: f64 = 500e6;
 const CALLS: f64 = 220e6;
-/// More threads than this are seldom busy with runs of papers at a time.
+/// Maximum number of threads that are counted: more are seldom busy with runs of papers at a time.
 const SIDE_BY_SIDE: usize = 8;
-/// A run of a plan: its settings, its identity, its row \[B\].
+/// Memory of a run of a plan: its settings, its identity, its row \[B\].
 const RUN: f64 = 1000.0;
 
-/// The bounds of an experiment before it starts.
+/// The limits of an experiment, checked before it starts.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Limits {
-    /// The memory that the command may need \[B\]; `None`: not limited.
+    /// Maximum memory of the command \[B\]; `None`: not limited.
     pub memory: Option<f64>,
     /// The number of threads that share it; 0 counts as 1.
     pub threads: usize,
@@ -95,18 +95,18 @@ pub struct Limits {
 /// The purpose for which an experiment is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Purpose {
-    /// To be run.
+    /// The experiment is run.
     #[default]
     Run,
-    /// To be run and explained.
+    /// The experiment is run and explained.
     Explanation,
-    /// To be run and shown on a page.
+    /// The experiment is run and shown on a page.
     Page,
-    /// To be one of many runs, one per thread.
+    /// The experiment is one of many runs, one per thread.
     Sweep,
-    /// To be written as a trace.
+    /// The experiment is written as a trace.
     Trace,
-    /// To be looked at, superstep by superstep.
+    /// The application is examined superstep by superstep.
     Look,
 }
 
@@ -140,7 +140,7 @@ pub struct Size {
 }
 
 impl Size {
-    /// One scenario while it runs \[B\].
+    /// Returns the memory of one scenario while it runs \[B\].
     fn scenario(&self) -> f64 {
         let (p, m) = (self.processes, self.messages);
         let ever = if self.repeats { m } else { m * self.supersteps };
@@ -158,7 +158,7 @@ impl Size {
         engine + policy + self.policy
     }
 
-    /// All that is needed for what the experiment is read for \[B\].
+    /// Returns the memory needed for the purpose of the experiment \[B\].
     pub fn needed(&self, limits: Limits) -> f64 {
         let threads = limits.threads.max(1);
         let few = threads.min(self.scenarios);
@@ -179,7 +179,7 @@ impl Size {
         }
     }
 
-    /// A run of which so many scenarios go on side by side \[B\].
+    /// Returns the memory of a run with `at_once` scenarios in parallel \[B\].
     fn run(&self, at_once: usize) -> f64 {
         let (p, m) = (self.processes, self.messages);
         let is_remembered = self.scenarios > 1 && self.loads <= 0.0;
@@ -196,43 +196,43 @@ impl Size {
             + remembered
     }
 
-    /// To look at all supersteps of the application, one after the other \[B\].
+    /// Returns the memory to examine all supersteps of the application, one after the other \[B\].
     fn look(&self) -> f64 {
         let plan = self.processes * PROCESS_OF_PLAN + self.messages * MESSAGE_OF_PLAN;
         BASE + self.platform + self.application + plan + self.supersteps * LOOK
     }
 }
 
-/// The memory of a plan of `runs` runs \[B\].
+/// Returns the memory of a plan of `runs` runs \[B\].
 pub fn plan(runs: f64) -> f64 {
     BASE + runs * RUN
 }
 
-/// The memory to read a run folder of `bytes` bytes \[B\].
+/// Returns the memory to read a run folder of `bytes` bytes \[B\].
 pub fn folder(bytes: f64) -> f64 {
     BASE + PAGE + bytes * BYTE
 }
 
-/// The memory of the runs of the papers, which are always the same, on `threads` threads \[B\].
+/// Returns the memory of the runs of the papers, which are always the same, on `threads` threads \[B\].
 pub fn papers(threads: usize) -> f64 {
     PAPER + threads.min(SIDE_BY_SIDE) as f64 * RUNS
 }
 
-/// The same with the rules of each paper applied to every other one \[B\].
+/// Returns the memory of these runs with the rules of each paper applied to every other paper \[B\].
 pub fn readings(threads: usize) -> f64 {
     READING + threads.min(SIDE_BY_SIDE) as f64 * CALLS
 }
 
-/// The least that so many processes need, whatever they do \[B\].
+/// Returns the minimum memory of this number of processes \[B\].
 pub fn least(processes: f64) -> f64 {
     BASE + processes * PROCESS
 }
 
 impl Limits {
-    /// Refuses what needs more than there may be: `what` (`the experiment`) with `details` of its size.
+    /// Refuses a command that needs more memory than allowed: `what` (`the experiment`) with `details` of its size.
     ///
     /// # Errors
-    /// The figure, and how to get along with less; the place is left to the caller.
+    /// The estimate, and ways to need less memory; the caller adds the place.
     pub fn check(self, what: &str, needed: f64, details: impl fmt::Display) -> Result<(), Problem> {
         match self.memory {
             Some(limit) if needed > limit && limit < 1.0 => {
@@ -255,7 +255,7 @@ impl Limits {
     }
 }
 
-/// A number of bytes as people say it.
+/// A number of bytes in words.
 #[derive(Clone, Copy, Debug)]
 struct Figure(f64);
 
@@ -308,7 +308,7 @@ mod tests {
         let scenario = 855e6 + 30_276.0 * 170.0 + 174.0 * 650.0 + 25.0 * 550.0;
         let rest = 10e6 + 3.0 * 10.0 * 24.0 + 64.0 * 1024.0 * 1024.0;
         assert_eq!(with(1, Purpose::Run), scenario + rest);
-        // Two threads hold two scenarios; a fourth one has nothing to do, unless there are many runs.
+        // Two threads hold two scenarios; a fourth thread has nothing to do, unless there are many runs.
         assert_eq!(with(2, Purpose::Run), 2.0 * scenario + rest);
         assert_eq!(with(4, Purpose::Run), with(3, Purpose::Run));
         assert!(with(4, Purpose::Sweep) > with(3, Purpose::Sweep));

@@ -1,6 +1,6 @@
 //! Plug-ins: the declarations of a policy, an application or a load, and tables of them by name.
 //!
-//! Each module of plug-ins says what its own kind can do beyond that (`K` of [`Entry`]); the registry joins the tables.
+//! Each module of plug-ins defines the operations of its kind (`K` of [`Entry`]); the registry joins the tables.
 
 use std::fmt;
 use std::ops::Deref;
@@ -23,11 +23,11 @@ pub struct OptionFlag {
     pub help: &'static str,
     /// The values that it takes.
     pub values: FlagValues,
-    /// The value as help shows it; empty: the name of the flag.
+    /// The name of the value in help; empty for the name of the flag.
     pub value_name: &'static str,
 }
 
-/// The values that a flag takes: one for a run, lists and ranges of them for a sweep.
+/// The values of a flag: one for a run, lists and ranges for a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlagValues {
     /// Whole numbers that are not negative.
@@ -36,12 +36,12 @@ pub enum FlagValues {
     Numbers,
     /// Grids such as `10x5`, which stand for `[10, 5]`.
     Grids,
-    /// Texts as they are: names and files.
+    /// Texts without further syntax: names and files.
     Texts,
 }
 
 impl OptionFlag {
-    /// A flag of this name for the option of the same name.
+    /// Creates the flag of an option of the same name.
     pub const fn new(name: &'static str, values: FlagValues, help: &'static str) -> Self {
         Self {
             name,
@@ -52,22 +52,22 @@ impl OptionFlag {
         }
     }
 
-    /// The same for an option with another name than the flag.
+    /// Returns the flag for an option with another name.
     #[must_use]
     pub const fn of_key(self, key: &'static str) -> Self {
         Self { key, ..self }
     }
 
-    /// The same with values shown as `value_name`.
+    /// Returns the flag with values shown as `value_name`.
     #[must_use]
     pub const fn shown_as(self, value_name: &'static str) -> Self {
         Self { value_name, ..self }
     }
 }
 
-/// Makes plug-ins from options that no type of Rust describes: those that are written in another language.
+/// Makes plug-ins from options without a Rust type, for plug-ins in other languages.
 pub trait Maker<T>: fmt::Debug + Send + Sync {
-    /// The options with all defaults.
+    /// Returns the options with all defaults.
     ///
     /// # Errors
     /// Unknown options, or wrong values; a key is that of the option.
@@ -88,7 +88,7 @@ pub fn make<T>(maker: &dyn Maker<T>, options: &Value) -> Result<T, Error> {
     maker.make(&maker.resolve(&object(options)?)?)
 }
 
-/// The options with all defaults, as settings have them.
+/// Returns the options with all defaults, as settings have them.
 ///
 /// # Errors
 /// As [`Maker::resolve`].
@@ -97,7 +97,7 @@ pub fn resolve<T>(maker: &dyn Maker<T>, options: &Value) -> Result<Value, Error>
     maker.resolve(&options).map(Value::Object)
 }
 
-/// The options of a plug-in as an object; none are an empty one.
+/// Returns the options of a plug-in as an object; no options are an empty object.
 fn object(options: &Value) -> Result<Map<String, Value>, Error> {
     match options {
         Value::Null => Ok(Map::new()),
@@ -106,7 +106,7 @@ fn object(options: &Value) -> Result<Map<String, Value>, Error> {
     }
 }
 
-/// A plug-in by its name: what it declares, and what its kind can do with its options.
+/// A plug-in by its name: its declarations, and the operations of its kind on its options.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry<K> {
     /// Its name in settings and on the command line.
@@ -115,21 +115,21 @@ pub struct Entry<K> {
     pub summary: &'static str,
     /// Its publication; `-` if there is none.
     pub source: &'static str,
-    /// Its options with flags of their own.
+    /// Its options that have flags of their own.
     pub flags: &'static [OptionFlag],
-    /// Its options that name files: looked for beside the experiment that names them, too.
+    /// Its options that name files, which are also searched beside the experiment.
     pub files: &'static [&'static str],
     schema: fn(&mut SchemaGenerator) -> Schema,
-    /// What its kind can do with its options.
+    /// The operations of its kind on its options.
     pub kind: K,
 }
 
-/// A kind of plug-ins: what it does with the options of one.
+/// A kind of plug-in: the operations on the options of one.
 pub trait Kind {
-    /// What is made from options.
+    /// The type that is made from options.
     type Product;
 
-    /// The section of an experiment in which the options stand; none if errors have whole keys already.
+    /// The section of an experiment that contains the options; none if errors have whole keys already.
     const SECTION: Option<&'static str>;
 
     /// Makes the plug-in from its options.
@@ -138,15 +138,15 @@ pub trait Kind {
     /// All options that are unknown, unreadable or out of range, each with its key.
     fn build(&self, options: &Value) -> Result<Self::Product, Error>;
 
-    /// The options with all defaults filled in.
+    /// Returns the options with all defaults filled in.
     ///
     /// # Errors
-    /// As [`Self::build`], ranges aside.
+    /// As [`Self::build`], except that ranges are not checked.
     fn resolve(&self, options: &Value) -> Result<Value, Error>;
 }
 
 impl<K> Entry<K> {
-    /// An entry with the options `T`, which have no flags and name no files.
+    /// Creates an entry with the options `T`, which have no flags and name no files.
     pub fn new<T: JsonSchema>([name, summary, source]: [&'static str; 3], kind: K) -> Self {
         Self {
             name,
@@ -159,7 +159,7 @@ impl<K> Entry<K> {
         }
     }
 
-    /// The same entry with what another kind can do with its options.
+    /// Returns the entry with the operations of another kind.
     pub fn with_kind<L>(&self, kind: L) -> Entry<L> {
         Entry {
             name: self.name,
@@ -172,12 +172,12 @@ impl<K> Entry<K> {
         }
     }
 
-    /// The schema of its options.
+    /// Returns the schema of its options.
     pub fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
         (self.schema)(generator)
     }
 
-    /// Puts the path of its options in front of the keys of an error: `section`, its name, the key.
+    /// Adds the path of its options to the keys of an error: `section`, its name, the key.
     pub fn with_whole_keys(&self, section: &str, error: Error) -> Error {
         let Error::Input(problems) = error else {
             return error;
@@ -192,7 +192,7 @@ impl<K> Entry<K> {
         Error::Input(problems.into_iter().map(whole).collect())
     }
 
-    /// The flag of this name, if it declares one.
+    /// Returns the flag of this name, if it declares one.
     pub fn flag(&self, name: &str) -> Option<&'static OptionFlag> {
         self.flags.iter().find(|flag| flag.name == name)
     }
@@ -208,10 +208,10 @@ impl<K: Kind> Entry<K> {
         built.map_err(|error| self.placed(error))
     }
 
-    /// The options with all defaults filled in.
+    /// Returns the options with all defaults filled in.
     ///
     /// # Errors
-    /// As [`Self::build`], ranges aside.
+    /// As [`Self::build`], except that ranges are not checked.
     pub fn resolve(&self, options: &Value) -> Result<Value, Error> {
         let resolved = self.kind.resolve(options);
         resolved.map_err(|error| self.placed(error))
@@ -225,7 +225,7 @@ impl<K: Kind> Entry<K> {
     }
 }
 
-/// An entry answers what its kind answers.
+/// An entry has the operations of its kind.
 impl<K> Deref for Entry<K> {
     type Target = K;
 
@@ -237,21 +237,21 @@ impl<K> Deref for Entry<K> {
 /// The plug-ins of one kind, in the order in which they were registered.
 #[derive(Clone, Debug)]
 pub struct Table<K> {
-    /// The names of one and of several of them, and the key that names one.
+    /// The words for one plug-in and for several, and the key that names one.
     words: [&'static str; 3],
     entries: Vec<Entry<K>>,
 }
 
 impl<K> Table<K> {
-    /// A table of `entries`; `words` are what one and several of them are called, and the key that names one.
+    /// Creates a table of `entries`; `words` are the words for one plug-in and for several, and the key that names one.
     pub const fn new(words: [&'static str; 3], entries: Vec<Entry<K>>) -> Self {
         Self { words, entries }
     }
 
-    /// The entry `name`.
+    /// Returns the entry `name`.
     ///
     /// # Errors
-    /// There is none of that name.
+    /// There is no entry of that name.
     pub fn find(&self, name: &str) -> Result<&Entry<K>, Error> {
         let found = self.entries.iter().find(|entry| entry.name == name);
         found.ok_or_else(|| {
@@ -261,12 +261,12 @@ impl<K> Table<K> {
         })
     }
 
-    /// All entries.
+    /// Iterates over all entries.
     pub fn iter(&self) -> std::slice::Iter<'_, Entry<K>> {
         self.entries.iter()
     }
 
-    /// All names.
+    /// Iterates over all names.
     pub fn names(&self) -> impl Iterator<Item = &'static str> + use<'_, K> {
         self.entries.iter().map(|entry| entry.name)
     }
@@ -274,7 +274,7 @@ impl<K> Table<K> {
     /// Adds an entry.
     ///
     /// # Errors
-    /// Its name is taken, or cannot be written in settings and on the command line; then nothing is added.
+    /// The name is taken, or cannot be written in settings and on the command line; the entry is then not added.
     pub fn add(&mut self, entry: Entry<K>) -> Result<(), Problem> {
         let ([one, ..], name) = (self.words, entry.name);
         let is_letter = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
@@ -291,7 +291,7 @@ impl<K> Table<K> {
     }
 }
 
-/// Names that mean something else where a plug-in is named.
+/// Names that have another meaning in the place of a plug-in.
 const RESERVED: [&str; 4] = ["name", "none", "trigger", "forecast"];
 
 impl<'t, K> IntoIterator for &'t Table<K> {

@@ -1,6 +1,6 @@
-//! Quantities for people: four digits, in the unit of suitable size.
+//! Quantities as text: four digits, in the unit of suitable size.
 
-/// Above this \[s\] nobody reads single digits: 300 000 years.
+/// Duration above which single digits are not written \[s\]: 300 000 years.
 pub const AGES: f64 = 1e13;
 
 /// Formats seconds with two decimals as in the papers, with more for short times.
@@ -14,7 +14,7 @@ pub fn seconds(value: f64) -> String {
     }
 }
 
-/// A duration \[s\].
+/// Formats a duration \[s\].
 pub fn duration(seconds: f64) -> String {
     scaled(
         seconds,
@@ -22,7 +22,7 @@ pub fn duration(seconds: f64) -> String {
     )
 }
 
-/// A rate \[B/s\].
+/// Formats a rate \[B/s\].
 pub fn rate(bytes_per_second: f64) -> String {
     scaled(
         bytes_per_second * 8.0,
@@ -36,7 +36,7 @@ pub fn rate(bytes_per_second: f64) -> String {
     )
 }
 
-/// A speed \[instr/s\].
+/// Formats a speed \[instr/s\].
 pub fn speed(instructions_per_second: f64) -> String {
     scaled(
         instructions_per_second,
@@ -50,7 +50,7 @@ pub fn speed(instructions_per_second: f64) -> String {
     )
 }
 
-/// An amount of data \[B\].
+/// Formats an amount of data \[B\].
 pub fn size(bytes: f64) -> String {
     scaled(
         bytes,
@@ -64,7 +64,7 @@ pub fn size(bytes: f64) -> String {
     )
 }
 
-/// An amount of computation \[instr\].
+/// Formats an amount of computation \[instr\].
 pub fn work(instructions: f64) -> String {
     scaled(
         instructions,
@@ -78,7 +78,7 @@ pub fn work(instructions: f64) -> String {
     )
 }
 
-/// Four digits (below 1 three at least), without zeros at the end.
+/// Formats a number with four digits (below 1 at least three), without trailing zeros.
 pub fn digits(value: f64) -> String {
     if value != 0.0 && !(1e-3..1e6).contains(&value.abs()) {
         return format!("{value:.3e}");
@@ -99,9 +99,9 @@ pub fn digits(value: f64) -> String {
     }
 }
 
-/// In the largest unit of which there is at least one, or the smallest; `units` go from large to small.
+/// Formats a value in the largest unit that it reaches, or in the smallest one; `units` are in decreasing order.
 fn scaled(value: f64, units: &[(&str, f64)]) -> String {
-    // 999.96 of one unit are shown as 1 of the next.
+    // A value of 999.96 is written as 1 of the next unit.
     let fits = |(_, one): &&(&str, f64)| value.abs() >= one * 0.999_95;
     let (unit, one) = match units.iter().find(fits) {
         Some(unit) => *unit,

@@ -7,13 +7,13 @@ use sha2::{Digest, Sha256};
 /// The purpose of a stream; each has its own numbers for a seed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// Choices of a policy.
+    /// Decisions of a policy.
     Policy,
     /// The work of the processes of the application `synthetic`.
     Work,
     /// The change of that work from the first superstep to the last.
     Drift,
-    /// Receivers and sizes of its messages.
+    /// Receivers and sizes of the messages of the application `synthetic`.
     Messages,
     /// The background load of hosts.
     HostLoad,
@@ -23,17 +23,17 @@ pub enum Purpose {
     Memory,
     /// The errors and losses of the reports of processes, which policies see.
     Reports = 20,
-    /// The same of the reports of hosts about their load.
+    /// The errors and losses of the reports of hosts about their load.
     LoadReports = 21,
-    /// The settings of a sweep that are run.
+    /// The choice of the settings of a sweep that are run.
     Sweep = 100,
-    /// The settings with which a search begins.
+    /// The settings with which a search starts.
     Tune = 101,
     /// The changes in a search for the best plan in hindsight.
     Search = 102,
-    /// The parts of a case of a suite.
+    /// The parameters of a case of a suite.
     Suite = 103,
-    /// The cases that a bootstrap draws again.
+    /// The cases that a bootstrap resamples.
     Bootstrap = 104,
 }
 
@@ -42,14 +42,14 @@ pub enum Purpose {
 pub struct Stream(ChaCha8Rng);
 
 impl Stream {
-    /// The stream of `seed` for `purpose`.
+    /// Creates the stream of `seed` for `purpose`.
     pub fn new(seed: u64, purpose: Purpose) -> Self {
         let mut generator = ChaCha8Rng::seed_from_u64(seed);
         generator.set_stream(purpose as u64);
         Self(generator)
     }
 
-    /// The stream of `seed` for superstep `superstep` of `purpose`, whatever was drawn for the others.
+    /// Creates the stream of `seed` for superstep `superstep` of `purpose`, independent of the streams of other supersteps.
     pub fn at(seed: u64, purpose: Purpose, superstep: u64) -> Self {
         let mut stream = Self::new(seed, purpose);
         // 2^36 words for each superstep: 2^32 blocks, more than any superstep draws.
@@ -57,7 +57,7 @@ impl Stream {
         stream
     }
 
-    /// The stream of `seed` for the thing called `name` of `purpose`, whatever else there is: its key is a hash of seed and name.
+    /// Creates the stream of `seed` for the object `name` of `purpose`, independent of other objects: its key is a hash of seed and name.
     pub fn named(seed: u64, purpose: Purpose, name: &str) -> Self {
         let mut hash = Sha256::new();
         hash.update(seed.to_le_bytes());
@@ -67,33 +67,33 @@ impl Stream {
         Self(generator)
     }
 
-    /// 64 bits.
+    /// Draws 64 random bits.
     #[inline]
     pub fn bits(&mut self) -> u64 {
         self.0.next_u64()
     }
 
-    /// A number above 0 and at most 1, all equally likely: a multiple of 2^-53.
+    /// Draws a uniform number above 0 and at most 1, a multiple of 2^-53.
     #[inline]
     pub fn unit(&mut self) -> f64 {
         ((self.0.next_u64() >> 11) + 1) as f64 / (1_u64 << 53) as f64
     }
 
-    /// A number from -1 to 1, all equally likely: a multiple of 2^-52.
+    /// Draws a uniform number from -1 to 1, a multiple of 2^-52.
     #[inline]
     pub fn symmetric(&mut self) -> f64 {
         let bits = self.0.next_u64() >> 11;
         bits as f64 / (1_u64 << 52) as f64 - 1.0
     }
 
-    /// A number from 0 to `bound` - 1, all equally likely; 0 if `bound` is 0.
+    /// Draws a uniform integer from 0 to `bound` - 1; 0 if `bound` is 0.
     #[inline]
     pub fn below(&mut self, bound: usize) -> usize {
         let below = self.below_u64(bound as u64);
         usize::try_from(below).expect("less than the bound, which is a usize")
     }
 
-    /// The same for a bound of 64 bits.
+    /// Draws a uniform integer below a bound of 64 bits.
     #[inline]
     pub fn below_u64(&mut self, bound: u64) -> u64 {
         // Multiply-shift: the bias is below bound / 2^64.
@@ -102,8 +102,7 @@ impl Stream {
     }
 }
 
-/// A value that a function of the machine's library gave, rounded to a multiple of 2^-40: another library, whose last bit differs, gives
-/// the same.
+/// Rounds a value of the mathematical library to a multiple of 2^-40, so that libraries that differ in the last bit give the same value.
 pub fn portable(value: f64) -> f64 {
     const GRID: f64 = (1_u64 << 40) as f64;
     (value * GRID).round() / GRID

@@ -1,8 +1,8 @@
 //! Quantities with their units, and the identifiers of clusters, hosts, links and processes.
 //!
-//! An instant is not a duration and a byte is not an instruction, so each has its type: the value inside is private, the
-//! constructors refuse NaN and what is outside the range of the type, and only operations that mean something exist. Input files
-//! write units (`"1.5 GHz"`, `"100 Mbps"`, `"100 us"`); a bare number is refused.
+//! An instant is not a duration and a byte is not an instruction, so each has its own type. The value inside is private, the constructors
+//! refuse NaN and values out of range, and only meaningful operations exist. Input files write units (`"1.5 GHz"`, `"100 Mbps"`, `"100
+//! us"`); a bare number is refused.
 //!
 //! Prefixes are decimal (1 kB = 1000 B); the binary ones are written `KiB`, `MiB`, `GiB`. `b` is a bit and `B` a byte. Some units have
 //! other common spellings (`Mb/s` for `Mbps`, `Gf` for `Ginstr/s`); messages list one spelling of each. The book has the table (`docs/reference/units.md`).
@@ -14,7 +14,7 @@ use std::str::FromStr;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The reason why a text is not a quantity.
+/// The reason for which a text is not a quantity.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UnitError {
     /// The text does not begin with a number.
@@ -55,10 +55,10 @@ pub enum UnitError {
     },
 }
 
-/// The units of a quantity, and how many of its own unit each is.
+/// The units of a quantity, each with its factor.
 #[derive(Clone, Copy, Debug)]
 struct Units {
-    /// One spelling of each, which messages list.
+    /// One spelling of each unit, for messages.
     listed: &'static [(&'static str, f64)],
     /// Other spellings.
     also: &'static [(&'static str, f64)],
@@ -78,7 +78,7 @@ fn parse_quantity(
     units: Units,
 ) -> Result<f64, UnitError> {
     let text = text.trim();
-    // An exponent is part of the number only if digits follow it: `1e3 B`, but `1 EB` and `1e` are not numbers with one.
+    // An exponent is part of the number only if digits follow it, as in `1e3 B`; in `1 EB` and `1e` there is no exponent.
     let mut end = 0;
     let bytes = text.as_bytes();
     while end < bytes.len() {
@@ -127,7 +127,7 @@ fn parse_quantity(
     }
 }
 
-/// A power of ten is added to the exponent of the text, so that the value is rounded only once: `20.4 us` is 20.4e-6.
+/// Scales a number; a power of ten is added to its exponent, so that the value is rounded only once: `20.4 us` is 20.4e-6.
 fn scale_once(number: &str, scale: f64) -> Option<f64> {
     let power: i32 = format!("{scale:e}").strip_prefix("1e")?.parse().ok()?;
     let (digits, exponent) = number.split_once(['e', 'E']).unwrap_or((number, "0"));
@@ -142,28 +142,28 @@ macro_rules! quantity {
         pub struct $name(f64);
 
         impl $name {
-            /// The unit in which [`Self::get`] counts.
+            /// The unit of [`Self::get`].
             pub const UNIT: &'static str = $unit;
 
-            /// The values that it can have where it enters a run (in [`Self::UNIT`]); what is computed from it can be larger.
+            /// Range of the values given to a run (in [`Self::UNIT`]); computed values can be larger.
             pub const RANGE: std::ops::RangeInclusive<f64> = $least..=$most;
 
-            /// The units in which it may be written.
+            /// The accepted units.
             const UNITS: Units = $units;
 
-            /// The quantity, or `None` if `value` is not in [`Self::RANGE`].
+            /// Creates the quantity, or `None` if `value` is not in [`Self::RANGE`].
             pub fn new(value: f64) -> Option<Self> {
                 Self::RANGE.contains(&value).then_some(Self(value))
             }
 
-            /// The quantity from a value that the simulation has computed; beyond what a number can hold, the largest one.
+            /// Creates the quantity from a number that the simulation has computed; an infinite one becomes the largest finite one.
             #[allow(dead_code, reason = "not every quantity is computed")]
             pub fn of(value: f64) -> Self {
                 debug_assert!(value >= 0.0, "{value} is no {}", $what);
                 Self(value.min(f64::MAX))
             }
 
-            /// The number of units (see [`Self::UNIT`]).
+            /// Returns the number of units ([`Self::UNIT`]).
             pub const fn get(self) -> f64 {
                 self.0
             }
@@ -186,7 +186,7 @@ macro_rules! quantity {
             }
         }
 
-        /// The shortest text that [`Self::parse`] reads back to the same value.
+        /// Writes the shortest text that [`Self::parse`] reads back to the same value.
         impl fmt::Display for $name {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 write_number(f, self.0)?;
@@ -297,9 +297,9 @@ quantity!(
     }
 );
 
-/// The clock cycles that an instruction of an application may take.
+/// Range of the clock cycles per instruction of an application.
 pub const CYCLES: std::ops::RangeInclusive<f64> = 1e-9..=1e9;
-/// What a message says of [`CYCLES`].
+/// The hint about the range [`CYCLES`] in messages.
 pub const CYCLES_HINT: &str = "it must be from 1e-9 to 1e9";
 
 /// An instant of simulated time, in seconds since the start of the run \[s\]; finite, not negative.
@@ -310,17 +310,17 @@ impl Time {
     /// The start of the run.
     pub const ZERO: Self = Self(0.0);
 
-    /// The instant `seconds` after the start, or `None` if that is no instant.
+    /// Creates the instant `seconds` after the start, or `None` if that is no valid instant.
     pub fn new(seconds: f64) -> Option<Self> {
         (seconds.is_finite() && seconds >= 0.0).then_some(Self(seconds))
     }
 
-    /// Seconds since the start of the run.
+    /// Returns the seconds since the start of the run.
     pub const fn get(self) -> f64 {
         self.0
     }
 
-    /// The duration since `earlier`; zero if that is later.
+    /// Returns the duration since `earlier`; zero if `earlier` is later.
     pub fn since(self, earlier: Self) -> Seconds {
         Seconds((self.0 - earlier.0).max(0.0))
     }
@@ -333,7 +333,7 @@ impl fmt::Display for Time {
     }
 }
 
-/// Writes a number such that it is read as the same: of more than 16 digits before or behind the point with an exponent.
+/// Writes a number such that it is read back as the same; more than 16 digits before or after the point are written with an exponent.
 fn write_number(f: &mut fmt::Formatter<'_>, number: f64) -> fmt::Result {
     if number == 0.0 || (1e-16..1e16).contains(&number) {
         write!(f, "{number}")
@@ -342,21 +342,21 @@ fn write_number(f: &mut fmt::Formatter<'_>, number: f64) -> fmt::Result {
     }
 }
 
-/// A count or index as 32 bits, the width of all identities.
+/// Converts a count or index to 32 bits, the width of all identifiers.
 #[inline]
 pub fn to_u32(count: usize) -> u32 {
     u32::try_from(count)
         .expect("runs hold fewer than 2^32 processes, messages, flows, hosts and links")
 }
 
-/// The lesser of two values that are ordered; of equal ones the second. Without the rule for what is no number that `f64::min` has: one
+/// Returns the lesser of two ordered values, and of equal ones the second. It takes one instruction, since unlike `f64::min` it has no rule for NaN.
 /// instruction.
 #[inline]
 pub fn lesser<T: PartialOrd>(a: T, b: T) -> T {
     if a < b { a } else { b }
 }
 
-/// The greater of two values that are ordered; of equal ones the second.
+/// Returns the greater of two ordered values, and of equal ones the second.
 #[inline]
 pub fn greater<T: PartialOrd>(a: T, b: T) -> T {
     if a > b { a } else { b }
@@ -382,7 +382,7 @@ impl AddAssign for Seconds {
     }
 }
 
-/// Never below zero: a duration has no sign.
+/// The difference is never below zero, since a duration has no sign.
 impl Sub for Seconds {
     type Output = Self;
     fn sub(self, other: Self) -> Self {
@@ -435,13 +435,13 @@ macro_rules! identity {
         pub struct $name(pub u32);
 
         impl $name {
-            /// The id at position `index` of its list.
+            /// Creates the id of position `index` in its list.
             #[inline]
             pub fn from_index(index: usize) -> Self {
                 Self(u32::try_from(index).expect("loaders refuse inputs with more than u32::MAX things of a kind"))
             }
 
-            /// Its position in the list of its kind.
+            /// Returns its position in the list of its kind.
             pub const fn index(self) -> usize {
                 self.0 as usize
             }
@@ -462,7 +462,7 @@ identity!(
     LinkId
 );
 identity!(
-    /// A BSP process, counted from 0 inside and from 1 in everything a person reads (as in the papers).
+    /// A BSP process, counted from 0 inside the program and from 1 in all input and output (as in the papers).
     ///
     /// ```
     /// use migsim_base::units::ProcessId;
@@ -496,7 +496,7 @@ impl FromStr for ProcessId {
 /// [`process_number_schema`] as its schema.
 ///
 /// # Errors
-/// It is none of them.
+/// The value is none of these.
 pub fn process_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
     #[derive(Deserialize)]
     #[serde(untagged)]
@@ -514,7 +514,7 @@ pub fn process_number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32,
     Ok(process.0 + 1)
 }
 
-/// The schema of the number of a process.
+/// Returns the schema of the number of a process.
 pub fn process_number_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     schemars::json_schema!({
         "anyOf": [
@@ -559,7 +559,7 @@ mod tests {
             assert_eq!(bandwidth(text), bandwidth("100 Mbps"), "{text}");
         }
         assert_eq!(bandwidth("1 MiB/s"), 1_048_576.0);
-        // Of units that differ in the size of letters only, none is guessed.
+        // Units that differ only in upper and lower case are not guessed.
         for text in ["100 mbps", "100 MBPS", "100 mb/s"] {
             assert!(BytesPerSecond::parse(text).is_err(), "{text}");
         }

@@ -1,9 +1,9 @@
-//! Words for people: numbers with their nouns, and the nearest known name for a misspelt one.
+//! Words for messages: numbers with their nouns, and the nearest known name for a misspelt one.
 
 use std::fmt::Display;
 
-/// The known name nearest to `name`, if one is near: another case, few letters to change, or the only one that begins with it. A bare
-/// name is also compared with the ends of paths (`alpha` with `policy.migbsp.alpha`).
+/// Returns the known name nearest to `name`, if one is near: it differs in case or in few letters, or is the only one that begins with
+/// `name`. A bare name is also compared with the ends of paths (`alpha` with `policy.migbsp.alpha`).
 pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Option<&'k str> {
     if name.len() > LONGEST {
         return None;
@@ -26,7 +26,7 @@ pub fn nearest<'k>(name: &str, known: impl IntoIterator<Item = &'k str>) -> Opti
     longer.next().filter(|_| longer.next().is_none())
 }
 
-/// The required start of a longer name: all of a short name, all but the last letter of a longer one (`policy`, `policies`).
+/// Returns the part of a name with which a longer name must begin: a short name in full, a longer one without its last letter (`policy`, `policies`).
 fn stem(name: &str) -> Option<&str> {
     let letters = name.chars().count();
     let last = name.char_indices().last();
@@ -37,16 +37,16 @@ fn stem(name: &str) -> Option<&str> {
     }
 }
 
-/// The least letters of a name whose last one does not count.
+/// Minimum number of letters of a name whose last letter is ignored.
 const SHORTEST_STEM: usize = 6;
 
-/// Longer names are compared with nothing.
+/// Maximum length of a name that is compared with others.
 const LONGEST: usize = 64;
 
-/// The least letters of a name that tell its start.
+/// Minimum number of letters of a name that is completed to a longer one.
 const SHORTEST_BEGIN: usize = 3;
 
-/// The most wrong letters of a name: a third, but at most 3; none of two, of which too many are near.
+/// Returns the maximum number of wrong letters of a name: a third of its letters, but at most 3; none for two letters, which are near too many names.
 fn most_letters(name: &str) -> usize {
     match name.chars().count() {
         0..3 => 0,
@@ -62,7 +62,7 @@ fn distance(name: &str, known: &str) -> usize {
     }
 }
 
-/// Letters to insert, delete or replace, and neighbours to swap (the restricted edit distance of Damerau 1964).
+/// Returns the number of letters to insert, delete or replace, and of neighbours to swap (the restricted edit distance of Damerau 1964).
 fn letters_to_change(from: &str, to: &str) -> usize {
     let (from, to): (Vec<char>, Vec<char>) = (from.chars().collect(), to.chars().collect());
     let mut rows = vec![(0..=to.len()).collect::<Vec<usize>>()];
@@ -82,7 +82,7 @@ fn letters_to_change(from: &str, to: &str) -> usize {
     rows[from.len()][to.len()]
 }
 
-/// `1 host`, `2 hosts`, `2 processes`.
+/// Formats a count with its noun: `1 host`, `2 hosts`, `2 processes`.
 pub fn counted(count: impl Display, noun: &str) -> String {
     let count = count.to_string();
     match (count.as_str(), noun.strip_suffix('y')) {
@@ -93,17 +93,17 @@ pub fn counted(count: impl Display, noun: &str) -> String {
     }
 }
 
-/// Smaller numbers are more likely shares that are wrong than percent.
+/// Minimum of a value that is taken for percent; smaller values are more likely wrong shares.
 const LEAST_PERCENT: f64 = 5.0;
 
-/// The share that is meant by a value above 1 that looks like percent, as a hint: `80 % is 0.8`.
+/// Returns a hint with the share that was meant by a value above 1 that looks like percent: `80 % is 0.8`.
 pub fn of_percent(value: f64) -> Option<String> {
     let is_percent = (LEAST_PERCENT..=100.0).contains(&value);
-    // Without the digits of a division in binary.
+    // This order of operations leaves no digits of a binary division.
     is_percent.then(|| format!("{value} % is {}", (value * 1e4).round() / 1e6))
 }
 
-/// `is` of one, `are` of any other number; likewise `was` and `were`.
+/// Returns `is` for one, `are` for any other number; likewise `was` and `were`.
 pub fn of_number(count: u64, [one, several]: [&'static str; 2]) -> &'static str {
     if count == 1 { one } else { several }
 }
@@ -172,7 +172,7 @@ mod tests {
         ] {
             assert_eq!(near(name), Some(meant), "{name}");
         }
-        // One of two letters could be meant for many.
+        // A name of one or two letters could stand for many.
         for name in ["", "y", "iv", "rep", "quux", "format", "version"] {
             assert_eq!(near(name), None, "{name}");
         }

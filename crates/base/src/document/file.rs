@@ -1,11 +1,11 @@
-//! The only reader of input files: limits the size of a file and the time to read it, whatever the name refers to.
+//! The only reader of input files: limits the size of a file and the time to read it, even for pipes and devices.
 //!
-//! | what | how it is met |
+//! | the file is | it is |
 //! |---|---|
 //! | a regular file, a pipe, `/dev/stdin`, `<(command)` | read to its end, at most [`MOST_BYTES`] |
-//! | a device without end (`/dev/zero`, `/dev/urandom`) | refused at the first byte that no text has, or at the largest size |
-//! | a named pipe that nobody has opened for writing | waited for [`PATIENCE`], then refused; one that has a writer is waited for as by any command |
-//! | a folder, what cannot be read, what is not UTF-8 | refused, with line and column where there are any |
+//! | a device without end (`/dev/zero`, `/dev/urandom`) | refused at the first byte that no text has, or at the maximum size |
+//! | a named pipe without a writer | waited for during [`WRITER_TIMEOUT`], then refused; with a writer, read without a time limit |
+//! | a folder, unreadable, not UTF-8 | refused, with line and column if they are known |
 
 use std::fs::{File, Metadata};
 use std::io::{Error, ErrorKind, Read, Result as IoResult};
@@ -16,16 +16,16 @@ use std::time::Duration;
 use super::line_column;
 use crate::error::Problem;
 
-/// The largest file that is read \[B\].
+/// Maximum size of a file \[B\].
 const MOST_BYTES: usize = 1 << 30;
 
-/// The bytes read at once \[B\].
+/// Number of bytes read at a time \[B\].
 const CHUNK: u64 = 1 << 20;
 
-/// The longest time that a named pipe may be without a writer.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// Maximum time that a named pipe may be without a writer.
+const WRITER_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// The text of a file.
+/// Returns the text of a file.
 ///
 /// # Errors
 /// The file cannot be read, or is not UTF-8.
@@ -37,7 +37,7 @@ pub fn read_text(path: impl AsRef<Path>) -> Result<String, Problem> {
     })
 }
 
-/// The bytes of a file of text; whether they are UTF-8 is left to the caller.
+/// Returns the bytes of a text file; the caller checks that they are UTF-8.
 ///
 /// # Errors
 /// The file cannot be read, or has a byte 0.
@@ -54,7 +54,7 @@ pub fn read_bytes(path: &Path) -> Result<Vec<u8>, Problem> {
     })
 }
 
-/// The bytes of a file that need not be text.
+/// Returns the bytes of a file that may be binary.
 ///
 /// # Errors
 /// The file cannot be read.
@@ -62,7 +62,7 @@ pub fn read_any(path: &Path) -> Result<Vec<u8>, Problem> {
     read_checked(path, |_, _| Ok(()))
 }
 
-/// The bytes of a file; `check` sees those that were read before, and the next ones.
+/// Returns the bytes of a file; `check` gets the bytes read before and the next ones.
 fn read_checked(
     path: &Path,
     check: impl Fn(&[u8], &[u8]) -> Result<(), Problem>,
@@ -85,7 +85,7 @@ fn read_checked(
     }
 }
 
-/// A file that cannot be read, and why.
+/// Creates the error of a file that cannot be read, with the reason.
 pub fn cannot_read(path: &Path, error: &Error) -> Problem {
     let name = path.display();
     let problem = Problem::new(format!("cannot read `{name}`: {error}"));
@@ -96,7 +96,7 @@ pub fn cannot_read(path: &Path, error: &Error) -> Problem {
     })
 }
 
-/// Opens what a name leads to, unless it is a folder.
+/// Opens a file, pipe or device, but not a folder.
 fn open(path: &Path) -> IoResult<File> {
     let metadata = std::fs::metadata(path)?;
     if metadata.is_dir() {
@@ -105,14 +105,14 @@ fn open(path: &Path) -> IoResult<File> {
     if !is_pipe(&metadata) {
         return File::open(path);
     }
-    // To open a pipe takes until somebody opens its other end, so it happens aside.
+    // Opening a pipe blocks until another process opens its other end, so a thread does it.
     let (opened, result) = mpsc::channel();
     let path = path.to_owned();
     let waiting = std::thread::Builder::new();
     waiting.spawn(move || opened.send(File::open(path)))?;
-    let nobody = || format!("no program has opened this pipe for writing for {PATIENCE:?}");
+    let nobody = || format!("no program has opened this pipe for writing for {WRITER_TIMEOUT:?}");
     result
-        .recv_timeout(PATIENCE)
+        .recv_timeout(WRITER_TIMEOUT)
         .unwrap_or_else(|_| Err(Error::new(ErrorKind::TimedOut, nobody())))
 }
 
@@ -126,7 +126,7 @@ fn is_pipe(_: &Metadata) -> bool {
     false
 }
 
-/// A file that is no text after the bytes `before`.
+/// Creates the error of a file that is no text after the bytes `before`.
 fn not_text(why: &str, path: &Path, before: &[u8]) -> Problem {
     let text = String::from_utf8_lossy(before);
     let (line, column) = line_column(&text, text.len());
@@ -136,7 +136,7 @@ fn not_text(why: &str, path: &Path, before: &[u8]) -> Problem {
         .hint("input files are text in UTF-8: is this another file, or a compressed one?")
 }
 
-/// The SHA-256 of some bytes, in hexadecimal digits.
+/// Returns the SHA-256 of some bytes, in hexadecimal digits.
 pub fn sha256(bytes: &[u8]) -> String {
     use sha2::{Digest, Sha256};
     let digits = |byte: &u8| {
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn the_hash_is_the_known_one() {
-        // The SHA-256 of nothing (FIPS 180-4 examples).
+        // The SHA-256 of the empty text (FIPS 180-4 examples).
         let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
         assert_eq!(sha256(b""), empty);
     }

@@ -24,7 +24,7 @@ pub struct Document {
     pub source: String,
     /// Its text.
     pub text: String,
-    /// The same as a value.
+    /// Its content as a value.
     pub value: Value,
 }
 
@@ -56,19 +56,19 @@ impl Document {
         }
     }
 
-    /// Line and column of the value at a dotted path, both counted from 1, the column in characters; `None` if there is no
-    /// such key. The empty path is the whole file.
+    /// Returns line and column of the value at a dotted path, both counted from 1, the column in characters; `None` if there is no such
+    /// key. The empty path is the whole file.
     pub fn locate(&self, key: &str) -> Option<(usize, usize)> {
         let offset = Scanner::new(&self.text).find(key)?;
         Some(line_column(&self.text, offset))
     }
 
-    /// Whether there is a value at a dotted path: as [`Self::locate`], without a walk over the text.
+    /// Whether there is a value at a dotted path; unlike [`Self::locate`], it does not scan the text.
     pub fn has(&self, key: &str) -> bool {
         has(&self.value, key)
     }
 
-    /// A problem with the value at `key`; if that is absent, it points at the nearest parent that exists.
+    /// Creates the error of the value at `key`; if `key` is absent, it points at the nearest parent that exists.
     pub fn problem(&self, key: &str, message: impl Into<String>) -> Problem {
         let problem = Problem::new(message).source(&self.source);
         let (line, column) = self.locate_nearest(key);
@@ -80,10 +80,10 @@ impl Document {
         }
     }
 
-    /// The file as a typed value.
+    /// Converts the file into a typed value.
     ///
     /// # Errors
-    /// All keys and values that do not fit, each with its position; unknown keys with the known ones.
+    /// All keys and values that do not fit, each with its position; for unknown keys also the known ones.
     pub fn deserialize<T: DeserializeOwned>(&self) -> Result<T, Error> {
         repair::deserialize(&self.value, &|key, message| self.problem(key, message))
     }
@@ -122,7 +122,7 @@ impl Document {
     }
 }
 
-/// Whether a value has one at a dotted path; keys may have dots and brackets themselves.
+/// Whether a value has a value at a dotted path; keys may contain dots and brackets themselves.
 fn has(value: &Value, path: &str) -> bool {
     if path.is_empty() {
         return true;
@@ -145,10 +145,10 @@ fn has(value: &Value, path: &str) -> bool {
     }
 }
 
-/// The most values of a text, so that their memory is bounded: 72 B each, as many as this take 1.4 GB.
+/// Maximum number of values of a text, to bound its memory: 72 B each, 1.4 GB at the maximum.
 const MOST_VALUES: usize = 20_000_000;
 
-/// Refuses texts of too many values, of which each but the first follows one of four characters.
+/// Refuses texts of too many values; each value except the first follows one of four characters.
 fn check_values(text: &str) -> Result<(), Problem> {
     if text.len() <= MOST_VALUES {
         return Ok(());

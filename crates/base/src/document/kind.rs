@@ -1,6 +1,6 @@
-//! The kinds of files that people have, recognised by their text, so that a file in the place of another is named.
+//! The kinds of input files, recognised by their text, so that an error can name a file that is given in place of another.
 //!
-//! Nothing is decided here about a file in its own place: only its reader knows whether it is right.
+//! A file of the right kind is not checked here: only its reader can tell whether it is correct.
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -9,14 +9,14 @@ use serde_json::Value;
 use super::separator::Separator;
 use crate::error::Problem;
 
-/// A kind of files.
+/// A kind of input file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
-    /// A machine, as JSON or `SimGrid` XML.
+    /// A platform, as JSON or `SimGrid` XML.
     Platform,
     /// Settings of a run.
     Experiment,
-    /// A file of a sweep, or the manifest of a run: both take the place of an experiment.
+    /// A sweep or the manifest of a run; both can be given instead of an experiment.
     Study,
     /// A barrier for `migsim decide`.
     Barrier,
@@ -32,11 +32,11 @@ pub enum FileKind {
     Clusters,
     /// A table of load over time.
     Load,
-    /// A file of another program, which is not read.
+    /// A file of another program, which migsim does not read.
     Foreign(&'static str),
 }
 
-/// The first words of files of other programs, and the format.
+/// The beginnings of files of other programs, each with the format.
 const FOREIGN: [(&str, &str); 7] = [
     ("Topology: (", "a topology of BRITE"),
     ("num_ranks ", "a GOAL schedule of LogGOPSim"),
@@ -48,7 +48,7 @@ const FOREIGN: [(&str, &str); 7] = [
 ];
 
 impl FileKind {
-    /// The kind of a text; `None` if it is none of them for certain.
+    /// Returns the kind of a text; `None` unless it is certain.
     pub fn of(text: &str) -> Option<Self> {
         let text = text.trim_start_matches('\u{feff}').trim_start();
         if let Some((_, format)) = FOREIGN.iter().find(|(start, _)| text.starts_with(start)) {
@@ -61,12 +61,12 @@ impl FileKind {
         }
     }
 
-    /// The same of the bytes of a file.
+    /// Returns the kind of the bytes of a file.
     pub fn of_bytes(bytes: &[u8]) -> Option<Self> {
         std::str::from_utf8(bytes).ok().and_then(Self::of)
     }
 
-    /// The problem of a file of this kind in the place of `wanted`, which has an article: `a platform`.
+    /// Creates the error of a file of this kind given in place of `wanted`, which includes an article: `a platform`.
     pub fn instead_of(self, wanted: &str, source: &str) -> Problem {
         let name = self.name();
         let problem = Problem::new(format!("this is {name}, not {wanted}"));
@@ -89,7 +89,7 @@ impl FileKind {
         }
     }
 
-    /// The way to use the file `source`.
+    /// Returns the way to use the file `source`.
     fn remedy(self, source: &str) -> String {
         match self {
             Self::Platform => format!("use `--platform {source}`"),
@@ -108,7 +108,7 @@ impl FileKind {
     }
 }
 
-/// The keys that tell the kinds of JSON files apart.
+/// The keys that distinguish the kinds of JSON files.
 #[derive(Deserialize)]
 struct Head {
     #[serde(default)]
@@ -139,7 +139,7 @@ fn of_json(text: &str) -> Option<FileKind> {
     }
 }
 
-/// The kind of a text of lines, by the first one that is no remark.
+/// Returns the kind of a text of lines, by its first line that is no comment.
 fn of_lines(text: &str) -> Option<FileKind> {
     let mut lines = text.lines().map(str::trim);
     let line = lines.find(|line| !line.is_empty() && !line.starts_with('#'))?;

@@ -1,9 +1,9 @@
 //! A JSON file with the position of every value, so that an error can point at it.
 //!
-//! [`Document::parse`] checks the syntax (`serde_json` does, and refuses to nest deeper than 128) and that no object has a
-//! key twice; [`Document::locate`] finds the line and column of a dotted path such as `routes[2].to` by walking over the
-//! text again, which happens only when something is wrong; [`Document::deserialize`] turns the file into a typed value
-//! and reports all that does not fit together. What the values mean is left to the caller.
+//! [`Document::parse`] checks the syntax (`serde_json` does, and refuses to nest deeper than 128) and that no object has a key twice.
+//! [`Document::locate`] scans the text for the line and column of a dotted path such as `routes[2].to`, which is needed only for errors.
+//! [`Document::deserialize`] converts the file into a typed value and reports all keys and values that do not fit. The meaning of values is
+//! left to the caller.
 
 mod file;
 mod json;

@@ -2,10 +2,10 @@
 
 use crate::error::Problem;
 
-/// The most problems of one file that are printed.
+/// Maximum number of problems of one file that are printed.
 pub const MOST_PROBLEMS: usize = 20;
 
-/// `parent.key`, or `key` at the top; a key without letters is `""`.
+/// Returns `parent.key`, or `key` at the top; a key without letters is `""`.
 pub(super) fn join_path(parent: &str, key: &str) -> String {
     let key = if key.is_empty() { "\"\"" } else { key };
     if parent.is_empty() {
@@ -15,7 +15,7 @@ pub(super) fn join_path(parent: &str, key: &str) -> String {
     }
 }
 
-/// Line and column (in characters) of a byte offset, both counted from 1.
+/// Returns line and column (in characters) of a byte offset, both counted from 1.
 pub fn line_column(text: &str, offset: usize) -> (usize, usize) {
     let before = &text[..offset];
     let start = before.rfind('\n').map_or(0, |newline| newline + 1);
@@ -25,7 +25,7 @@ pub fn line_column(text: &str, offset: usize) -> (usize, usize) {
     )
 }
 
-/// Keeps the first problems of a long list and says how many there are more.
+/// Keeps the first problems of a long list, and reports the number of the others.
 pub fn limited(mut problems: Vec<Problem>) -> Vec<Problem> {
     if problems.len() > MOST_PROBLEMS {
         let more = problems.len() - MOST_PROBLEMS;

@@ -1,7 +1,7 @@
 //! Reads a document as a typed value; if that fails, continues in order to find all problems.
 //!
-//! serde stops at the first problem. We note it, take the unknown key away or put a value there that is accepted, and try
-//! again; what comes out in the end is thrown away, only the list of problems counts.
+//! serde stops at the first problem. This module records the problem, removes the unknown key or replaces the value by an accepted one, and
+//! reads again. The value read at the end is dropped; only the list of problems counts.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -10,13 +10,13 @@ use serde_path_to_error::{Path, Segment};
 use super::problems::{MOST_PROBLEMS, join_path};
 use crate::error::{Error, Problem};
 
-/// The end of a message about a value that is no object where one must be.
+/// The end of a message about a value that must be an object.
 const OBJECT: &str = "expected an object";
 
-/// Makes a problem of a key and a message.
+/// A function that creates a problem from a key and a message.
 type Locate<'a> = &'a dyn Fn(&str, &str) -> Problem;
 
-/// Reads `value`, or lists all that does not fit, each problem made by `locate`.
+/// Reads `value`, or lists all keys and values that do not fit; `locate` creates each problem.
 pub(super) fn deserialize<T: DeserializeOwned>(
     value: &Value,
     locate: Locate<'_>,
@@ -45,7 +45,7 @@ pub(super) fn deserialize<T: DeserializeOwned>(
     Err(Error::Input(problems))
 }
 
-/// The message of serde, and its place.
+/// A message of serde, and its place.
 #[derive(Debug)]
 struct Failure {
     steps: Vec<Step>,
@@ -62,7 +62,7 @@ fn attempt<T: DeserializeOwned>(value: &Value) -> Result<T, Failure> {
     serde_path_to_error::deserialize::<_, T>(value).map_err(|error| {
         let mut steps = steps(error.path());
         let message = error.into_inner().to_string();
-        // The key that is unknown is the place, whether or not serde counts it as part of the path.
+        // The place is the unknown key, whether or not serde counts it as part of the path.
         if let Some(("field", name, _)) = unknown(&message)
             && steps.last() != Some(&Step::Key(name.to_owned()))
         {
@@ -86,19 +86,19 @@ fn steps(path: &Path) -> Vec<Step> {
 fn unknown(message: &str) -> Option<(&str, &str, &str)> {
     let (what, rest) = message.strip_prefix("unknown ")?.split_once(" `")?;
     let (name, rest) = match rest.rsplit_once("`, expected ") {
-        // The list of what is expected holds backticks but never this text; the name may hold both.
+        // The list of expected names may have backticks but never this text; the name may have both.
         Some((name, expected)) => (name, expected),
         None => rest.rsplit_once("`, there are no ")?,
     };
     Some((what, name, rest))
 }
 
-/// The names in "one of `a`, `b`".
+/// Returns the names in "one of `a`, `b`".
 fn listed(expected: &str) -> impl Iterator<Item = &str> {
     expected.split('`').skip(1).step_by(2)
 }
 
-/// The name of "missing field `x`".
+/// Returns the name in "missing field `x`".
 fn missing(message: &str) -> Option<&str> {
     message.strip_prefix("missing field `")?.strip_suffix('`')
 }
@@ -129,7 +129,7 @@ impl Failure {
     }
 }
 
-/// The keys of the object that is expected at a key, if `failure` is that there is none: told of when it has a key that nobody knows.
+/// Returns the keys of the object expected at a key, if `failure` is a missing object; they follow from the error of an unknown key.
 fn expected_keys<T: DeserializeOwned>(value: &mut Value, failure: &Failure) -> Option<Vec<String>> {
     if failure.steps.is_empty() || !in_words(&failure.message).ends_with(OBJECT) {
         return None;
@@ -142,7 +142,7 @@ fn expected_keys<T: DeserializeOwned>(value: &mut Value, failure: &Failure) -> O
     Some(listed(expected).map(str::to_owned).collect())
 }
 
-/// The message of the reader without its names of Rust types.
+/// Removes the names of Rust types from the message of the reader.
 fn in_words(message: &str) -> String {
     let integers = ["u64", "u32", "u16", "u8", "usize"];
     let plain = integers.iter().fold(
@@ -165,7 +165,7 @@ fn in_words(message: &str) -> String {
         .replace(", expected ", ": expected ")
 }
 
-/// Repairs `value` where `failure` is and tries again.
+/// Repairs `value` at the place of `failure` and reads again.
 fn next_failure<T: DeserializeOwned>(value: &mut Value, failure: &Failure) -> Option<Failure> {
     if let Some(("field", name, _)) = unknown(&failure.message) {
         let parent = &failure.steps[..failure.steps.len().saturating_sub(1)];
@@ -188,10 +188,10 @@ fn next_failure<T: DeserializeOwned>(value: &mut Value, failure: &Failure) -> Op
         match attempt::<T>(value) {
             Ok(_) => return None,
             Err(next) if next.steps.starts_with(&steps) => {}
-            // Inside an object with a choice, a value of a wrong type is told at the object.
+            // Inside an object with a choice, a wrong type is reported at the object.
             Err(next) if steps.starts_with(&next.steps) && is_of_type(&next.message) => {}
             Err(next) => {
-                // What depends on a choice is not known before it is made.
+                // Values that depend on a choice are unknown before the choice is made.
                 let Some(other) = other else {
                     return Some(next);
                 };
@@ -206,7 +206,7 @@ fn next_failure<T: DeserializeOwned>(value: &mut Value, failure: &Failure) -> Op
     None
 }
 
-/// Values, one of which is accepted at most places of our formats: texts, each quantity, numbers, empty containers.
+/// Returns values of which one is accepted at most places of the formats: texts, each quantity, numbers, empty containers.
 fn substitutes() -> impl Iterator<Item = Value> {
     let texts = ["1 s", "1 B", "1 B/s", "1 Hz", "1 instr"].map(Value::from);
     let others = [
@@ -221,7 +221,7 @@ fn substitutes() -> impl Iterator<Item = Value> {
     texts.into_iter().chain(others)
 }
 
-/// Whether it is told that a value has a wrong type.
+/// Whether the message reports a value of a wrong type.
 fn is_of_type(message: &str) -> bool {
     missing(message).is_none() && unknown(message).is_none()
 }

@@ -1,12 +1,12 @@
 //! Scans a valid JSON text for the start of each value.
 //!
-//! It never fails: should the text not be valid after all, it stops early and finds nothing.
+//! It never fails: if the text is not valid after all, the scan stops early and finds nothing.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// The function called for every key: the path of its object, the keys seen there before, the key, and its byte offset.
+/// A function that is called for every key: the path of its object, the previous keys there, the key, and its byte offset.
 pub(super) type OnKey<'f> = dyn FnMut(&str, &mut BTreeSet<String>, &str, usize) + 'f;
 
 /// A position in a JSON text.
@@ -23,8 +23,8 @@ impl<'a> Scanner<'a> {
         scanner
     }
 
-    /// The byte offset of the value at a dotted path. A key that itself holds dots or brackets is found as well: every
-    /// member whose key begins the path is tried.
+    /// Returns the byte offset of the value at a dotted path. Keys that contain dots or brackets are found, too, because every member whose
+    /// key begins the path is tried.
     pub(super) fn find(&mut self, path: &str) -> Option<usize> {
         if path.is_empty() {
             return Some(self.at);
@@ -80,7 +80,7 @@ impl<'a> Scanner<'a> {
         self.keys_below(&mut String::new(), on_key);
     }
 
-    // Recursive, but the text is valid, so it nests at most 128 deep.
+    // The function is recursive, but a valid text nests at most 128 deep.
     fn keys_below(&mut self, path: &mut String, on_key: &mut OnKey<'_>) -> Option<()> {
         let length = path.len();
         match self.peek()? {
@@ -129,7 +129,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Steps over one bracket.
+    /// Skips one bracket.
     fn enter(&mut self) {
         self.at += 1;
         self.skip_space();
@@ -141,7 +141,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Reads a key and steps to its value.
+    /// Reads a key and advances to its value.
     fn key(&mut self) -> Option<Cow<'a, str>> {
         let start = self.at;
         self.skip_string();
@@ -168,7 +168,7 @@ impl<'a> Scanner<'a> {
         self.at += 1;
     }
 
-    /// Steps over a whole value and the space behind it.
+    /// Skips a whole value and the following white space.
     fn skip_value(&mut self) {
         let mut depth = 0_usize;
         while let Some(byte) = self.peek() {

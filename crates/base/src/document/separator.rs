@@ -1,4 +1,4 @@
-//! The separator between the fields of a table, and the numbers that go with it.
+//! The separator between the fields of a table, and the notation of its numbers.
 //!
 //! | the first line has | fields are separated by | a number may be |
 //! |---|---|---|
@@ -13,7 +13,7 @@ use std::borrow::Cow;
 pub struct Separator(char);
 
 impl Separator {
-    /// The separator of a table with this first line.
+    /// Finds the separator of a table with this first line.
     pub fn of(line: &str) -> Self {
         let first = [',', ';', '\t']
             .into_iter()
@@ -21,7 +21,7 @@ impl Separator {
         Self(first.unwrap_or(','))
     }
 
-    /// The separator of a table whose first line may be numbers, with a decimal comma if semicolons or tabulators separate them.
+    /// Finds the separator of a table whose first line may be numbers, with a decimal comma if semicolons or tabulators separate them.
     pub fn of_numbers(line: &str) -> Self {
         let first = [';', '\t', ',']
             .into_iter()
@@ -29,17 +29,17 @@ impl Separator {
         Self(first.unwrap_or(','))
     }
 
-    /// As a byte.
+    /// Returns the separator as a byte.
     pub fn byte(self) -> u8 {
         u8::try_from(self.0).unwrap_or(b',')
     }
 
-    /// The fields of a line.
+    /// Splits a line into its fields.
     pub fn split(self, line: &str) -> std::str::Split<'_, char> {
         line.split(self.0)
     }
 
-    /// A field with a decimal point for a decimal comma, where no comma separates fields.
+    /// Replaces a decimal comma of a field by a point, unless commas separate fields.
     pub fn number(self, field: &str) -> Cow<'_, str> {
         if self.0 != ',' && has_decimal_comma(field) {
             field.replacen(',', ".", 1).into()
@@ -49,7 +49,7 @@ impl Separator {
     }
 }
 
-/// Whether the number that a field begins with has a decimal comma: `1,5`, `1,5 Ginstr`.
+/// Whether a field begins with a number with a decimal comma: `1,5`, `1,5 Ginstr`.
 pub fn has_decimal_comma(field: &str) -> bool {
     let Some((before, after)) = field.split_once(',') else {
         return false;
@@ -59,7 +59,7 @@ pub fn has_decimal_comma(field: &str) -> bool {
     is_whole && after.starts_with(|c: char| c.is_ascii_digit()) && !after.contains([',', '.'])
 }
 
-/// Whether a heading names no column, as that of the index of a table of pandas does.
+/// Whether a heading names no column, as that of the index of a pandas table.
 pub fn is_nameless(heading: &str) -> bool {
     let heading = heading.trim().trim_matches('"');
     heading.is_empty() || heading == "Unnamed: 0"

@@ -1,13 +1,13 @@
-//! Messages for texts that are not JSON: the cause as a person would name it, where the reader of `serde_json` says what it expected.
+//! Messages for texts that are not JSON: they name the cause in words, where `serde_json` reports what it expected.
 //!
-//! The cause is read off the text at the place of the error: a comment, a number that JSON has no notation for, a text without quotes.
+//! The cause is derived from the text at the place of the error: a comment, a number without a JSON notation, a text without quotes.
 
 use crate::error::Problem;
 
-/// A cause: the message, and the remedy.
+/// A cause: the message and the remedy.
 type Cause = (String, String);
 
-/// The problem of a text that is not JSON, at its place.
+/// Creates the error of a text that is not JSON, at its place.
 pub(super) fn syntax_problem(text: &str, error: &serde_json::Error) -> Problem {
     if text.trim().is_empty() {
         let problem = Problem::new("the file is empty").at(1, 1);
@@ -39,7 +39,7 @@ pub(super) fn syntax_problem(text: &str, error: &serde_json::Error) -> Problem {
         .hint(hint)
 }
 
-/// The cause of the error `message` between two parts of its line.
+/// Finds the cause of the error `message` between two parts of its line.
 fn cause(message: &str, before: &str, rest: &str) -> Cause {
     let told = |what: &str, hint: &str| (what.to_owned(), hint.to_owned());
     if message.contains("recursion limit") {
@@ -83,7 +83,7 @@ fn cause(message: &str, before: &str, rest: &str) -> Cause {
     })
 }
 
-/// The cause if the text ends too early.
+/// Finds the cause if the text ends too early.
 fn end_of_file(message: &str) -> Option<Cause> {
     let inside = message.strip_prefix("EOF while parsing ")?;
     let what = match inside {
@@ -98,7 +98,7 @@ fn end_of_file(message: &str) -> Option<Cause> {
     ))
 }
 
-/// The cause if the text has a word without quotes at this place.
+/// Finds the cause if the text has a word without quotes at this place.
 fn word(before: &str, rest: &str) -> Option<Cause> {
     let is_part = |letter: char| letter.is_alphanumeric() || "+-_.".contains(letter);
     let start = before.trim_end_matches(is_part).len();

@@ -7,10 +7,10 @@ use serde_json::Value;
 use super::repair;
 use crate::error::{Error, Problem};
 
-/// A value as a typed one; `prefix` is the path under which it stands in its file.
+/// Converts a value into a typed one; `prefix` is its path in its file.
 ///
 /// # Errors
-/// All keys and values that do not fit, each with its whole path; unknown keys with the known ones.
+/// All keys and values that do not fit, each with its whole path; for unknown keys also the known ones.
 pub fn from_value<T: DeserializeOwned>(value: &Value, prefix: &str) -> Result<T, Error> {
     repair::deserialize(value, &|key, message| {
         let path = match (prefix, key) {
@@ -22,7 +22,7 @@ pub fn from_value<T: DeserializeOwned>(value: &Value, prefix: &str) -> Result<T,
     })
 }
 
-/// A value with all defaults of the type `T` filled in.
+/// Returns a value with all defaults of the type `T` filled in.
 ///
 /// # Errors
 /// As [`from_value`].
@@ -34,12 +34,12 @@ pub fn resolve<T: DeserializeOwned + Serialize>(
     serde_json::to_value(typed).map_err(|error| Problem::new(error.to_string()).key(prefix).into())
 }
 
-/// A value as it is typed on a command line: a number, a switch or a list is JSON; anything else is text.
+/// Reads a value as typed on a command line: a number, a switch or a list is JSON; anything else is text.
 pub fn typed_value(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|_| Value::from(text))
 }
 
-/// A value as typed, so that [`typed_value`] reads it again: a text in quotes only where it would be read as something else.
+/// Writes a value so that [`typed_value`] reads it again: a text is quoted only where it would be read as something else.
 pub fn value_as_typed(value: &Value) -> String {
     match value {
         Value::String(text) if text.trim() == text && typed_value(text) == *value => text.clone(),

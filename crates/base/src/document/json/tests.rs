@@ -52,7 +52,7 @@ fn paths_are_located_in_characters() {
 
 #[test]
 fn many_doubled_keys_are_counted_in_a_moment() {
-    // A place of each would be looked for in the whole text: 100 000 times 600 kB.
+    // A search of the whole text for the place of each would take 100 000 times 600 kB.
     let text = format!("{{{}\"a\": 0}}", "\"a\": 0,\n".repeat(100_000));
     let found = problems(&text);
     assert_eq!(found.len(), MOST_PROBLEMS + 1);
