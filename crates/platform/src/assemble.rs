@@ -1,6 +1,6 @@
-//! Assembles clusters to a platform: hosts, access links or the shared medium, and the paths between clusters.
+//! Assembles a platform from clusters: hosts, access links or the shared medium, and the paths between clusters.
 //!
-//! Both formats use it: JSON, and SimGrid's `<cluster>`. What it would take of memory is known before it is taken.
+//! Both formats use it: JSON, and SimGrid's `<cluster>`. The memory of a platform is estimated before it is allocated.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -14,9 +14,9 @@ use migsim_base::units::{
 };
 use migsim_base::words::counted;
 
-/// The most hosts of a platform.
+/// Maximum number of hosts of a platform.
 pub(super) const MOST_HOSTS: u64 = 50_000_000;
-/// The most memory that the description of a platform may take \[B\], where nothing else limits it.
+/// Maximum memory of the description of a platform \[B\], if no other limit is given.
 const MOST_MEMORY: f64 = 16e9;
 
 /// A link without its name.
@@ -44,7 +44,7 @@ impl LinkParts {
         }
     }
 
-    /// Adds the link, or both directions of a duplex link; the id of the first.
+    /// Adds the link, or both directions of a duplex link; returns the id of the first.
     pub(super) fn add_to(self, links: &mut Vec<Link>, name: String) -> LinkId {
         let id = LinkId::from_index(links.len());
         if self.is_duplex {
@@ -64,11 +64,11 @@ impl LinkParts {
 /// A cluster before it is part of a platform.
 #[derive(Clone, Debug)]
 pub(super) struct ClusterParts {
-    /// Its name; hosts are called by it, `-` and their number from 0 on.
+    /// Its name. The name of a host is this name, `-`, and the number of the host, counted from 0.
     pub(super) name: String,
     /// Its hosts, in order.
     pub(super) groups: Vec<GroupParts>,
-    /// What every flow that touches the cluster crosses once: a shared medium or a backbone, with its name.
+    /// The shared medium or backbone that every flow to, from or inside the cluster crosses once, with its name.
     pub(super) medium: Option<(String, LinkParts)>,
 }
 
@@ -93,7 +93,7 @@ pub(super) struct Assembly {
 }
 
 impl Assembly {
-    /// Hosts and links; `between` are the links between clusters, which get the first ids.
+    /// Creates hosts and links; `between` are the links between clusters, which get the first ids.
     pub(super) fn new(name: String, between: Vec<Link>, clusters: Vec<ClusterParts>) -> Self {
         let count = clusters.len();
         let mut assembly = Self {
@@ -155,12 +155,12 @@ impl Assembly {
         });
     }
 
-    /// The shared medium of each cluster.
+    /// Returns the shared medium of each cluster.
     pub(super) fn media(&self) -> &[Option<LinkId>] {
         &self.medium
     }
 
-    /// Completes the platform by the paths between its clusters, in a table if it is small.
+    /// Completes the platform by the paths between its clusters, in a table if the platform is small.
     pub(super) fn finish(self, paths: RouterPaths) -> Platform {
         let access = self.access;
         let routes = match paths.table() {
@@ -181,7 +181,7 @@ impl Assembly {
     }
 }
 
-/// The name of a member of a cluster, and what stands behind it; without room to spare.
+/// Returns the name of a member of a cluster with a suffix, without spare capacity.
 fn numbered(cluster: &str, index: usize, suffix: &str) -> String {
     let digits = index.checked_ilog10().unwrap_or_default() as usize + 1;
     let mut name = String::with_capacity(cluster.len() + 1 + digits + suffix.len());
@@ -189,7 +189,7 @@ fn numbered(cluster: &str, index: usize, suffix: &str) -> String {
     name
 }
 
-/// What a cluster takes of memory \[B\].
+/// Returns the memory of a cluster's hosts and links \[B\].
 pub(super) fn memory_of_hosts(hosts: u64, name: &str, links: u64, profile_steps: usize) -> u64 {
     let name = name.len() as u64 + 24; // digits, suffix and what the allocator adds
     let host = size_of::<Host>() as u64 + size_of::<Option<LinkId>>() as u64 + name;
@@ -197,7 +197,7 @@ pub(super) fn memory_of_hosts(hosts: u64, name: &str, links: u64, profile_steps:
     hosts.saturating_mul(host + link + 16 * profile_steps as u64)
 }
 
-/// What clusters and the paths between them take of memory \[B\].
+/// Returns the memory of clusters and the paths between them \[B\].
 pub(super) fn memory_of_clusters(clusters: usize) -> u64 {
     let clusters = clusters as u64;
     if clusters <= MOST_TABLED as u64 {
@@ -207,7 +207,7 @@ pub(super) fn memory_of_clusters(clusters: usize) -> u64 {
     }
 }
 
-/// What a platform that is there takes of memory \[B\].
+/// Returns the memory of an existing platform \[B\].
 pub fn memory_of(platform: &Platform) -> f64 {
     let names = NAME * (platform.hosts.len() + platform.links.len());
     let routes = match &platform.routes {
@@ -219,10 +219,10 @@ pub fn memory_of(platform: &Platform) -> f64 {
     (names + routes + lists) as f64
 }
 
-/// What a cluster with its router takes where paths are found on demand \[B\].
+/// Memory of a cluster with its router, if paths are found on demand \[B\].
 const CLUSTER: u64 = 512;
 
-/// What the allocator takes for a short name \[B\].
+/// Memory that the allocator uses for a short name \[B\].
 const NAME: usize = 32;
 
 /// Refuses a platform that is too large.

@@ -1,4 +1,4 @@
-//! The links between clusters, of which the narrowest is a platform's backbone.
+//! The links between clusters; the narrowest of them is the backbone of a platform.
 //!
 //! ```text
 //! a-0 --link--+                          +-- b-0
@@ -6,16 +6,16 @@
 //!     inside       between        inside
 //! ```
 //!
-//! A link lies inside a cluster if messages between hosts of that cluster cross it: an access link, the shared medium of a cluster in
-//! JSON, the backbone of a `<cluster>`. A link that lies inside several clusters joins them, and counts as a link between clusters. The
-//! rule looks at routes only, so that a platform and its export have the same backbone.
+//! A link lies inside a cluster if messages between hosts of that cluster cross it: an access link, the shared medium of a cluster in JSON,
+//! the backbone of a `<cluster>`. A link that lies inside several clusters joins them, and counts as a link between clusters. The rule
+//! depends on routes only, so that a platform and its export have the same backbone.
 
 use std::collections::BTreeMap;
 
 use super::{Platform, Route, Routes};
 use migsim_base::units::{BytesPerSecond, ClusterId, HostId, LinkId};
 
-/// The clusters inside which a link lies.
+/// The clusters inside which a link lies: none, one, or several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Inside {
     One(ClusterId),
@@ -26,8 +26,8 @@ impl Platform {
     /// Nominal bandwidth of the narrowest link between clusters; `None` if there is no such link. Access links, the medium inside a
     /// cluster and links that only have a latency do not count.
     ///
-    /// In nested zones, the routes that are searched are those between the first hosts of clusters, and inside a cluster those between its first
-    /// and its last host. In a cluster of one host the link next to that host counts as its access link.
+    /// In nested zones, the searched routes are those between the first hosts of clusters, and inside a cluster those between its first and
+    /// last host. In a cluster of one host the link next to the host counts as its access link.
     pub fn backbone(&self) -> Option<BytesPerSecond> {
         let inside = self.links_inside();
         let rate = |link: LinkId| self.links[link.index()].bandwidth;
@@ -60,7 +60,7 @@ impl Platform {
         }
     }
 
-    /// The links that lie inside clusters.
+    /// Returns the links that lie inside clusters.
     fn links_inside(&self) -> BTreeMap<LinkId, Inside> {
         let mut inside: BTreeMap<LinkId, Inside> = BTreeMap::new();
         for index in 0..self.clusters.len() {
@@ -91,7 +91,7 @@ impl Platform {
         inside
     }
 
-    /// The routes from the first to the last host of a cluster, and back.
+    /// Returns the routes from the first to the last host of a cluster, and back.
     fn routes_inside(&self, cluster: ClusterId) -> [Option<Route<'_>>; 2] {
         let hosts = &self.clusters[cluster.index()].hosts;
         let (first, last) = (HostId(hosts.start), HostId(hosts.end - 1));
@@ -101,7 +101,7 @@ impl Platform {
         [(first, last), (last, first)].map(|(from, to)| self.route(from, to))
     }
 
-    /// The links that limit flows on the route between the first hosts of two clusters, without the access link of a host that is alone.
+    /// Returns the links that limit flows on the route between the first hosts of two clusters, without the access links of clusters of one host.
     fn without_access(&self, a: ClusterId, b: ClusterId) -> Option<Vec<LinkId>> {
         let route = self.route(self.manager(a), self.manager(b))?;
         let mut links: Vec<LinkId> = (route.links())
@@ -123,7 +123,7 @@ mod tests {
     use crate::{LoadedPlatform, from_json, from_simgrid, to_simgrid};
     use migsim_base::units::BytesPerSecond;
 
-    /// The bandwidth of the backbone [B/s]: of a platform and of its export, which are equal.
+    /// Returns the bandwidth of the backbone [B/s] of a platform; checks that its export has the same.
     fn backbone(clusters: &str, links: &str) -> Option<f64> {
         let text = format!(
             r#"{{"schema": "migsim-platform-1", "name": "p", "clusters": [{clusters}], "links": [{links}]}}"#

@@ -43,12 +43,12 @@ const BUILT_IN: &[(&str, &str)] = &[
     ),
 ];
 
-/// The platforms that are part of the program: file name and text.
+/// Returns the platforms that are part of the program: file name and text.
 pub fn built_in() -> &'static [(&'static str, &'static str)] {
     BUILT_IN
 }
 
-/// The name of the built-in platform that a file is a copy of.
+/// Returns the name of the built-in platform that a file is a copy of.
 pub(super) fn copied(file: &Value) -> Option<&'static str> {
     let name = file.get("name")?.as_str()?;
     let known = BUILT_IN.iter().find_map(|(file, text)| {

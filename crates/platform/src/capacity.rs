@@ -1,19 +1,19 @@
-//! The remaining capacity of a host or link: its profile, reduced by background load.
+//! The available capacity of a host or link over time: its profile, reduced by background load.
 //!
 //! ```text
 //! capacity(t) = base(t) · (1 - u_1(t)) · (1 - u_2(t)) · ...
 //! ```
-//! The base is the profile, or the nominal value where there is none; u is a load. The product is taken in this order, so that a load
-//! gives the same bits as a profile with its values written out.
+//! The base is the profile, or the nominal value if there is none; u is a load. The product is computed in this order, so that a load gives
+//! the same bits as a profile with the products written out.
 
 use std::fmt;
 use std::sync::Arc;
 
 use super::profile::{Profile, StepsAhead};
 
-/// What others take of a host or link: the same from run to run.
+/// The share of a host or link that other users take; the same in every run.
 pub trait Background: fmt::Debug + Send + Sync {
-    /// The share of the capacity that is left, above 0 and at most 1, from the start of a run on.
+    /// Returns the share of the capacity that is left, above 0 and at most 1, from the start of a run on.
     fn shares(&self) -> Box<dyn StepsAhead>;
 }
 
@@ -28,7 +28,7 @@ pub(super) struct Capacity {
 struct Part {
     value: f64,
     next: Option<(f64, f64)>,
-    /// None: nothing changes.
+    /// The values of the factor over time; none if it is constant.
     steps: Option<Box<dyn StepsAhead>>,
 }
 
@@ -43,7 +43,7 @@ impl Part {
 }
 
 impl Capacity {
-    /// The capacity of something that has `nominal` for itself alone.
+    /// Creates the capacity of a host or link of nominal capacity `nominal`.
     pub(super) fn new(
         nominal: f64,
         profile: Option<&Profile>,
@@ -58,7 +58,7 @@ impl Capacity {
         }
     }
 
-    /// The same, or none if nothing changes.
+    /// Returns this capacity over time, or none if it is constant.
     pub(super) fn steps(
         nominal: f64,
         profile: Option<&Profile>,
@@ -123,11 +123,11 @@ mod tests {
             Arc::new(Written(&[(0.0, 0.5), (2.0, 0.25), (3.0, 1.0)])),
             Arc::new(Written(&[(1.0, 0.5)])),
         ];
-        // 100 from the start, 80 from 2 s on; at 2 s two parts change together.
+        // 100 from the start, 80 from 2 s on; at 2 s two factors change at once.
         let capacity: Vec<_> = Capacity::new(100.0, Some(&profile), &loads).collect();
         let expected = [(0.0, 50.0), (1.0, 25.0), (2.0, 10.0), (3.0, 40.0)];
         assert_eq!(capacity, expected);
-        // A copy goes on from where it was made.
+        // A copy continues from the point at which it was made.
         let mut read = Capacity::new(100.0, Some(&profile), &loads);
         assert_eq!(read.next(), Some(expected[0]));
         let copy = read.boxed_clone();

@@ -1,4 +1,4 @@
-//! Expands the entries of a platform file that stand for several clusters or links.
+//! Expands the entries of a platform file that represent several clusters or links.
 //!
 //! ```text
 //! { "name": "c#", "copies": 3, "router": "r#", ... }   ─>   c0 at r0, c1 at r1, c2 at r2
@@ -8,10 +8,10 @@ use super::format::{ClusterEntry, LinkEntry, PlatformFile};
 use migsim_base::document::Document;
 use migsim_base::error::Error;
 
-/// The most copies in a file, all entries together.
+/// Maximum number of copies in a file, summed over all entries.
 const MOST_COPIES: u64 = 1_000_000;
 
-/// Which entry of the file each cluster and each link comes from.
+/// The entry of the file from which each cluster and each link was made.
 #[derive(Debug, Default)]
 pub(super) struct Sources {
     clusters: Vec<usize>,
@@ -19,7 +19,7 @@ pub(super) struct Sources {
 }
 
 impl Sources {
-    /// The key in the file for a key of the platform that is written out: `clusters[7].name` may be `clusters[0].name`.
+    /// Converts a key of the expanded platform to the key in the file: `clusters[7].name` may be `clusters[0].name`.
     pub(super) fn key(&self, key: &str) -> String {
         let in_file = |list: &str, sources: &[usize]| {
             let (index, rest) = key.strip_prefix(list)?.strip_prefix('[')?.split_once(']')?;
@@ -32,7 +32,7 @@ impl Sources {
     }
 }
 
-/// Writes out all copies of clusters and links.
+/// Expands all copies of clusters and links.
 ///
 /// # Errors
 /// A number of copies is out of range, or copies would all have the same name.
@@ -110,7 +110,7 @@ fn each_copy<T: Clone>(
     all
 }
 
-/// A name with the number of its copy.
+/// Replaces the `#` in a name by the number of the copy.
 fn numbered(name: &str, number: u64) -> String {
     name.replace('#', &number.to_string())
 }
@@ -192,7 +192,7 @@ mod tests {
         assert!(message("c", "3", "r").contains("all copies would be called `c`"));
         assert!(message("c#", "0", "r").contains("0 copies"));
         assert!(message("c#", "1000001", "r").contains("up to 1000000 in the whole file"));
-        // Each would do, together they would not.
+        // Each entry alone is within the limit; both together exceed it.
         let entry = |name: &str| {
             format!(
                 r#"{{"name": "{name}#", "copies": 600000, "hosts": 1, "speed": "1 GHz", {LINK}}}"#
@@ -206,7 +206,7 @@ mod tests {
             together.contains("600000 copies") && together.contains("clusters[1].copies"),
             "{together}"
         );
-        // A problem of a copy is one of the entry that it comes from.
+        // A problem of a copy is reported at its entry.
         let unconnected = message("c#", "3", "r#");
         assert!(
             unconnected.contains("no route from cluster `c0` to cluster `c1`")

@@ -1,6 +1,6 @@
-//! Finds a platform by name: a file as given, then in `platforms/`, then the built-in copies. An experiment file of that name is skipped,
-//! since experiments often have the name of their platform. A name that begins with a brace is the text of a platform itself, which an
-//! experiment file holds.
+//! Finds a platform by name: first a file of that path, then a file in `platforms/`, then a built-in platform. Files of that name that are
+//! experiments are skipped, since experiments often have the name of their platform. A name that begins with a brace is the text of a
+//! platform, as in an experiment that contains its platform.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use migsim_base::document::{FileKind, read_text};
 use migsim_base::error::{Error, Problem};
 use migsim_base::memory::Limits;
 
-/// Reads the platform `name`: a file as given, then `platforms/<name>`, then the built-in copy; `.json` may be left out.
+/// Reads the platform `name`: a file of that path, then `platforms/<name>`, then the built-in platform; `.json` may be left out.
 /// SimGrid XML is recognised by its first character.
 ///
 /// ```
@@ -29,10 +29,10 @@ pub fn open(name: &str) -> Result<LoadedPlatform, Error> {
     open_within(name, Limits::default())
 }
 
-/// The same, refused if it takes too much memory.
+/// Reads a platform as [`open`] does, and refuses one that takes too much memory.
 ///
 /// # Errors
-/// As [`open`], and it is too large.
+/// As [`open`], or the platform is too large.
 pub fn open_within(name: &str, limits: Limits) -> Result<LoadedPlatform, Error> {
     if is_text(name) {
         return from_json_within(INSIDE, name, limits);
@@ -64,15 +64,15 @@ pub fn open_within(name: &str, limits: Limits) -> Result<LoadedPlatform, Error> 
     Err(not_found(name).into())
 }
 
-/// The source of a platform that stands in its experiment, in messages.
+/// The source of a platform inside an experiment, in messages.
 const INSIDE: &str = "the platform of the experiment";
 
-/// Whether the name of a platform is its text: a JSON object that stands in an experiment.
+/// Whether the name of a platform is its text: a JSON object inside an experiment.
 pub fn is_text(name: &str) -> bool {
     name.starts_with('{')
 }
 
-/// The name of a platform for people: that inside its text, or the one by which it is found.
+/// Returns the name of a platform for output: the name inside its text, or the name by which it is found.
 pub fn shown_name(name: &str) -> String {
     let text = || {
         let value: Value = serde_json::from_str(name).ok()?;
@@ -85,7 +85,7 @@ pub fn shown_name(name: &str) -> String {
     }
 }
 
-/// Whether a file is an experiment by its text, and so no platform.
+/// Whether the text of a file is an experiment, and so no platform.
 pub fn is_experiment(text: &str) -> bool {
     #[derive(serde::Deserialize)]
     struct Head {

@@ -1,7 +1,7 @@
 //! The platform format `migsim-platform-1` in JSON: clusters, links and routes here, trees of zones in `zone_format.rs`. Its JSON Schema is
 //! generated from these types.
 //!
-//! What a file of clusters means, and whether its parts fit together, is decided in `load.rs`.
+//! `read.rs` decides what a file of clusters means, and whether its parts are consistent.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use migsim_base::units::{Bytes, BytesPerSecond, InstructionsPerSecond, Seconds};
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PlatformFile {
-    /// The schema for editors; has no meaning for the platform.
+    /// The schema for editors; it does not affect the platform.
     #[serde(rename = "$schema", default)]
     pub editor_schema: Option<String>,
     /// The format and its version.
@@ -26,12 +26,12 @@ pub struct PlatformFile {
     pub description: Option<String>,
     /// The clusters; hosts are counted through all of them in this order.
     pub clusters: Vec<ClusterEntry>,
-    /// The routers. If given, no other router may be named; otherwise those that clusters and links name exist.
+    /// The routers. If given, clusters and links may name no other router; otherwise every router that clusters and links name exists.
     pub routers: Option<Vec<String>>,
     /// The links between routers.
     #[serde(default)]
     pub links: Vec<LinkEntry>,
-    /// Routes between clusters where the shortest path is not meant.
+    /// Routes between clusters that differ from the shortest path.
     #[serde(default)]
     pub routes: Vec<RouteEntry>,
     /// One-way latencies from host to host for pairs of clusters; each replaces the sum of the latencies of the links.
@@ -54,8 +54,8 @@ pub enum SchemaName {
     Version1,
 }
 
-/// Hosts that share a local network and a manager (a "Set" of the papers): equal ones, or `groups` of equal ones. They are named after
-/// the cluster, through all groups: `ice-0`, `ice-1`, and so on. The manager runs on the first one.
+/// Hosts that share a local network and a manager (a "Set" of the papers): equal hosts, or `groups` of equal hosts. They are named after
+/// the cluster and counted through all groups: `ice-0`, `ice-1`, and so on. The manager runs on the first host.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("oneOf" = [{ "required": ["hosts", "speed"] }, { "required": ["groups"] }]))]
@@ -75,15 +75,14 @@ pub struct ClusterEntry {
     pub cores: Option<u32>,
     /// The memory of each host for processes; not limited if absent.
     pub memory: Option<Bytes>,
-    /// Hosts of several kinds, in the order in which they are counted; in the place of `hosts`, `speed`, `cores`, `memory` and
-    /// `speed_profile`.
+    /// Hosts of several kinds, in the order in which they are counted; they replace `hosts`, `speed`, `cores`, `memory` and `speed_profile`.
     pub groups: Option<Vec<GroupEntry>>,
     /// The network between the hosts of the cluster.
     #[serde(default)]
     pub network: NetworkKind,
-    /// The access link that each host has (`switch`, `unshared`), or the one medium that all share (`shared-medium`).
+    /// The access link of each host (`switch`, `unshared`), or the one medium that all hosts share (`shared-medium`).
     pub link: LinkValues,
-    /// The router that the cluster is connected to. Clusters at one router have nothing between them.
+    /// The router to which the cluster is connected. No link lies between clusters at one router.
     pub router: Option<String>,
     /// The profile of the available fraction of the speed of every host.
     pub speed_profile: Option<String>,
@@ -106,7 +105,7 @@ pub struct GroupEntry {
     pub memory: Option<Bytes>,
     /// The profile of the available fraction of the speed of every host.
     pub speed_profile: Option<String>,
-    /// The access link of each host of this group, in the place of the `link` of the cluster; not with a `shared-medium`.
+    /// The access link of each host of this group, instead of the `link` of the cluster; not with a `shared-medium`.
     pub link: Option<LinkValues>,
 }
 
@@ -117,10 +116,10 @@ pub enum NetworkKind {
     /// Each host has an access link of its own; the switch between them is never a bottleneck.
     #[default]
     Switch,
-    /// Each host has an access link of which every flow gets the whole bandwidth, however many there are (SimGrid's `FATPIPE`);
-    /// its bandwidth is then the most that one flow can have. Without profiles.
+    /// Each host has an access link that gives every flow its whole bandwidth, however many flows there are (SimGrid's `FATPIPE`); the
+    /// bandwidth is the maximum of one flow. Such a link has no profiles.
     Unshared,
-    /// One capacity that every flow crosses once which begins, ends or stays in the cluster (Ethernet with a hub).
+    /// One medium that every flow to, from or inside the cluster crosses once (Ethernet with a hub).
     SharedMedium,
 }
 
@@ -168,7 +167,7 @@ pub struct LinkEntry {
     pub latency_profile: Option<String>,
 }
 
-/// The links between two clusters, in order. The way back is the same reversed, unless it is given too.
+/// The links between two clusters, in order. The route back is the reverse, unless it is given, too.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RouteEntry {
@@ -180,24 +179,24 @@ pub struct RouteEntry {
     pub links: Vec<String>,
 }
 
-/// The one-way latency from any host of a cluster to any host of another one, or of the same one, in both directions.
+/// The one-way latency from any host of a cluster to any host of another cluster, or of the same one, in both directions.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LatencyEntry {
-    /// The two clusters; twice the same one for messages inside it.
+    /// The two clusters; the same cluster twice for messages inside it.
     pub between: [String; 2],
-    /// The latency of the whole way.
+    /// The latency of the whole route.
     pub latency: Seconds,
 }
 
-/// A capacity over time. A value holds until the next one; before the first one the nominal value holds.
+/// A capacity over time. A value holds until the next one; before the first value, the nominal value holds.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProfileEntry {
-    /// Dates since the start of the run, increasing, each with the value from then on: a fraction of the nominal speed
-    /// (`0.5`), a bandwidth (`"50 Mbps"`) or a latency (`"1 ms"`).
+    /// Times since the start of the run, increasing, each with the value from then on: a fraction of the nominal speed (`0.5`), a bandwidth
+    /// (`"50 Mbps"`) or a latency (`"1 ms"`).
     pub steps: Vec<(Seconds, StepValue)>,
-    /// After this time the steps begin again; they happen once if absent.
+    /// The time after which the steps repeat; if absent, they happen once.
     pub period: Option<Seconds>,
 }
 
@@ -230,7 +229,7 @@ enum Platform {
     Zones(ZonesFile),
 }
 
-/// The JSON Schema of the platform format, as it stands in `platforms/platform.schema.json`.
+/// Returns the JSON Schema of the platform format, which is also in `platforms/platform.schema.json`.
 ///
 /// ```
 /// let schema = migsim_platform::schema();

@@ -1,4 +1,4 @@
-//! The hosts that form a cluster: those of a zone, those of the zones below a level, those of one name, or those of a table.
+//! The hosts that form a cluster: the hosts of a zone, of the zones below a level, of one name, or of a table.
 //!
 //! ```text
 //! host,cluster
@@ -18,7 +18,7 @@ use migsim_base::units::{ClusterId, HostId};
 
 const COLUMNS: [&str; 2] = ["host", "cluster"];
 
-/// The clusters that a user asks for on a platform of zones.
+/// The clusters that a user requests on a platform of zones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Clusters {
     /// By a rule: `zone`, `level=1`, `name`.
@@ -52,7 +52,7 @@ impl FromStr for Clusters {
 }
 
 impl Clusters {
-    /// The file that they stand in.
+    /// Returns the file of the table, if there is one.
     pub fn file(&self) -> Option<&str> {
         match self {
             Self::Rule(_) => None,
@@ -60,7 +60,7 @@ impl Clusters {
         }
     }
 
-    /// Forms the clusters of a platform anew.
+    /// Forms the clusters of a platform by this setting.
     ///
     /// # Errors
     /// The platform has no zones, or the table does not give every host one cluster.
@@ -86,7 +86,7 @@ impl Clusters {
     }
 }
 
-/// The problem of a file whose first line is not that of a table of clusters.
+/// Creates the error of a file whose first line is not that of a table of clusters.
 fn no_table(file: &str, text: &str) -> Problem {
     if let Some(kind) = FileKind::of(text).filter(|kind| *kind != FileKind::Clusters) {
         return kind.instead_of("a table of the cluster of each host", file);
@@ -96,7 +96,7 @@ fn no_table(file: &str, text: &str) -> Problem {
     Problem::new(message).source(file).at(1, 1).hint(hint)
 }
 
-/// The cluster of each host, as a table says.
+/// Reads the cluster of each host from a table.
 fn read(file: &str, text: &str, platform: &Platform) -> Result<Vec<String>, Error> {
     let ids: BTreeMap<&str, usize> = (platform.hosts.iter().enumerate())
         .map(|(index, host)| (&*host.name, index))
@@ -148,19 +148,19 @@ fn read(file: &str, text: &str, platform: &Platform) -> Result<Vec<String>, Erro
     Err(Error::Input(limited(problems.collect())))
 }
 
-/// What makes hosts of nested zones a cluster.
+/// The rule by which hosts of nested zones form a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grouping {
-    /// The zone that holds them.
+    /// The zone that contains them.
     Zones,
-    /// The zone of this level that they are in; the root is level 0. Hosts of zones above the level form one cluster for each zone.
+    /// The zone of this level that contains them; the root is level 0. Hosts of zones above the level form one cluster for each zone.
     Level(u32),
     /// Their names without the digits at the end and the separator before them.
     Names,
 }
 
 impl Platform {
-    /// Forms the clusters anew: hosts are ordered by cluster, clusters by the first of their hosts. Nothing changes without zones.
+    /// Forms the clusters by a rule: hosts are ordered by cluster, clusters by their first hosts. A platform without zones stays as it is.
     pub fn group(&mut self, grouping: Grouping) {
         let Routes::Zoned { zones, points } = &self.routes else {
             return;
@@ -170,7 +170,7 @@ impl Platform {
         self.group_as(names.collect());
     }
 
-    /// Forms clusters of the hosts with the same name, given in the order of the hosts.
+    /// Forms clusters of the hosts with equal cluster names, given in the order of the hosts.
     pub(super) fn group_as(&mut self, names: Vec<String>) {
         let Routes::Zoned { zones, points } = &self.routes else {
             return;
@@ -218,7 +218,7 @@ impl Platform {
     }
 }
 
-/// The name of the cluster of a host.
+/// Returns the name of the cluster of a host.
 fn key(zones: &Zones, host: &Host, point: u32, grouping: Grouping) -> String {
     let zone = zones.zone_of(point);
     match grouping {
@@ -228,7 +228,7 @@ fn key(zones: &Zones, host: &Host, point: u32, grouping: Grouping) -> String {
     }
 }
 
-/// A name without the digits at its end and the separator before them.
+/// Returns a name without the digits at its end and the separator before them.
 fn stem(name: &str) -> &str {
     let stem = name
         .trim_end_matches(|c: char| c.is_ascii_digit())
@@ -241,7 +241,7 @@ mod tests {
     use super::*;
     use crate::{from_json, from_simgrid};
 
-    /// Zones `a` (hosts 0 and 1) and `b` (host 2) in zone `in`, and host 3 in the root.
+    /// Returns a platform of zone `a` (hosts 0 and 1) and zone `b` (host 2) inside zone `in`, and host 3 in the root.
     fn nested() -> Platform {
         let host = |id: &str| format!("<host id='{id}' speed='1'/>");
         let zone =

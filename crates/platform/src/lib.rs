@@ -7,18 +7,18 @@
 //!                             routers)
 //! ```
 //!
-//! A message crosses the access link of its host, the links between the two clusters, and the access link of the other
-//! host; in a cluster with a shared medium it crosses the medium instead. Every link is one capacity for both directions.
+//! A message crosses the access link of its host, the links between the two clusters, and the access link of the other host; in a cluster
+//! with a shared medium it crosses the medium instead. Every link has one capacity for both directions, unless it is duplex.
 //!
 //! | where | what |
 //! | --- | --- |
-//! | [`Platform`] | the machine, complete and checked |
-//! | [`open`] | find it by name: a file, `platforms/`, or built in |
+//! | [`Platform`] | the complete and checked platform |
+//! | [`open`] | finds a platform by name: a file, `platforms/`, or built in |
 //! | [`from_json`], [`schema`] | the format `migsim-platform-1`: clusters, or a tree of zones |
 //! | [`from_simgrid`], [`to_simgrid`] | `SimGrid` XML, versions 3 and 4 |
 //! | [`Mapping`] | the first host of every process |
 //!
-//! The central type is [`Platform`]. What others take of hosts and links stands in [`load`]; how the capacities are shared is left to the engine.
+//! The central type is [`Platform`]. Background load is in [`load`]; the engine computes how capacities are shared.
 //!
 //! ```
 //! let ufrgs = migsim_platform::open("ufrgs")?.platform;
@@ -73,28 +73,27 @@ pub use simgrid::{Export, from_simgrid, to_simgrid, to_simgrid_as_read};
 pub use zones::Zones;
 pub use zones::{Inside, WrittenRoute, ZoneOutline};
 
-/// A platform together with what is known about its file.
+/// A platform with the properties of its file.
 #[derive(Clone, Debug)]
 pub struct LoadedPlatform {
     /// The platform.
     pub platform: Platform,
-    /// What the file says about it.
+    /// The description in the file.
     pub description: Option<String>,
-    /// Where values come from: the key of a value in the file, and a text that begins with `stated`, `inferred` or
-    /// `fitted`.
+    /// The origins of values: the key of a value in the file, and a text that begins with `stated`, `inferred` or `fitted`.
     pub origins: BTreeMap<String, String>,
     /// The file as it was found, for messages and the manifest.
     pub source: String,
     /// The SHA-256 of the file, in hexadecimal.
     pub sha256: String,
-    /// The built-in platform (`ufrgs`) that the file is a copy of: equal value by value, whatever its layout.
+    /// The built-in platform (`ufrgs`) that the file copies: all values are equal, whatever the layout.
     pub built_in: Option<&'static str>,
-    /// The settings of an experiment that the file asks for (`SimGrid`'s `<config>`): key and value. Files and flags of the experiment win.
+    /// The settings of an experiment in the file (`SimGrid`'s `<config>`): key and value. Files and flags of the experiment take precedence.
     pub settings: Vec<(String, String)>,
-    /// The platform in `SimGrid`'s format, if it is a tree of zones that was read from such a text, or translated to one.
+    /// The platform in `SimGrid`'s format, if it is a tree of zones that was read from such a text or translated to one.
     pub tree: Option<TreeText>,
-    /// What a user should know about how the file was read.
+    /// Notes for the user on how the file was read.
     pub notes: Vec<String>,
-    /// The profile files that it refers to, with their SHA-256.
+    /// The profile files that the platform file refers to, with their SHA-256.
     pub profile_files: Vec<(String, String)>,
 }

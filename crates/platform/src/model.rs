@@ -13,7 +13,7 @@ use migsim_base::units::{
     Bytes, BytesPerSecond, ClusterId, HostId, InstructionsPerSecond, LinkId, Seconds,
 };
 
-/// A cluster of clusters, complete and checked.
+/// A complete and checked platform of clusters.
 #[derive(Clone, Debug)]
 pub struct Platform {
     /// Its name in output.
@@ -24,7 +24,7 @@ pub struct Platform {
     pub hosts: Vec<Host>,
     /// The links, each one capacity for both directions.
     pub links: Vec<Link>,
-    /// How a message gets from host to host.
+    /// The routes from host to host.
     pub routes: Routes,
     /// The first failure of a host or link; a run that lasts until then is refused.
     pub failure: Option<Failure>,
@@ -35,7 +35,7 @@ pub struct Platform {
 pub struct Failure {
     /// Its name.
     pub name: String,
-    /// When it fails, since the start of the run.
+    /// Time of the failure since the start of the run.
     pub date: Seconds,
 }
 
@@ -48,7 +48,7 @@ pub struct Cluster {
     pub hosts: Range<u32>,
 }
 
-/// A computer.
+/// A computer of a cluster.
 #[derive(Clone, Debug)]
 pub struct Host {
     /// Its name, unique on the platform.
@@ -57,13 +57,13 @@ pub struct Host {
     pub cluster: ClusterId,
     /// The nominal speed of one core.
     pub speed: InstructionsPerSecond,
-    /// How many processes can run at full speed together.
+    /// Number of processes that can run at full speed at the same time.
     pub cores: u32,
     /// Memory for processes; `None`: not limited.
     pub memory: Option<Bytes>,
     /// The available fraction of the speed over time.
     pub speed_profile: Option<Profile>,
-    /// What others take of it; each leaves a share of what the profile and those before it leave.
+    /// The loads of other users; each leaves a share of what the profile and the earlier loads leave.
     pub loads: Vec<Arc<dyn Background>>,
 }
 
@@ -73,7 +73,7 @@ impl Host {
         self.speed_profile.is_some() || !self.loads.is_empty()
     }
 
-    /// The available fraction of its speed over time; none if it does not vary.
+    /// Returns the available fraction of its speed over time; none if it does not vary.
     pub fn availability(&self) -> Option<Box<dyn StepsAhead>> {
         Capacity::steps(1.0, self.speed_profile.as_ref(), &self.loads)
     }
@@ -90,14 +90,14 @@ pub struct Link {
     pub latency: Seconds,
     /// Whether the flows on it share its capacity; otherwise each gets all of it (SimGrid's `FATPIPE`).
     pub is_shared: bool,
-    /// Whether it is the first direction of a duplex link, whose second direction is the next link. The first direction leads
-    /// away from a host, or to the second router that a link joins.
+    /// Whether it is the first direction of a duplex link; the second direction is then the next link. The first direction leads away from
+    /// a host, or to the second router of a link.
     pub is_duplex: bool,
     /// The capacity over time \[B/s\].
     pub bandwidth_profile: Option<Profile>,
     /// The delay over time \[s\].
     pub latency_profile: Option<Profile>,
-    /// What others take of its capacity; each leaves a share of what those before it leave.
+    /// The loads of other users; each leaves a share of the capacity that the earlier loads leave.
     pub loads: Vec<Arc<dyn Background>>,
 }
 
@@ -112,7 +112,7 @@ impl Link {
         !self.is_shared && self.bandwidth.get() >= NO_BOTTLENECK
     }
 
-    /// Its capacity over time \[B/s\]; none if that does not vary.
+    /// Returns its capacity over time \[B/s\]; none if it does not vary.
     pub fn capacity(&self) -> Option<Box<dyn StepsAhead>> {
         let nominal = self.bandwidth.get();
         Capacity::steps(nominal, self.bandwidth_profile.as_ref(), &self.loads)
@@ -127,18 +127,18 @@ pub(super) const NO_BOTTLENECK: f64 = 1e18;
 pub struct Route<'a> {
     /// The access link of the origin, if it has one.
     pub first: Option<LinkId>,
-    /// What lies between.
+    /// The links between the access links.
     pub middle: Cow<'a, [LinkId]>,
     /// The access link of the destination, if it has one.
     pub last: Option<LinkId>,
     /// The delay of the whole route if the platform gives it; otherwise the sum of the latencies of the links.
     pub latency: Option<Seconds>,
-    /// Crossings of the loopback of the network model: one for each end that is a gateway of a bypass route between zones.
+    /// Number of crossings of the loopback of the network model: one for each end that is a gateway of a bypass route between zones.
     pub loopbacks: u32,
 }
 
 impl Route<'_> {
-    /// All links in order.
+    /// Returns all links in order.
     pub fn links(&self) -> impl Iterator<Item = LinkId> + '_ {
         self.first
             .into_iter()
@@ -148,7 +148,7 @@ impl Route<'_> {
 
     /// Whether it crosses the links of `other` in the opposite order, with the same delay.
     pub fn is_mirror_of(&self, other: &Self) -> bool {
-        // Delays that are not given are sums over the same links; of floats in another order they may differ.
+        // Delays that are not given are sums over the same links; sums of floats in another order may differ.
         self.latency == other.latency
             && self.loopbacks == other.loopbacks
             && self.first == other.last
@@ -157,7 +157,7 @@ impl Route<'_> {
     }
 }
 
-/// The routes of a platform, stored per pair of clusters where that is enough.
+/// The routes of a platform, stored per pair of clusters where that suffices.
 #[derive(Clone, Debug)]
 pub enum Routes {
     /// Access link, path between the clusters, access link.
@@ -169,14 +169,14 @@ pub enum Routes {
         /// The links of all paths.
         links: Vec<LinkId>,
     },
-    /// The same, with the paths between many clusters found on demand.
+    /// The same, but the paths between many clusters are found on demand.
     Routers {
         /// The access link of each host.
         access: Vec<Option<LinkId>>,
         /// The paths.
         paths: Arc<RouterPaths>,
     },
-    /// Found on demand in nested zones (SimGrid's platforms).
+    /// Routes in nested zones, found on demand (SimGrid's platforms).
     Zoned {
         /// The zones.
         zones: Arc<Zones>,
@@ -185,18 +185,18 @@ pub enum Routes {
     },
 }
 
-/// What lies between two clusters.
+/// The path between two clusters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClusterPath {
     /// Range in [`Routes::Clustered::links`].
     pub links: Range<u32>,
-    /// The delay of the whole way from host to host, if given for this pair of clusters.
+    /// The delay of the whole route from host to host, if it is given for this pair of clusters.
     pub latency: Option<Seconds>,
 }
 
 impl Platform {
-    /// Whether routes between hosts cross links that are not shared; loopbacks are crossed by equal flows only, which have no effect on
-    /// each other.
+    /// Whether routes between hosts cross links that are not shared. Loopbacks do not count: only equal flows cross them, which have no
+    /// effect on each other.
     pub fn has_pipes(&self) -> bool {
         if self.links.iter().all(|link| link.is_shared) {
             return false;
@@ -210,7 +210,7 @@ impl Platform {
         has_pipes
     }
 
-    /// Whether each flow has the whole capacity of a link that is not shared, unless the network model says otherwise; if not, such a link is
+    /// Whether each flow has the whole capacity of a link that is not shared, unless the network model differs; otherwise such a link is
     /// SimGrid's `FATPIPE`.
     pub fn has_whole_pipes(&self) -> bool {
         match &self.routes {
@@ -219,7 +219,7 @@ impl Platform {
         }
     }
 
-    /// Whether messages inside a host take a route of the platform ([`Self::route`]), and not the loopback of the network model.
+    /// Whether messages inside a host take a route of the platform ([`Self::route`]) instead of the loopback of the network model.
     pub fn has_own_loopback(&self, host: HostId) -> bool {
         match &self.routes {
             Routes::Clustered { .. } | Routes::Routers { .. } => false,
@@ -227,7 +227,7 @@ impl Platform {
         }
     }
 
-    /// The route between two hosts; `None` if there is none. From a host to itself only if it has its own loopback.
+    /// Returns the route between two hosts; `None` if there is none. A host has a route to itself only if it has its own loopback.
     pub fn route(&self, from: HostId, to: HostId) -> Option<Route<'_>> {
         let slice = |links: &'_ [LinkId], range: &Range<u32>| -> Range<usize> {
             debug_assert!(range.end as usize <= links.len());
@@ -280,7 +280,7 @@ impl Platform {
         }
     }
 
-    /// The access link of each host; none where hosts are in zones, whose routes are found as a whole.
+    /// Returns the access link of each host; none if hosts are in zones, whose routes are found as a whole.
     pub fn access(&self) -> Option<&[Option<LinkId>]> {
         match &self.routes {
             Routes::Clustered { access, .. } | Routes::Routers { access, .. } => Some(access),
@@ -288,7 +288,7 @@ impl Platform {
         }
     }
 
-    /// Whether the routes from and to two hosts of one cluster are the same but for access links that are equal, not shared and do not change.
+    /// Whether the routes from and to two hosts of one cluster differ at most in access links that are equal, not shared and constant.
     pub fn have_one_way_out(&self, a: HostId, b: HostId) -> bool {
         let Some(access) = self.access() else {
             return false;
@@ -305,19 +305,19 @@ impl Platform {
         }
     }
 
-    /// The link that is crossed on the way back: the second direction of a duplex link, otherwise the link itself.
+    /// Returns the link that is crossed on the route back: the second direction of a duplex link, otherwise the link itself.
     pub fn back(&self, link: LinkId) -> LinkId {
         LinkId(link.0 + u32::from(self.links[link.index()].is_duplex))
     }
 
-    /// The first direction of the duplex link that a link belongs to; otherwise the link itself.
+    /// Returns the first direction of the duplex link that a link belongs to; otherwise the link itself.
     pub fn undirected(&self, link: LinkId) -> LinkId {
         let before = link.index().checked_sub(1);
         let is_second = before.is_some_and(|before| self.links[before].is_duplex);
         LinkId(link.0 - u32::from(is_second))
     }
 
-    /// The nominal delay of a route.
+    /// Returns the nominal delay of a route.
     pub fn latency(&self, route: &Route<'_>) -> Seconds {
         route.latency.unwrap_or_else(|| {
             route.links().fold(Seconds::default(), |sum, link| {
@@ -326,7 +326,7 @@ impl Platform {
         })
     }
 
-    /// The nominal bandwidth of the narrowest link of a route; `None` if it crosses no link.
+    /// Returns the nominal bandwidth of the narrowest link of a route; `None` if it crosses no link.
     pub fn bottleneck(&self, route: &Route<'_>) -> Option<BytesPerSecond> {
         route
             .links()
@@ -334,19 +334,19 @@ impl Platform {
             .reduce(|a, b| if b < a { b } else { a })
     }
 
-    /// The cluster of a host.
+    /// Returns the cluster of a host.
     pub fn cluster_of(&self, host: HostId) -> ClusterId {
         self.hosts[host.index()].cluster
     }
 
-    /// The host on which the manager of a cluster runs: the first one.
+    /// Returns the host on which the manager of a cluster runs: the first one.
     pub fn manager(&self, cluster: ClusterId) -> HostId {
         HostId(self.clusters[cluster.index()].hosts.start)
     }
 
-    /// Numbers clusters of one kind alike, in the order of the first cluster of each kind. Clusters are of one kind if routes between their
-    /// first hosts and those of any other cluster have equal latencies and bandwidths. A cluster that is not known to be like another one
-    /// is a kind of its own.
+    /// Assigns a number to the kind of each cluster, in the order of the first cluster of each kind. Clusters are of one kind if routes
+    /// between their first hosts and those of any other cluster have equal latencies and bandwidths. A cluster whose kind cannot be
+    /// determined is a kind of its own.
     pub fn kinds_of_clusters(&self) -> Vec<usize> {
         let clusters = 0..self.clusters.len();
         let Routes::Routers { access, paths } = &self.routes else {
@@ -363,7 +363,7 @@ impl Platform {
             let access = access[self.clusters[cluster].hosts.start as usize];
             let medium = paths.medium(ClusterId::from_index(cluster));
             let own = [access, medium].map(|link| link.map(value));
-            // Clusters alone at the end of equal links are as far from all others.
+            // Clusters that are each alone at the end of equal links are at equal distance from all others.
             Some(match paths.only_link(router) {
                 Some((link, next)) if residents[router] == 1 => {
                     (own, Some(value(self.undirected(link))), next)
@@ -382,7 +382,7 @@ impl Platform {
         clusters.map(number).collect()
     }
 
-    /// The host with this name.
+    /// Returns the host with this name.
     pub fn host_named(&self, name: &str) -> Option<HostId> {
         self.hosts
             .iter()
@@ -390,7 +390,7 @@ impl Platform {
             .map(HostId::from_index)
     }
 
-    /// The cluster with this name.
+    /// Returns the cluster with this name.
     pub fn cluster_named(&self, name: &str) -> Option<ClusterId> {
         self.clusters
             .iter()

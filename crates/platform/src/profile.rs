@@ -1,7 +1,7 @@
-//! Capacity that changes over time: steps `(date, value)`, once or repeated with a period.
+//! Capacity that changes over time: steps `(time, value)`, once or repeated with a period.
 //!
-//! The value of a step holds until the next one; before the first one the nominal value holds. A speed value multiplies
-//! the speed of the host; bandwidth and latency values replace those of the link (SimGrid's rules, see the oracle's notes).
+//! The value of a step holds until the next one; before the first step the nominal value holds. A speed value multiplies the speed of the
+//! host; bandwidth and latency values replace those of the link (SimGrid's rules, see the oracle's notes).
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,27 +9,27 @@ use std::sync::Arc;
 use migsim_base::error::Problem;
 use migsim_base::units::Seconds;
 
-/// The shortest time after which something may repeat \[s\]: a limit of this program, which follows every step.
+/// Minimum period of a repetition \[s\]: a limit of this program, which follows every step.
 pub const SHORTEST_PERIOD: f64 = 1e-6;
-/// The largest value of a step: of a bandwidth \[B/s\], a latency \[s\] or a fraction.
+/// Maximum value of a step: of a bandwidth \[B/s\], a latency \[s\] or a fraction.
 const LARGEST: f64 = 1e21;
 
-/// Dates \[s\] that increase, each with the value that holds from then on; as many as are asked for.
+/// Increasing times \[s\], each with the value that holds from then on; generated on demand.
 pub trait Steps: Iterator<Item = (f64, f64)> + fmt::Debug + Send + Sync {}
 
 impl<T: Iterator<Item = (f64, f64)> + fmt::Debug + Send + Sync> Steps for T {}
 
-/// Steps of which the next ones may be known already, so that many can be taken at once.
+/// Steps some of which may be computed already, so that many can be applied at once.
 pub trait StepsAhead: Steps {
-    /// Returns a second reader that stands where this one stands.
+    /// Returns a second reader at the same position.
     fn boxed_clone(&self) -> Box<dyn StepsAhead>;
 
-    /// Some of the next steps, the very next one first; none if they are not known yet.
+    /// Returns some of the next steps, beginning with the very next one; none if they are not computed yet.
     fn ahead(&self) -> &[(f64, f64)] {
         &[]
     }
 
-    /// Goes over the next `count` steps, of those that [`Self::ahead`] tells.
+    /// Skips the next `count` steps, which [`Self::ahead`] has returned.
     fn pass(&mut self, count: usize) {
         for _ in 0..count {
             self.next();
@@ -37,7 +37,7 @@ pub trait StepsAhead: Steps {
     }
 }
 
-/// A schedule of values, each from its date on; copies share it.
+/// A schedule of values, each valid from its time on; copies share it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Profile(Arc<Schedule>);
 
@@ -48,11 +48,10 @@ struct Schedule {
 }
 
 impl Profile {
-    /// A profile of `steps` (date in seconds since the start, value), repeated every `period` seconds if given.
+    /// Creates a profile of `steps` (time in seconds since the start, value), repeated every `period` seconds if given.
     ///
     /// # Errors
-    /// A date or value that is out of range, dates that do not increase, a period that is shorter than a microsecond or
-    /// than the last date.
+    /// A time or value is out of range, times do not increase, or the period is shorter than a microsecond or than the last time.
     pub fn new(steps: Vec<(f64, f64)>, period: Option<f64>) -> Result<Self, Problem> {
         for (index, &(date, value)) in steps.iter().enumerate() {
             if !Seconds::RANGE.contains(&date) {
@@ -86,14 +85,14 @@ impl Profile {
         Ok(Self(Arc::new(Schedule { steps, period })))
     }
 
-    /// The `index`-th change: its date \[s\] and its value; `None` after the last one of a profile without a period. Dates never fall:
-    /// rounding does not let the end of a round come after the start of the next one.
+    /// Returns the `index`-th change: its time \[s\] and its value; `None` after the last change of a profile without a period. Times never
+    /// decrease: rounding does not put the end of a round after the start of the next one.
     pub fn step(&self, index: usize) -> Option<(f64, f64)> {
         let count = self.0.steps.len();
         (count > 0).then(|| self.step_of(index / count, index % count))?
     }
 
-    /// The change `place` of a round.
+    /// Returns the change at index `place` of a round.
     fn step_of(&self, round: usize, place: usize) -> Option<(f64, f64)> {
         let Schedule { steps, period } = &*self.0;
         let (date, value) = *steps.get(place)?;
@@ -113,12 +112,12 @@ impl Profile {
         &self.0.steps
     }
 
-    /// After which time the steps begin again \[s\], if they do.
+    /// Returns the time after which the steps repeat \[s\], if they do.
     pub fn period(&self) -> Option<f64> {
         self.0.period
     }
 
-    /// The same with all values times `factor`, which is not negative.
+    /// Returns the profile with all values multiplied by `factor`, which is not negative.
     #[must_use]
     pub fn scaled(&self, factor: f64) -> Self {
         let steps = self.once().iter();
@@ -128,7 +127,7 @@ impl Profile {
         }))
     }
 
-    /// The profile as a file of `SimGrid`.
+    /// Writes the profile as a file of `SimGrid`.
     pub fn to_simgrid(&self) -> String {
         let period = self
             .period()
@@ -140,7 +139,7 @@ impl Profile {
         period.into_iter().chain(steps).collect()
     }
 
-    /// All changes, from the first one on.
+    /// Returns all changes, from the first one on.
     pub fn steps(&self) -> ProfileSteps {
         ProfileSteps {
             profile: self.clone(),
@@ -149,7 +148,7 @@ impl Profile {
         }
     }
 
-    /// The least value that ever holds, the nominal one not counted; infinite without steps.
+    /// Returns the minimum of all values, without the nominal one; infinite without steps.
     pub fn least(&self) -> f64 {
         self.once()
             .iter()
@@ -162,18 +161,19 @@ impl Profile {
 #[derive(Clone, Debug)]
 pub struct ProfileSteps {
     profile: Profile,
-    /// The next one: its round and its place there.
+    /// Round and index of the next change.
     round: usize,
     place: usize,
 }
 
 impl ProfileSteps {
-    /// Goes to the last change that `is_due`, which is so for all before it, and takes it (date \[s\] and value); `None`, and stays, if the next one is not.
+    /// Skips to the last change that `is_due`, and returns it (time \[s\] and value); all changes before a due one are due. Returns `None`,
+    /// and does not move, if the next change is not due.
     pub fn skip_to_last(&mut self, is_due: impl Fn(f64) -> bool) -> Option<(f64, f64)> {
         let count = self.profile.once().len();
         let begin = self.round * count + self.place;
         let is_due = |index: usize| self.profile.step(index).is_some_and(|step| is_due(step.0));
-        // All before `due` are due, and what is `far` from there is not.
+        // All changes before `due` are due; a change `far` after it is not.
         let (mut due, mut far) = (begin, 1);
         while is_due(due + far - 1) {
             (due, far) = (due + far, 2 * far);
@@ -218,12 +218,12 @@ impl Iterator for ProfileSteps {
     }
 }
 
-/// The integral over time of a value that changes in steps, from date 0 s to dates that only go on.
+/// The integral over time of a value that changes in steps, from time 0 s to times that never decrease.
 #[derive(Debug)]
 pub struct Integral {
     steps: Box<dyn Steps>,
     next: Option<(f64, f64)>,
-    /// Up to which date it is known, what holds there, and the integral.
+    /// The time up to which the integral is computed, the value from then on, and the integral.
     date: f64,
     value: f64,
     sum: f64,
@@ -241,7 +241,7 @@ impl Integral {
         }
     }
 
-    /// Returns the integral \[unit of the value · s\] from date 0 s to `date` \[s\], which is not before the last one asked for.
+    /// Returns the integral \[unit of the value · s\] from time 0 s to `date` \[s\], which must not be before the previous one.
     pub fn up_to(&mut self, date: f64) -> f64 {
         while let Some((change, value)) = self.next.filter(|next| next.0 <= date) {
             self.sum += self.value * (change - self.date);
@@ -306,7 +306,7 @@ mod tests {
         let dates = [5.0, 10.0, 20.0, 30.0, 30.0, 90.0];
         let found = dates.map(|date| integral.up_to(date));
         assert_eq!(found, [5.0, 10.0, 15.0, 20.0, 20.0, 20.0]);
-        // 1 s of 0.5 and 3 s of 0.25, again and again, begun at 1 s.
+        // 1 s of 0.5 and 3 s of 0.25, repeated, from 1 s on.
         let again = Profile::new(vec![(1.0, 0.5), (2.0, 0.25)], Some(4.0)).unwrap();
         let mut integral = Integral::new(1.0, Box::new(again.steps()));
         assert_eq!(integral.up_to(1.0), 1.0);

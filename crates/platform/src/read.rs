@@ -1,7 +1,7 @@
-//! Reads a platform in JSON: checks that its parts fit together, and builds it.
+//! Reads a platform in JSON: checks that its parts are consistent, and builds it.
 //!
-//! The steps: names and numbers, profiles, size, hosts and links, paths (given, otherwise shortest), latencies of pairs,
-//! origins. Each step notes all its problems; a step whose input is broken is not begun.
+//! The steps: names and numbers, profiles, size, hosts and links, paths (given, otherwise shortest), latencies of pairs, origins. Each step
+//! reports all its problems; a step does not begin if its input has errors.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,7 +36,7 @@ pub fn from_json(source: &str, text: &str) -> Result<LoadedPlatform, Error> {
     from_json_within(source, text, Limits::default())
 }
 
-/// The same with so much memory.
+/// Reads such a platform within limits of memory.
 pub(super) fn from_json_within(
     source: &str,
     text: &str,
@@ -88,10 +88,10 @@ fn read(document: &Document, limits: Limits) -> Result<LoadedPlatform, Error> {
     })
 }
 
-/// Other words for the kinds of networks.
+/// Common words for the kinds of networks.
 const SYNONYMS: [(&str, &str); 2] = [("hub", "shared-medium"), ("bus", "shared-medium")];
 
-/// Says which kind of network a word of the field means here.
+/// Adds the kind of network that a common word stands for.
 fn hint_at_synonyms(error: Error) -> Error {
     let Error::Input(problems) = error else {
         return error;
@@ -119,7 +119,7 @@ pub(super) struct Loader<'a> {
     pub(super) clusters: BTreeMap<&'a str, usize>,
     pub(super) routers: BTreeMap<&'a str, usize>,
     pub(super) links: BTreeMap<&'a str, usize>,
-    /// The id of each link between routers from its `from` to its `to`.
+    /// The id of each link between routers, in the direction from its `from` to its `to`.
     pub(super) link_ids: Vec<LinkId>,
     problems: Vec<Problem>,
 }
@@ -159,7 +159,7 @@ impl<'a> Loader<'a> {
         self.routers.entry(name).or_insert(next);
     }
 
-    /// A problem at a key; beyond those that are printed it is only counted.
+    /// Creates a problem at a key; beyond the number of problems that are printed it is only counted.
     pub(super) fn problem(&self, key: &str, message: impl Into<String>) -> Problem {
         if self.problems.len() < MOST_PROBLEMS {
             self.document.problem(&self.sources.key(key), message)
@@ -173,7 +173,8 @@ impl<'a> Loader<'a> {
         self.note(problem);
     }
 
-    /// Notes that there is no `what` of this name, and those that there are: all of them are gone through, so only if they are printed.
+    /// Reports that there is no `what` of this name, with the existing names. To list these takes time, so it is done only for problems
+    /// that are printed.
     pub(super) fn report_unknown(
         &mut self,
         key: &str,

@@ -1,4 +1,4 @@
-//! The hosts of the clusters of a platform in JSON: equal ones, or groups of equal ones that share the network of their cluster.
+//! The hosts of the clusters of a platform in JSON: equal hosts, or groups of equal hosts that share the network of their cluster.
 
 use super::assemble::{
     ClusterParts, GroupParts, LinkParts, check_size, memory_of_clusters, memory_of_hosts,
@@ -9,9 +9,9 @@ use super::read_profiles::Values;
 use migsim_base::memory::Limits;
 use migsim_base::units::{Bytes, InstructionsPerSecond};
 
-/// Equal hosts as the file has them: a group, or a cluster without groups.
+/// Equal hosts as in the file: a group, or a cluster without groups.
 struct Group<'a> {
-    /// What stands before their keys in the cluster: nothing, or `groups[1].`.
+    /// The prefix of their keys in the cluster: empty, or `groups[1].`.
     prefix: String,
     hosts: u64,
     speed: InstructionsPerSecond,
@@ -22,7 +22,7 @@ struct Group<'a> {
     link: (String, &'a LinkValues),
 }
 
-/// The groups of a cluster, of which [`Loader::check_hosts`] has said what is missing.
+/// Returns the groups of a cluster; [`Loader::check_hosts`] has reported missing values.
 fn groups(cluster: &ClusterEntry) -> Vec<Group<'_>> {
     let Some(groups) = &cluster.groups else {
         return vec![Group {
@@ -52,7 +52,7 @@ fn groups(cluster: &ClusterEntry) -> Vec<Group<'_>> {
 }
 
 impl Loader<'_> {
-    /// Hosts are given in one of the two ways, and whole.
+    /// Checks that hosts are given completely and in one of the two forms.
     pub(super) fn check_hosts(&mut self) {
         let file = self.file;
         for (index, cluster) in file.clusters.iter().enumerate() {
@@ -100,7 +100,7 @@ impl Loader<'_> {
         }
     }
 
-    /// Hosts and memory, before any is taken.
+    /// Checks the number of hosts and the memory before any is allocated.
     pub(super) fn check_counts(&mut self, limits: Limits) {
         let file = self.file;
         let (mut hosts, mut bytes) = (0_u64, memory_of_clusters(file.clusters.len()));
@@ -194,7 +194,7 @@ impl Loader<'_> {
             let (link_key, link) = &group.link;
             let link_key = format!("clusters[{index}].{link_key}");
             GroupParts {
-                // A larger count has been reported; nothing is built then.
+                // A larger count has been reported, and the platform is not built then.
                 hosts: u32::try_from(group.hosts).unwrap_or(u32::MAX),
                 speed: group.speed,
                 cores: group.cores,
@@ -210,7 +210,7 @@ impl Loader<'_> {
         }
     }
 
-    /// A link without its name; `key` is the path to it.
+    /// Returns a link without its name; `key` is the path to it.
     pub(super) fn link_parts(
         &mut self,
         key: &str,

@@ -9,11 +9,11 @@ use super::router_paths::{GivenRoutes, RouterPaths, Site};
 use super::shortest::Graph;
 use migsim_base::units::{HostId, LinkId, Seconds};
 
-/// Latencies by pair of clusters (the smaller one first), with their position in the file.
+/// Latencies by pair of clusters (the smaller one first), with their index in the file.
 pub(super) type PairLatencies = BTreeMap<(usize, usize), (usize, Seconds)>;
 
 impl Loader<'_> {
-    /// The routes that the file gives, by pair of clusters, and each reversed unless that is given too.
+    /// Returns the routes in the file, by pair of clusters; each is also reversed unless the reverse is given.
     pub(super) fn given_routes(&mut self) -> GivenRoutes {
         let file = self.file;
         let mut given = BTreeMap::new();
@@ -43,21 +43,21 @@ impl Loader<'_> {
         given
     }
 
-    /// The other direction of a link between routers, if it has one; otherwise the link.
+    /// Returns the other direction of a link between routers, if it has one; otherwise the link.
     fn back(&self, id: LinkId) -> LinkId {
         match self.link_ids.binary_search(&id) {
             Ok(at) => LinkId(id.0 + u32::from(self.file.links[at].duplex)),
-            // Between the ids of first directions are those of second ones.
+            // The ids between those of first directions are second directions.
             Err(_) => LinkId(id.0 - 1),
         }
     }
 
-    /// The way back.
+    /// Returns the route back.
     fn reversed(&self, links: &[LinkId]) -> Vec<LinkId> {
         links.iter().rev().map(|&link| self.back(link)).collect()
     }
 
-    /// The links of a given route; they must lead from router to router.
+    /// Returns the links of a given route; they must lead from router to router.
     fn route_links(&mut self, index: usize, from: usize, to: usize) -> Vec<LinkId> {
         let file = self.file;
         let mut at = file.clusters[from].router.as_deref();
@@ -130,7 +130,7 @@ impl Loader<'_> {
         latencies
     }
 
-    /// The paths between clusters of these shared media: `given` ones, otherwise over the links between their routers.
+    /// Returns the paths between clusters with these shared media: the `given` ones, otherwise paths over the links between their routers.
     pub(super) fn paths(
         &self,
         media: &[Option<LinkId>],
@@ -160,7 +160,7 @@ impl Loader<'_> {
         )
     }
 
-    /// Every pair of clusters has a route; of each cluster that has not, one pair is reported.
+    /// Checks that every pair of clusters has a route; for each cluster without a route, one pair is reported.
     pub(super) fn check_connected(&mut self, paths: &RouterPaths) {
         if paths.is_one_part() {
             return;
@@ -187,7 +187,7 @@ impl Loader<'_> {
         }
     }
 
-    /// The first host of each group of a cluster, and the last one of all.
+    /// Returns the first host of each group of a cluster, and the last host of all.
     fn kinds_of_hosts(&self, platform: &Platform, cluster: usize) -> Vec<HostId> {
         let hosts = &platform.clusters[cluster].hosts;
         let groups = self.file.clusters[cluster].groups.iter().flatten();
@@ -206,7 +206,7 @@ impl Loader<'_> {
         kinds
     }
 
-    /// A latency given for a pair replaces those of the links, so a latency profile of such a link would do nothing there.
+    /// Reports a latency profile of a link that has no effect, because a latency given for a pair replaces the latencies of the links.
     pub(super) fn check_latency_profiles(
         &mut self,
         platform: &Platform,
@@ -217,7 +217,7 @@ impl Loader<'_> {
                 self.kinds_of_hosts(platform, a),
                 self.kinds_of_hosts(platform, b),
             ];
-            // Every kind of one cluster with one of the other, and the other way round.
+            // Every kind of host of one cluster with one of the other cluster, in both directions.
             let ways = (first.iter().map(|&from| (from, last[last.len() - 1])))
                 .chain(last.iter().map(|&to| (first[0], to)));
             let mut routes = ways.filter_map(|(from, to)| platform.route(from, to));

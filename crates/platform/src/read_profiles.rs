@@ -5,7 +5,7 @@ use super::format::StepValue;
 use super::read::Loader;
 use migsim_base::units::{BytesPerSecond, Seconds};
 
-/// What the values of a profile are.
+/// The quantity of the values of a profile.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Values {
     Factors,
@@ -39,7 +39,7 @@ impl Values {
         }
     }
 
-    /// What a profile that nobody refers to seems to hold.
+    /// Guesses the quantity of a profile that no host or link refers to.
     fn guess(value: &StepValue) -> Self {
         match value {
             StepValue::Factor(_) => Self::Factors,
@@ -50,7 +50,7 @@ impl Values {
 }
 
 impl Loader<'_> {
-    /// Checks all profiles, also those that nobody refers to.
+    /// Checks all profiles, also those that no host or link refers to.
     pub(super) fn check_profiles(&mut self) {
         let file = self.file;
         for (name, entry) in &file.profiles {

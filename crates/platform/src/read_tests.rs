@@ -1,4 +1,4 @@
-//! Platforms in JSON: small ones by hand, broken ones, and the built-in ones.
+//! Tests of platforms in JSON: small ones by hand, invalid ones, and the built-in ones.
 
 use proptest::prelude::*;
 
@@ -29,7 +29,7 @@ fn four() -> Platform {
     from_json("four.json", FOUR).unwrap().platform
 }
 
-/// The names of the links of a route.
+/// Returns the names of the links of a route.
 fn route(platform: &Platform, from: &str, to: &str) -> Vec<String> {
     let [from, to] = [from, to].map(|name| platform.host_named(name).unwrap());
     let route = platform.route(from, to).unwrap();
@@ -46,13 +46,13 @@ fn problems(text: &str) -> Vec<Problem> {
     }
 }
 
-/// FOUR with one piece of text replaced.
+/// Returns FOUR with one piece of text replaced.
 fn with(old: &str, new: &str) -> String {
     assert!(FOUR.contains(old), "{old}");
     FOUR.replacen(old, new, 1)
 }
 
-/// Cluster `c` of FOUR is made of these groups, on `network`.
+/// Returns FOUR with cluster `c` made of these groups, on `network`.
 fn grouped(network: &str, groups: &str) -> String {
     let old = r#""hosts": 2, "speed": "500 MHz", "network": "shared-medium","#;
     with(
@@ -61,7 +61,7 @@ fn grouped(network: &str, groups: &str) -> String {
     )
 }
 
-/// FOUR with more keys at the end.
+/// Returns FOUR with more keys at the end.
 fn and(keys: &str) -> String {
     with("\n  ]\n}", &format!("\n  ],\n  {keys}\n}}"))
 }
@@ -109,7 +109,7 @@ fn groups_of_a_cluster_are_its_hosts_in_their_order() {
         route(&platform, "a-0", "c-1"),
         ["a-0-link", "R1-R2", "c-1-link"]
     );
-    // 4 us and 10 MB/s of the cluster's link, 9 us and 1 MB/s of the group's.
+    // 4 us and 10 MB/s from the cluster's link, 9 us and 1 MB/s from the group's.
     let [first, last] = ["c-0", "c-2"].map(|name| platform.host_named(name).unwrap());
     let way = platform.route(first, last).unwrap();
     assert_eq!(platform.latency(&way).get(), 4e-6 + 9e-6);
@@ -233,7 +233,7 @@ fn routes_are_shortest_and_the_same_both_ways() {
     let platform = four();
     assert_eq!(route(&platform, "a-0", "a-1"), ["a-0-link", "a-1-link"]);
     assert_eq!(route(&platform, "a-0", "b-0"), ["a-0-link", "b-0-link"]);
-    // R1-R2-R3 takes 30 us, R1-R3 takes 100 us; c is not touched on the way.
+    // R1-R2-R3 takes 30 us, R1-R3 takes 100 us; the route does not cross the medium of c.
     assert_eq!(
         route(&platform, "a-0", "d-0"),
         ["a-0-link", "R1-R2", "R3-R2", "d-0-link"]
@@ -305,7 +305,7 @@ fn a_duplex_link_is_two_links_and_a_route_crosses_one_of_them() {
         route(&platform, "b-0", "a-1"),
         ["b-0-link", "RS_DOWN", "a-1-link_DOWN"]
     );
-    // Given, and its way back; the shortest path from b to c.
+    // A given route, and its reverse; the shortest path from b to c.
     assert_eq!(
         route(&platform, "a-0", "c-0"),
         ["a-0-link_UP", "RS_UP", "TS_DOWN", "c-0-link"]
@@ -676,7 +676,7 @@ fn every_calibrated_value_of_a_built_in_platform_has_its_origin() {
     for (file, text) in super::built_in() {
         let document = Document::parse(*file, *text).unwrap();
         if document.value.get("zone").is_some() {
-            // A tree of zones has no origins: its description names the file that all values are from.
+            // A tree of zones has no origins: its description names the file of all its values.
             assert!(
                 document.value["description"]
                     .as_str()
@@ -760,7 +760,7 @@ fn links_that_are_not_shared_have_no_profiles() {
     assert!(found[0].message.contains("is unshared"), "{found:?}");
 }
 
-/// The time of a file grows with its size, whatever is wrong in it: each of these took the product of two numbers of thousands.
+/// The time to read a file grows with its size, whatever errors it has: each of these files once took the product of two numbers of thousands.
 #[test]
 fn many_wrong_names_are_found_in_a_moment() {
     let list =

@@ -1,8 +1,8 @@
 //! Paths between clusters, found on demand: a given route, otherwise the shortest path between their routers.
 //!
-//! A table of all pairs of clusters grows with their square. So a platform has a table only if it is small ([`RouterPaths::table`]), and
-//! looks its paths up here otherwise. Between routers without a cycle of links a path is the way up and down a tree; otherwise it is
-//! read from the tree of shortest paths of one of its ends, which is computed when it is first needed.
+//! A table of all pairs of clusters grows with their square. So a platform has a table only if it is small ([`RouterPaths::table`]);
+//! otherwise its paths are found here. If the links between routers have no cycle, a path goes up and down a tree. Otherwise it is read
+//! from the tree of shortest paths of one of its ends, which is computed when it is first needed.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -14,13 +14,13 @@ use migsim_base::units::{ClusterId, LinkId, Seconds};
 /// Links by pair of clusters.
 pub(super) type GivenRoutes = BTreeMap<(usize, usize), Vec<LinkId>>;
 
-/// The largest number of clusters with a table of all pairs.
+/// Maximum number of clusters with a table of all pairs.
 pub(super) const MOST_TABLED: usize = 512;
 
-/// The largest number of links in a table of all pairs.
+/// Maximum number of links in a table of all pairs.
 const MOST_TABLED_LINKS: usize = 50_000_000;
 
-/// The place of a cluster.
+/// The router and the medium of a cluster.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Site {
     /// The router of the cluster, if it has one.
@@ -37,16 +37,16 @@ pub struct RouterPaths {
     /// Delays from host to host by pair of clusters, the smaller one first.
     latencies: BTreeMap<(usize, usize), Seconds>,
     graph: Graph,
-    /// The part of each router, of which links join the routers.
+    /// The connected component of each router.
     parts: Vec<u32>,
-    /// The routers, if no links join them in a cycle.
+    /// The routers, if their links have no cycle.
     forest: Option<Forest>,
-    /// The trees of shortest paths that were needed, by router.
+    /// The trees of shortest paths that were needed so far, by router.
     trees: Vec<OnceLock<Tree>>,
 }
 
 impl RouterPaths {
-    /// The paths over the links of `graph`, but for `given` ones, which have both directions of a pair.
+    /// Creates the paths over the links of `graph`, except the `given` ones, which have both directions of a pair.
     pub(super) fn new(
         sites: Vec<Site>,
         graph: Graph,
@@ -72,7 +72,7 @@ impl RouterPaths {
         a == b || self.given.contains_key(&(a, b)) || (part(a).is_some() && part(a) == part(b))
     }
 
-    /// Whether all clusters have routers that are joined.
+    /// Whether all clusters have routers that are connected.
     pub(super) fn is_one_part(&self) -> bool {
         (1..self.sites.len()).all(|cluster| {
             let ends = [0, cluster].map(|one| self.sites[one].router);
@@ -80,8 +80,8 @@ impl RouterPaths {
         })
     }
 
-    /// The links from cluster `a` to cluster `b` in order: medium of a, links between routers, medium of b (a medium only once inside a
-    /// cluster); none if there is no path.
+    /// Returns the links from cluster `a` to cluster `b` in order: medium of a, links between routers, medium of b (inside a cluster its
+    /// medium only once); none if there is no path.
     pub(crate) fn path(&self, a: usize, b: usize) -> Option<Vec<LinkId>> {
         if !self.is_connected(a, b) {
             return None;
@@ -102,7 +102,7 @@ impl RouterPaths {
         if let Some(forest) = &self.forest {
             return Some(forest.path(from, to));
         }
-        // The way back is the same reversed.
+        // The path back is the reverse.
         let start = from.min(to);
         let tree = self.trees[start].get_or_init(|| self.graph.from(start));
         if from <= to {
@@ -112,7 +112,7 @@ impl RouterPaths {
         }
     }
 
-    /// The delay of the whole way from host to host, if it is given for the pair of clusters.
+    /// Returns the delay of the whole route from host to host, if it is given for the pair of clusters.
     pub(crate) fn latency(&self, a: usize, b: usize) -> Option<Seconds> {
         if self.latencies.is_empty() {
             return None;
@@ -125,12 +125,12 @@ impl RouterPaths {
         !self.latencies.is_empty()
     }
 
-    /// The shared medium of a cluster.
+    /// Returns the shared medium of a cluster.
     pub(super) fn medium(&self, cluster: ClusterId) -> Option<LinkId> {
         self.sites[cluster.index()].medium
     }
 
-    /// The number of clusters at each router.
+    /// Returns the number of clusters at each router.
     pub(super) fn residents(&self) -> Vec<u32> {
         let mut residents = vec![0; self.graph.routers()];
         for router in self.sites.iter().filter_map(|site| site.router) {
@@ -162,8 +162,8 @@ impl RouterPaths {
         (0..clusters).flat_map(move |a| (0..clusters).map(move |b| (a, b)))
     }
 
-    /// Tabulates the paths: entry `a * clusters + b` leads from cluster a to cluster b, over links of the second list. None if there are
-    /// too many clusters or links.
+    /// Creates a table of the paths: entry `a * clusters + b` is the path from cluster a to cluster b, over links of the second list.
+    /// Returns none if there are too many clusters or links.
     pub(super) fn table(&self) -> Option<(Vec<Option<ClusterPath>>, Vec<LinkId>)> {
         let clusters = self.sites.len();
         if clusters > MOST_TABLED {
@@ -184,7 +184,7 @@ impl RouterPaths {
         Some((pairs, links))
     }
 
-    /// What the paths take of memory \[B\].
+    /// Returns the memory of the paths \[B\].
     pub(super) fn memory(&self) -> usize {
         let given: usize = self.given.values().map(Vec::len).sum();
         size_of_val(&self.sites[..])
@@ -193,13 +193,13 @@ impl RouterPaths {
             + 4 * given
     }
 
-    /// The router of a cluster, if its paths are those of its place in a tree of routers: none of them is given.
+    /// Returns the router of a cluster if all its paths follow from a tree of routers: none of them is given.
     pub(super) fn router_in_tree(&self, cluster: usize) -> Option<usize> {
         let is_free = self.forest.is_some() && self.given.is_empty() && !self.has_latencies();
         self.sites[cluster].router.filter(|_| is_free)
     }
 
-    /// The only link of a router, with the router at its other end; none if it has several.
+    /// Returns the only link of a router, with the router at its other end; none if it has several.
     pub(super) fn only_link(&self, router: usize) -> Option<(LinkId, usize)> {
         self.graph.only_link(router)
     }
@@ -214,7 +214,7 @@ mod tests {
     use crate::{Routes, from_json};
     use migsim_base::random::{Purpose, Stream};
 
-    /// Clusters at drawn routers, which `extra` links join beyond those of a tree, or some parts of one; every third link has directions.
+    /// Returns clusters at random routers, joined by `extra` links beyond those of a tree or of several trees; every third link is duplex.
     fn drawn(random: &mut Stream, extra: usize) -> RouterPaths {
         let routers = 2 + random.below(9);
         let mut graph = Graph::new(routers);
@@ -253,7 +253,7 @@ mod tests {
             let mut used = BTreeSet::new();
             for (a, b) in paths.pairs() {
                 let [from, to] = [a, b].map(|one| paths.sites[one].router.unwrap());
-                // The way back is the same reversed, and a tree begins at the lower router.
+                // The path back is the reverse, and a tree begins at the lower router.
                 let tree = paths.graph.from(from.min(to));
                 let between = if from <= to {
                     tree.path(to)

@@ -1,7 +1,7 @@
 //! Shortest paths between routers (Dijkstra 1959).
 //!
-//! Shortest is: least sum of nominal latencies, then fewest links, then the link that stands first in the file. A path is
-//! computed in one direction only; the way back is the same reversed, so that both have the same links.
+//! The shortest path has the least sum of nominal latencies, then the fewest links, then the link that comes first in the file. A path is
+//! computed in one direction only; the path back is its reverse, so that both have the same links.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -18,12 +18,12 @@ pub(super) struct Graph {
 struct Edge {
     to: usize,
     link: LinkId,
-    /// The link in the opposite direction; the same if the link has one capacity for both.
+    /// The link in the opposite direction; the same link if it has one capacity for both.
     back: LinkId,
     latency: f64,
 }
 
-/// How far a router is: latency \[s\], then links.
+/// The distance of a router: latency \[s\], then links.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Distance {
     latency: f64,
@@ -36,7 +36,7 @@ impl Distance {
     }
 }
 
-/// A router that is reached; the nearest one is the greatest.
+/// A router that is reached; the nearest router is the greatest.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Reached {
     distance: Distance,
@@ -67,21 +67,21 @@ struct Step {
     back: LinkId,
 }
 
-/// The shortest paths from one router: the last step to each other router that can be reached.
+/// The shortest paths from one router: the last step to each other router that is connected.
 #[derive(Debug)]
 pub(super) struct Tree {
     steps: Vec<Option<Step>>,
     start: usize,
 }
 
-/// Routers that no links join in a cycle, so that there is one path between any two.
+/// Routers whose links have no cycle, so that there is one path between any two.
 #[derive(Debug)]
 pub(super) struct Forest {
-    /// The step to each router from the router above it.
+    /// The step to each router from its parent.
     steps: Vec<Option<Step>>,
-    /// The number of links to the top router.
+    /// Number of links to the root.
     depths: Vec<u32>,
-    /// The routers, each behind the one above it.
+    /// The routers, each after its parent.
     order: Vec<usize>,
 }
 
@@ -92,7 +92,7 @@ impl Graph {
         }
     }
 
-    /// Adds a link, which may have another one for the way back; links are added in the order of the file.
+    /// Adds a link, which may have another link for the opposite direction; links are added in the order of the file.
     pub(super) fn add(&mut self, from: usize, to: usize, [link, back]: [LinkId; 2], latency: f64) {
         self.edges[from].push(Edge {
             to,
@@ -108,7 +108,7 @@ impl Graph {
         });
     }
 
-    /// The shortest paths from `start` to all routers.
+    /// Returns the shortest paths from `start` to all routers.
     pub(super) fn from(&self, start: usize) -> Tree {
         let mut best: Vec<Option<Distance>> = vec![None; self.edges.len()];
         let mut steps: Vec<Option<Step>> = vec![None; self.edges.len()];
@@ -146,7 +146,7 @@ impl Graph {
         Tree { steps, start }
     }
 
-    /// The only link of a router, with the router at its other end; none if it has several or none.
+    /// Returns the only link of a router, with the router at its other end; none if it has several or none.
     pub(super) fn only_link(&self, router: usize) -> Option<(LinkId, usize)> {
         match &self.edges[router][..] {
             [edge] => Some((edge.link, edge.to)),
@@ -154,12 +154,12 @@ impl Graph {
         }
     }
 
-    /// The number of routers.
+    /// Returns the number of routers.
     pub(super) fn routers(&self) -> usize {
         self.edges.len()
     }
 
-    /// Numbers the parts that no link joins, from 0; the part of each router.
+    /// Numbers the connected components, from 0; returns the component of each router.
     pub(super) fn parts(&self) -> Vec<u32> {
         let mut parts = vec![u32::MAX; self.edges.len()];
         let mut count = 0;
@@ -181,7 +181,7 @@ impl Graph {
         parts
     }
 
-    /// Orders the routers from the top of each part downwards; none if links join routers in a cycle.
+    /// Orders the routers of each component from its root down; none if the links have a cycle.
     pub(super) fn forest(&self) -> Option<Forest> {
         let routers = self.edges.len();
         let mut forest = Forest {
@@ -217,7 +217,7 @@ impl Graph {
 }
 
 impl Edge {
-    /// The step over this link from `router`.
+    /// Returns the step over this link from `router`.
     fn step(&self, router: usize) -> Step {
         Step {
             before: u32::try_from(router).expect("fewer than 2^32 routers"),
@@ -228,7 +228,7 @@ impl Edge {
 }
 
 impl Forest {
-    /// The links from one router to another of the same part, in order.
+    /// Returns the links from one router to another of the same component, in order.
     pub(super) fn path(&self, from: usize, to: usize) -> Vec<LinkId> {
         let (mut up, mut down) = (Vec::new(), Vec::new());
         let (mut a, mut b) = (from, to);
@@ -247,7 +247,7 @@ impl Forest {
         up
     }
 
-    /// The links between two routers of `ends`, in both directions; `ends` counts them by router.
+    /// Returns the links between any two routers of `ends`, in both directions; `ends` counts them by router.
     pub(super) fn links_between(&self, mut ends: Vec<u32>) -> Vec<LinkId> {
         for &router in self.order.iter().rev() {
             if let Some(step) = self.steps[router] {
@@ -269,14 +269,14 @@ impl Forest {
 }
 
 impl Tree {
-    /// The links from the start to `router`, in order; `None` if it cannot be reached.
+    /// Returns the links from the start to `router`, in order; `None` if they are not connected.
     pub(super) fn path(&self, router: usize) -> Option<Vec<LinkId>> {
         let mut path = self.collect(router, |step| step.link)?;
         path.reverse();
         Some(path)
     }
 
-    /// The links from `router` to the start, in order; `None` if it cannot be reached.
+    /// Returns the links from `router` to the start, in order; `None` if they are not connected.
     pub(super) fn path_back(&self, router: usize) -> Option<Vec<LinkId>> {
         self.collect(router, |step| step.back)
     }
@@ -326,7 +326,7 @@ mod tests {
 
     #[test]
     fn the_first_link_of_the_file_wins_among_equal_paths() {
-        // Two parallel links, and two equal ways round a square.
+        // Two parallel links, and two equal paths around a square.
         assert_eq!(path(&[(0, 1, 1.0), (0, 1, 1.0)], 0, 1), Some(vec![0]));
         let square = [(1, 3, 0.0), (0, 2, 0.0), (2, 3, 0.0), (0, 1, 0.0)];
         assert_eq!(path(&square, 0, 3), Some(vec![3, 0]));

@@ -1,10 +1,10 @@
-//! Reads a tree of zones in JSON: translates it into `SimGrid`'s format, whose reader knows all rules.
+//! Reads a tree of zones in JSON: translates it into `SimGrid`'s format, whose reader implements all rules.
 //!
 //! ```text
 //! tree of zones  ──> SimGrid XML, one element a line ──> its reader ──> platform
 //!                    line ──> key                    <── problems at lines
 //! ```
-//! So a platform in JSON has the routes that `SimGrid` gives to the same platform in its own format, and its export is the translation.
+//! So a platform in JSON has the same routes as the same platform in `SimGrid`'s format, and its export is the translation.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -22,7 +22,7 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::memory::Limits;
 use migsim_base::units::{BytesPerSecond, Seconds};
 
-/// Whether a document is a tree of zones, in whatever version.
+/// Whether a document is a tree of zones, of any version.
 pub(super) fn is_one(document: &Document) -> bool {
     let schema = document.value.get("schema").and_then(|name| name.as_str());
     let is_named = schema.is_some_and(|name| name.starts_with("migsim-zones"));
@@ -48,20 +48,20 @@ pub(super) fn read(document: &Document, limits: Limits) -> Result<LoadedPlatform
     })
 }
 
-/// The translation so far.
+/// The translated lines so far.
 #[derive(Debug, Default)]
 struct Translation {
     xml: String,
-    /// The key in the file that each line comes from.
+    /// The key in the file from which each line comes.
     keys: Vec<String>,
     /// The names of duplex links.
     duplex: BTreeSet<String>,
-    /// Values that cannot be written: key and message.
+    /// Values that cannot be written, each with key and message.
     broken: Vec<(String, String)>,
 }
 
 impl Translation {
-    /// Adds text that comes from a key; lines end as it says.
+    /// Adds text that comes from a key; line ends are those of the text.
     fn line(&mut self, key: &str, text: &str) {
         self.xml.push_str(text);
         self.xml.push('\n');
@@ -79,7 +79,7 @@ impl Translation {
         }
     }
 
-    /// Points problems at the keys that their lines come from.
+    /// Moves problems from lines to the keys from which the lines come.
     fn locate(&self, error: Error, document: &Document) -> Error {
         error.map(|mut problem| {
             let is_here = problem.location.source.as_deref() == Some(&*document.source);
@@ -195,7 +195,7 @@ impl Translation {
         self.line(key, "</zone>");
     }
 
-    /// Finds a cluster without hosts, or with a topology of another size.
+    /// Reports a cluster without hosts, or with a topology of another size.
     fn check_cluster(&mut self, key: &str, cluster: &ZoneCluster) {
         if cluster.hosts == 0 {
             let message = "a cluster needs at least one host".to_owned();
@@ -249,7 +249,7 @@ impl Translation {
         self.line(key, &(text + "</trace>"));
     }
 
-    /// Connects hosts and links with their profiles, of which these are known.
+    /// Connects hosts and links with their profiles, which are `profiles`.
     fn connect(&mut self, key: &str, zone: &ZoneEntry, profiles: &BTreeMap<String, ProfileEntry>) {
         let mut connect = |key: String, kind: &str, trace: Option<&String>, element: &str| {
             if let Some(trace) = trace.filter(|trace| !profiles.contains_key(*trace)) {
@@ -301,7 +301,7 @@ fn of_link(link: &ZoneLink) -> String {
     )
 }
 
-/// A route; of a link in `duplex` it names a direction.
+/// Writes a route; for a link in `duplex` it names a direction.
 fn of_route(
     [between_points, between_zones]: [&str; 2],
     route: &ZoneRouteEntry,
@@ -395,11 +395,11 @@ fn of_cluster(cluster: &ZoneCluster) -> String {
     text + "/>"
 }
 
-/// A topology in `SimGrid`'s words.
+/// A topology in `SimGrid`'s notation.
 struct TopologyWords {
     kind: &'static str,
     parameters: String,
-    /// The number of its hosts; the largest number if it is larger.
+    /// Number of its hosts, limited to the largest number of the type.
     hosts: u128,
 }
 

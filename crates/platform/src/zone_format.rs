@@ -1,6 +1,6 @@
-//! The part of the platform format for trees of zones, with all that `SimGrid`'s files can say.
+//! The platform format for trees of zones, which can express everything that `SimGrid`'s files can.
 //!
-//! What a file means is decided by the reader of `SimGrid`'s files (`zone_file.rs` translates).
+//! The reader of `SimGrid`'s files decides what a file means (`zone_file.rs` translates).
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use migsim_base::units::{BytesPerSecond, InstructionsPerSecond, Seconds};
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ZonesFile {
-    /// The schema for editors; has no meaning for the platform.
+    /// The schema for editors; it does not affect the platform.
     #[serde(rename = "$schema", default)]
     pub editor_schema: Option<String>,
     /// The format and its version.
@@ -34,21 +34,21 @@ pub enum ZonesSchemaName {
     /// The version of all platforms.
     #[serde(rename = "migsim-platform-1")]
     Version1,
-    /// The name that trees of zones had before they were a part of the platform format.
+    /// The name of trees of zones before they became a part of the platform format.
     #[serde(rename = "migsim-zones-1")]
     Zones1,
 }
 
-/// A zone. Its members are numbered in the order routers, hosts, peers, clusters, zones, which decides ties between shortest routes.
+/// A zone. Its members are numbered in the order routers, hosts, peers, clusters, zones; this order decides ties between shortest routes.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ZoneEntry {
     /// Its name, unique on the platform.
     pub name: String,
-    /// How routes between its members are found.
+    /// The rule by which routes between its members are found.
     #[serde(default)]
     pub routing: RoutingKind,
-    /// Members that only pass messages on.
+    /// Members that only forward messages.
     #[serde(default)]
     pub routers: Vec<String>,
     /// Single hosts.
@@ -63,38 +63,38 @@ pub struct ZoneEntry {
     /// The zones inside it.
     #[serde(default)]
     pub zones: Vec<ZoneEntry>,
-    /// Links that routes name.
+    /// The links that routes name.
     #[serde(default)]
     pub links: Vec<ZoneLink>,
     /// The links of each host; only with the routing `cluster`.
     #[serde(default)]
     pub host_links: Vec<HostLinkEntry>,
-    /// The link between all links of hosts; only with the routing `cluster`.
+    /// The link that joins all links of hosts; only with the routing `cluster`.
     pub backbone: Option<BackboneEntry>,
     /// Routes between members.
     #[serde(default)]
     pub routes: Vec<ZoneRouteEntry>,
-    /// Routes that replace those which the zone would find, each in its direction only.
+    /// Routes that replace the routes found by the rule, each in one direction only.
     #[serde(default)]
     pub bypasses: Vec<ZoneRouteEntry>,
 }
 
-/// How routes between the members of a zone are found.
+/// The rule by which routes between the members of a zone are found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RoutingKind {
     /// Every route is given.
     #[default]
     Full,
-    /// The fewest given routes, by the algorithm of Floyd.
+    /// Routes of the fewest given routes, by the algorithm of Floyd.
     Floyd,
-    /// The fewest links, by the algorithm of Dijkstra.
+    /// Routes of the fewest links, by the algorithm of Dijkstra.
     Dijkstra,
     /// Hosts have links of their own (`host_links`), joined by a `backbone`.
     Cluster,
     /// Delays are distances of the coordinates of peers.
     Vivaldi,
-    /// There are none.
+    /// There are no routes.
     None,
 }
 
@@ -113,7 +113,7 @@ pub struct ZoneHost {
     pub speed_profile: Option<String>,
 }
 
-/// A host at a place whose distance to others is its delay.
+/// A host with coordinates: its distance to other hosts is the delay.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PeerEntry {
@@ -121,7 +121,7 @@ pub struct PeerEntry {
     pub name: String,
     /// The speed of its core.
     pub speed: InstructionsPerSecond,
-    /// The capacity of its way in and of its way out.
+    /// The capacity of its incoming and of its outgoing link.
     pub bandwidth_in: BytesPerSecond,
     /// See `bandwidth_in`.
     pub bandwidth_out: BytesPerSecond,
@@ -135,7 +135,7 @@ pub struct PeerEntry {
 pub struct ZoneCluster {
     /// Its name, unique on the platform.
     pub name: String,
-    /// What names of hosts begin with. Default: the name and a dash.
+    /// The beginning of the names of its hosts. Default: the name and a dash.
     pub prefix: Option<String>,
     /// The number of hosts.
     #[schemars(range(min = 1))]
@@ -147,15 +147,15 @@ pub struct ZoneCluster {
     pub cores: Option<u32>,
     /// The link of each host, or each link of a topology.
     pub link: LinkParameters,
-    /// The link that all messages between hosts cross; none if absent.
+    /// The link that all messages between hosts cross; if absent, there is none.
     pub backbone: Option<LinkParameters>,
-    /// The link of each host for messages to itself; without it they cross its link.
+    /// The link of each host for messages to itself; if absent, they cross its link.
     pub loopback: Option<LinkParameters>,
-    /// What all messages of a host together may have at most; not limited if absent.
+    /// The maximum total rate of all messages of a host; not limited if absent.
     pub limiter: Option<BytesPerSecond>,
     /// The name of its router, as a gateway of routes.
     pub router: Option<String>,
-    /// The network between the hosts, if it is more than a switch.
+    /// The network between the hosts, if it is not a single switch.
     pub topology: Option<Topology>,
 }
 
@@ -163,21 +163,21 @@ pub struct ZoneCluster {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Topology {
-    /// A grid whose rows are rings; routes go through one dimension after the other.
+    /// A grid whose rows are rings; routes follow one dimension after the other.
     Torus {
-        /// Its hosts in each dimension.
+        /// Number of hosts in each dimension.
         dimensions: Vec<u32>,
     },
-    /// Levels of switches, routes by d-mod-k.
+    /// Levels of switches, with routes by d-mod-k.
     FatTree {
-        /// Per level, from the hosts up: nodes below each switch.
+        /// For each level, from the hosts up: number of nodes below each switch.
         down: Vec<u32>,
-        /// Per level: switches above each node.
+        /// For each level: number of switches above each node.
         up: Vec<u32>,
-        /// Per level: parallel links between two nodes.
+        /// For each level: number of parallel links between two nodes.
         parallel: Vec<u32>,
     },
-    /// Groups of chassis of blades, routes with the fewest links.
+    /// Groups of chassis of blades, with routes of the fewest links.
     Dragonfly {
         /// The number of groups, and of parallel links between them.
         groups: [u32; 2],
@@ -199,22 +199,21 @@ pub struct LinkParameters {
     /// The one-way delay. Default 0 s.
     #[serde(default)]
     pub latency: Seconds,
-    /// How flows share it.
+    /// The rule by which flows share it.
     #[serde(default)]
     pub sharing: Sharing,
 }
 
-/// How flows share a link.
+/// The rule by which flows share a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Sharing {
     /// All flows share the capacity.
     #[default]
     Shared,
-    /// Each direction has the whole capacity for itself (`SPLITDUPLEX`). A route names `NAME_UP` or `NAME_DOWN`; its way
-    /// back has the other one.
+    /// Each direction has the whole capacity for itself (`SPLITDUPLEX`). A route names `NAME_UP` or `NAME_DOWN`; its reverse has the other direction.
     Duplex,
-    /// Every flow can have the whole capacity (`FATPIPE`).
+    /// Every flow may use the whole capacity (`FATPIPE`).
     Unshared,
 }
 
@@ -229,7 +228,7 @@ pub struct ZoneLink {
     /// The one-way delay. Default 0 s.
     #[serde(default)]
     pub latency: Seconds,
-    /// How flows share it.
+    /// The rule by which flows share it.
     #[serde(default)]
     pub sharing: Sharing,
     /// The profile of the capacity.
@@ -238,7 +237,7 @@ pub struct ZoneLink {
     pub latency_profile: Option<String>,
 }
 
-/// The link between all links of the hosts of a zone.
+/// The link that joins all links of the hosts of a zone.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BackboneEntry {
@@ -257,9 +256,9 @@ pub struct BackboneEntry {
 pub struct HostLinkEntry {
     /// The name of the host.
     pub host: String,
-    /// The link of its way out.
+    /// The outgoing link.
     pub up: String,
-    /// The link of its way in.
+    /// The incoming link.
     pub down: String,
 }
 
@@ -271,11 +270,11 @@ pub struct ZoneRouteEntry {
     pub from: String,
     /// The member at the end; a host may have a route to itself.
     pub to: String,
-    /// The hosts or routers where the route leaves the first zone and enters the second one; not needed between hosts and routers, or where a
-    /// zone has one only.
+    /// The hosts or routers where the route leaves the first zone and enters the second one; not needed between hosts and routers, or if a
+    /// zone has only one.
     pub gateways: Option<[String; 2]>,
-    /// The names of its links, in order; the direction of a duplex link as `NAME_UP`.
+    /// The names of its links, in order; a direction of a duplex link is `NAME_UP` or `NAME_DOWN`.
     pub links: Vec<String>,
-    /// Whether the way back is the same reversed. Default true; of a bypass false.
+    /// Whether the route back is the reverse. Default true; for a bypass false.
     pub symmetrical: Option<bool>,
 }

@@ -5,17 +5,17 @@
 //! x_i(k + 1) = φ_i · x_i(k) + sqrt(1 - φ_i²) · e_i(k)      φ_i = τ_i / (τ_i + Δ)      τ_i = 4^i · Δ, i = 0, 1, ... up to `memory`
 //! a_i²       ∝ τ_i^(2H - 2), Σ a_i² = 1
 //! ```
-//! e is the sum of three numbers uniform in [-1, 1]: mean 0, variance 1, nearly normal. A sum of autoregressive processes of many time
-//! constants has long memory (Granger 1980, "Long memory relationships and the aggregation of dynamic models"): well below `memory`
-//! the autocovariance falls like `t^(2H - 2)`, as that of a self-similar process with Hurst parameter H does; the nearer H is to 1, the
-//! further below.
+//! e is the sum of three numbers uniform in [-1, 1]: mean 0, variance 1, nearly normal. A sum of autoregressive processes with many time
+//! constants has long memory (Granger 1980, "Long memory relationships and the aggregation of dynamic models"). For times well below
+//! `memory` the autocovariance decreases like `t^(2H - 2)`, as that of a self-similar process with Hurst parameter H does. The nearer H is
+//! to 1, the further below `memory` the times must be.
 //!
-//! Measured load of hosts is such a process (Dinda 1999, "The statistical properties of host load"): sampled once a second, it is
-//! self-similar with H from 0.63 to 0.97, most in the upper half, with complex changes over minutes and hours; and autoregressive
-//! models predict it well (Dinda and O'Hallaron 2000, "Host load prediction using linear models"). His mean loads are lengths of run
-//! queues, which differ between machines by more than any default could say: `mean` and `deviation` are ours.
+//! Measured load of hosts is such a process (Dinda 1999, "The statistical properties of host load"). Sampled once a second, it is
+//! self-similar with H from 0.63 to 0.97, mostly in the upper half, with complex changes over minutes and hours. Autoregressive models
+//! predict it well (Dinda and O'Hallaron 2000, "Host load prediction using linear models"). Dinda's mean loads are lengths of run queues,
+//! which differ too much between machines for a default. So the defaults of `mean` and `deviation` are ours.
 //!
-//! Left out: his epochs (the mean jumps every few minutes); `on-off` on top of `ar` comes near.
+//! Left out: Dinda's epochs, in which the mean jumps every few minutes; `on-off` added to `ar` is similar.
 
 use std::sync::Arc;
 
@@ -37,18 +37,18 @@ use migsim_base::units::Seconds;
 pub struct ArConfig {
     /// The time for which a value holds (Δ).
     pub period: Seconds,
-    /// The mean load, before it is cut off; from 0 to 0.99.
+    /// The mean load, before it is clipped; from 0 to 0.99.
     #[schemars(range(min = 0, max = MOST_LOAD))]
     pub mean: f64,
-    /// Its standard deviation, before it is cut off; from 0 to 1.
+    /// Its standard deviation, before it is clipped; from 0 to 1.
     #[schemars(range(min = 0, max = 1))]
     pub deviation: f64,
     /// The Hurst parameter H; from 0.5 (short memory) to 0.99 (long memory).
     #[schemars(range(min = 0.5, max = 0.99))]
     pub hurst: f64,
-    /// The reach of the memory, at least a period.
+    /// The longest time constant of the memory, at least a period.
     pub memory: Seconds,
-    /// The largest load; from 0 to 0.99.
+    /// The maximum load; from 0 to 0.99.
     #[schemars(range(min = 0, max = MOST_LOAD))]
     pub most: f64,
 }
@@ -83,14 +83,14 @@ impl LoadOptions for ArConfig {
     }
 }
 
-/// The factor from one time constant to the next.
+/// Ratio of one time constant to the previous one.
 const FACTOR: f64 = 4.0;
 
-/// A sum of autoregressive processes: see the file of its kind.
+/// A sum of autoregressive processes: see the documentation of its file.
 #[derive(Clone, Debug)]
 pub struct Ar {
     config: ArConfig,
-    /// Per time constant: φ, sqrt(1 - φ²), and deviation · a.
+    /// For each time constant: φ, sqrt(1 - φ²), and deviation · a.
     parts: Arc<[[f64; 3]]>,
 }
 
@@ -103,7 +103,7 @@ impl Ar {
         {
             constants.push(next);
         }
-        // The ratio of a² from one time constant to the next.
+        // Ratio of a² of one time constant to that of the previous one.
         let ratio = portable(FACTOR.powf(2.0 * config.hurst - 2.0));
         let variances = std::iter::successors(Some(1.0), |variance| Some(variance * ratio));
         let variances: Vec<f64> = variances.take(constants.len()).collect();
@@ -132,7 +132,7 @@ impl Load for Ar {
     }
 }
 
-/// A number of mean 0 and variance 1: the sum of three uniform ones of variance 1/3, from 21 bits each.
+/// Draws a number of mean 0 and variance 1: the sum of three uniform numbers of variance 1/3, from 21 bits each.
 fn shock(random: &mut Stream) -> f64 {
     const MOST: u64 = (1 << 21) - 1;
     let bits = random.bits();
@@ -195,14 +195,14 @@ mod tests {
         };
         let first = (0..4000).filter_map(|seed| steps(&config, seed).next());
         let (mean, variance) = moments(first, 4000);
-        // Standard errors: 0.1 / sqrt(4000) = 0.0016, and 0.01 · sqrt(2 / 4000) = 0.00022. Nothing is cut off within 5 deviations.
+        // Standard errors: 0.1 / sqrt(4000) = 0.0016, and 0.01 · sqrt(2 / 4000) = 0.00022. No value within 5 deviations is clipped.
         assert!((mean - 0.5).abs() < 0.0064, "{mean}");
         assert!((variance - 0.01).abs() < 0.0009, "{variance}");
     }
 
     #[test]
     fn the_mean_of_a_long_time_varies_as_a_self_similar_process_does() {
-        // The variance of the mean over m periods falls as m^(2H - 2): the Hurst parameter from m = 4 and m = 256, far below memory.
+        // The variance of the mean over m periods decreases like m^(2H - 2): H follows from m = 4 and m = 256, far below the memory.
         let hurst_of = |hurst: f64| {
             let config = ArConfig {
                 mean: 0.5,
@@ -220,7 +220,7 @@ mod tests {
             };
             1.0 + (variance(256) / variance(4)).ln() / (256.0_f64 / 4.0).ln() / 2.0
         };
-        // A variance from 400 means is known to 7 %, the exponent to 0.02 / 2; the sum of few processes is not exactly a power.
+        // A variance of 400 means has an error of 7 %, and the exponent of 0.02 / 2; a sum of few processes is not exactly a power law.
         for hurst in [0.65, 0.8, 0.95] {
             let found = hurst_of(hurst);
             assert!((found - hurst).abs() < 0.08, "{hurst}: {found}");

@@ -11,7 +11,7 @@ use migsim_base::document;
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::Seconds;
 
-/// The key `load` as it is written.
+/// The key `load` as written in an experiment.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(
     untagged,
@@ -20,11 +20,11 @@ use migsim_base::units::Seconds;
 pub enum LoadKey {
     /// One load.
     One(Map<String, Value>),
-    /// Several, which multiply.
+    /// Several loads, whose remaining shares multiply.
     Several(Vec<Map<String, Value>>),
 }
 
-/// The loads of an experiment, each with where it stands.
+/// The loads of an experiment, each with its position.
 ///
 /// ```
 /// use migsim_platform::load::Loads;
@@ -42,8 +42,8 @@ pub struct Loads {
     is_list: bool,
 }
 
-/// The places of a load (`on`): `hosts` for all hosts, `links` for all links, the name of a cluster for its hosts, of a host or of a link;
-/// or a list of such.
+/// The places of a load (`on`): `hosts` for all hosts, `links` for all links, the name of a cluster for its hosts, the name of a host or of
+/// a link; or a list of these.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(
     untagged,
@@ -81,10 +81,10 @@ pub(super) struct Spec {
 }
 
 impl Loads {
-    /// Reads the key, whose kinds are those of `table`, and the files it names.
+    /// Reads the key, with the kinds of load in `table`, and the files it names.
     ///
     /// # Errors
-    /// Kinds and parameters that are unknown, unreadable or out of range, all of them, each with its whole key.
+    /// All kinds and parameters that are unknown, unreadable or out of range, each with its whole key.
     pub fn read(table: &Table, key: Option<&LoadKey>) -> Result<Self, Error> {
         let (all, is_list) = match key {
             None => (&[][..], false),
@@ -118,12 +118,12 @@ impl Loads {
         self.specs.is_empty()
     }
 
-    /// Whether another seed gives another load.
+    /// Whether the loads depend on the seed.
     pub fn uses_seed(&self) -> bool {
         self.specs.iter().any(|spec| spec.load.uses_seed())
     }
 
-    /// The key with all defaults filled in; none without a load.
+    /// Returns the key with all defaults filled in; none without a load.
     pub fn resolved(&self) -> Option<Value> {
         let mut all = self.specs.iter().map(|spec| spec.resolved.clone());
         if self.is_list {
@@ -133,7 +133,7 @@ impl Loads {
         }
     }
 
-    /// Notes for the user, a sentence each.
+    /// Returns notes for the user, one sentence each.
     pub fn notes(&self) -> Vec<String> {
         let notes = self.specs.iter().filter_map(|spec| spec.load.note());
         let mut notes: Vec<String> = notes.collect();
@@ -141,7 +141,7 @@ impl Loads {
         notes
     }
 
-    /// The loads of which it is known when they first take anything: the file or the kind of each, and the time.
+    /// Returns the loads whose first positive load is at a known time: the file or the kind of each, and the time.
     pub fn beginnings(&self) -> impl Iterator<Item = (String, Seconds)> {
         self.specs.iter().filter_map(|spec| {
             let name = spec.load.file().map_or(spec.kind, |(name, _)| name);
@@ -149,7 +149,7 @@ impl Loads {
         })
     }
 
-    /// The files that were read, each with its SHA-256.
+    /// Returns the files that were read, each with its SHA-256.
     pub fn files(&self) -> impl Iterator<Item = (&str, &str)> {
         self.specs.iter().filter_map(|spec| spec.load.file())
     }
@@ -186,7 +186,7 @@ fn read_one(table: &Table, key: &str, keys: &Map<String, Value>) -> Result<Spec,
     })
 }
 
-/// The problem with the whole key of its parameter.
+/// Returns the problem with the whole key of its parameter.
 fn whole(key: &str, problem: Problem) -> Problem {
     if problem.location.source.is_some() {
         return problem; // it stands in a file of its own
@@ -198,7 +198,7 @@ fn whole(key: &str, problem: Problem) -> Problem {
     problem.key(whole)
 }
 
-/// The schema of the key: one load or a list, each of one of the kinds.
+/// Returns the schema of the key: one load or a list, each of one of the kinds.
 pub fn schema(table: &Table, generator: &mut SchemaGenerator) -> Value {
     let places = generator.subschema_for::<On>().to_value();
     let kind = |entry: &Entry, keys: Value| {

@@ -1,4 +1,4 @@
-//! `constant`: a constant load; it is taken from the speeds and bandwidths of the platform in advance.
+//! `constant`: a constant load; the speeds and bandwidths of the platform are reduced by it in advance.
 
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ impl LoadOptions for ConstantConfig {
     }
 }
 
-/// The same load for ever, a share from 0 to 0.99.
+/// A load that never changes, a share from 0 to 0.99.
 #[derive(Clone, Copy, Debug)]
 pub struct Constant(pub(super) f64);
 

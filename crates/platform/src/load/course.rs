@@ -1,11 +1,12 @@
-//! The share that a load leaves of one host or link over time: drawn once for all scenarios and all runs of a sweep.
+//! The share of one host or link that a load leaves over time; it is drawn once for all scenarios and all runs of a sweep.
 //!
 //! ```text
 //! share = 1 - load
-//! drawn:   block 0 (8 steps), block 1 (16), ..., then 128 each, as far as any run has come and there is room
+//! drawn:   block 0 (8 steps), block 1 (16), ..., then 128 each, up to the latest step that any run has read and memory allows
 //! ```
-//! A run reads the blocks without asking the generator; beyond the room it draws blocks for itself, from the beginning. They are the same
-//! either way: what a run knows beforehand must not depend on others. And whoever is not asked meanwhile takes those of a block at once. Cost: 3 ns a step that is drawn already, 16 B of memory each.
+//! A run reads the blocks without calling the generator; beyond the available memory it draws blocks of its own, from the beginning. The
+//! blocks are equal in both cases, because the steps that a run knows in advance must not depend on other runs. A host that was not needed
+//! for a while applies the steps of a block at once. Cost: 3 ns per step that is drawn already, and 16 B of memory per step.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +15,7 @@ use super::{Load, MOST_LOAD};
 use crate::{Steps, StepsAhead};
 use migsim_base::random::Stream;
 
-/// The steps that the loads of one platform may keep.
+/// Number of steps that the loads of one platform may still store.
 #[derive(Clone, Debug)]
 pub(super) struct Room(Arc<AtomicUsize>);
 
@@ -29,7 +30,7 @@ impl Room {
         Self(Arc::new(AtomicUsize::new(steps)))
     }
 
-    /// Takes room for steps; returns whether there was enough.
+    /// Reserves memory for steps; returns whether there was enough.
     fn take(&self, steps: usize) -> bool {
         let left = |left: usize| left.checked_sub(steps);
         let order = Ordering::Relaxed;
@@ -40,12 +41,12 @@ impl Room {
 /// Steps that were drawn together.
 type Block = Arc<[(f64, f64)]>;
 
-/// The number of steps of a block.
+/// Returns the number of steps of a block.
 fn size(number: usize) -> usize {
     8 << number.min(4)
 }
 
-/// A load, its random numbers, and the shares that were drawn.
+/// A load, its random numbers, and the shares drawn so far.
 #[derive(Debug)]
 pub(super) struct Course {
     load: Arc<dyn Load>,
@@ -57,7 +58,7 @@ pub(super) struct Course {
 #[derive(Debug, Default)]
 struct Drawn {
     blocks: Vec<Block>,
-    /// What comes after them; none before the first.
+    /// The generator of the following steps; none before the first.
     rest: Option<Box<dyn Steps>>,
 }
 
@@ -71,7 +72,7 @@ impl Course {
         }
     }
 
-    /// The shares that the load leaves, from the first one on.
+    /// Returns the shares that the load leaves, from the first one on.
     pub(super) fn follow(self: &Arc<Self>) -> Follower {
         Follower {
             course: Arc::clone(self),
@@ -91,7 +92,7 @@ impl Course {
         }))
     }
 
-    /// A block, which is empty after the last step; none if there is no room for it.
+    /// Returns a block, which is empty after the last step; none if there is no memory for it.
     fn block(&self, number: usize) -> Option<Block> {
         let mut drawn = self.drawn.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(block) = drawn.blocks.get(number) {
@@ -112,12 +113,12 @@ impl Course {
 pub(super) struct Follower {
     course: Arc<Course>,
     block: Block,
-    /// The place in the block.
+    /// Index of the next step in the block.
     at: usize,
-    /// How many blocks were read, and how many steps those before the present one have.
+    /// Number of blocks read, and number of steps before the present block.
     blocks: usize,
     passed: usize,
-    /// The steps beyond the room and the present block.
+    /// The generator of steps beyond the stored blocks and the present block.
     own: Option<Box<dyn Steps>>,
 }
 
@@ -154,7 +155,7 @@ impl Iterator for Follower {
 }
 
 impl Clone for Follower {
-    /// Stands where `self` stands. What `self` draws beyond the room, the copy draws from the beginning when it comes to it.
+    /// Returns a reader at the same position. The copy draws steps beyond the stored blocks again, from the beginning, once it reaches them.
     fn clone(&self) -> Self {
         let begun = self.passed + self.block.len();
         let own = |_: &_| -> Box<dyn Steps> { Box::new(self.course.start().skip(begun)) };
@@ -188,7 +189,7 @@ mod tests {
     use super::*;
     use migsim_base::random::Purpose;
 
-    /// So many steps, each a load drawn.
+    /// A load of this number of steps, each drawn.
     #[derive(Debug)]
     struct Drawing(usize);
 

@@ -4,7 +4,7 @@
 //! u(k) = mean + amplitude · cos(2π · (start + k·Δ - peak - shift) / day), cut off at 0 and 0.99
 //! ```
 //! `start` is the time of day at which the run begins, `peak` that of the largest load. The shift is drawn once for each host, uniformly
-//! from -spread to +spread; without a spread all hosts go up and down together, whatever the seed is.
+//! from -spread to +spread. Without a spread all hosts rise and fall together, whatever the seed is.
 
 use std::f64::consts::TAU;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub struct DailyConfig {
     pub period: Seconds,
     /// The length of a day.
     pub day: Seconds,
-    /// The load in the mean of a day; from 0 to 0.99.
+    /// The mean load over a day; from 0 to 0.99.
     #[schemars(range(min = 0, max = MOST_LOAD))]
     pub mean: f64,
     /// The amplitude of the load above and below its mean; from 0 to 0.99.
@@ -39,7 +39,7 @@ pub struct DailyConfig {
     pub peak: Seconds,
     /// The time of day at which the run begins, at most a day.
     pub start: Seconds,
-    /// The spread of the peaks of the hosts, to either side, at most a day.
+    /// The maximum shift of the peak of a host, to either side; at most a day.
     pub spread: Seconds,
 }
 
@@ -80,7 +80,7 @@ impl LoadOptions for DailyConfig {
     }
 }
 
-/// The cycle of a day: see the file of its kind.
+/// A load with the cycle of a day: see the documentation of its file.
 #[derive(Clone, Debug)]
 pub struct Daily(DailyConfig);
 
@@ -132,7 +132,7 @@ mod tests {
         assert_eq!(loads, [0.3, 0.55, 0.3, 0.05, 0.3].map(portable_sum));
     }
 
-    /// 0.3 + 0.25 · w, as it is added up.
+    /// Returns 0.3 + 0.25 · w with the rounding of the load.
     fn portable_sum(load: f64) -> f64 {
         0.3 + 0.25 * ((load - 0.3) / 0.25).round()
     }
@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn a_day_has_its_mean_and_variance() {
         let (mean, variance) = moments(steps(&DailyConfig::default(), "h0"), 24 * 60);
-        // A cosine: amplitude² / 2.
+        // The variance of a cosine: amplitude² / 2.
         assert!((mean - 0.3).abs() < 1e-9, "{mean}");
         assert!((variance - 0.25 * 0.25 / 2.0).abs() < 1e-9, "{variance}");
     }

@@ -1,4 +1,4 @@
-//! A kind of load in the registry: its name, its parameters and their reader.
+//! A kind of load in the registry: its name, its parameters and the function that reads them.
 
 use std::sync::Arc;
 
@@ -12,20 +12,20 @@ use migsim_base::document;
 use migsim_base::error::{Error, Problem};
 use migsim_base::plugin;
 
-/// The parameters of a kind, as they stand beside `kind` and `on` in an experiment.
+/// The parameters of a kind of load, which an experiment has beside `kind` and `on`.
 ///
 /// A type with serde's and schemars' derives and [`Self::load`] is enough.
 pub trait LoadOptions: Serialize + DeserializeOwned + JsonSchema {
     /// The parameters that name files.
     const FILES: &'static [&'static str] = &[];
 
-    /// Makes the load.
+    /// Creates the load.
     ///
     /// # Errors
-    /// Parameters are out of range, or a file cannot be read; each problem has the key of its parameter.
+    /// Some parameters are out of range, or a file cannot be read; each problem has the key of its parameter.
     fn load(self) -> Result<Arc<dyn Load>, Error>;
 
-    /// Spells out what follows from other parameters.
+    /// Fills in the values that follow from other parameters.
     #[must_use]
     fn complete(self) -> Self {
         self
@@ -59,7 +59,7 @@ pub struct Parameter {
     pub default: Option<Value>,
 }
 
-/// A row of the table: `T` are the parameters of the kind.
+/// Creates a row of the table; `T` are the parameters of the kind.
 pub fn row<T: LoadOptions>(
     name: &'static str,
     summary: &'static str,
@@ -83,7 +83,7 @@ pub fn row<T: LoadOptions>(
 }
 
 impl Kind {
-    /// Makes the load from its parameters; these with all defaults filled in.
+    /// Creates the load from its parameters, and returns these with all defaults filled in.
     ///
     /// # Errors
     /// All parameters that are unknown, unreadable or out of range, each with its key.
@@ -91,7 +91,7 @@ impl Kind {
         (self.read)(keys)
     }
 
-    /// The parameters, in the order of their file.
+    /// Returns the parameters, in the order of their declaration.
     pub fn parameters(&self) -> Vec<Parameter> {
         let mut generator = SchemaGenerator::default();
         (self.schema)(&mut generator);

@@ -1,22 +1,23 @@
 //! `file`: a measured load from a file, a profile of SimGrid or CSV.
 //!
 //! ```text
-//! date_s,load          CSV: a time in seconds or as hours, minutes and seconds, and a value; a first line of words and lines after `#` are skipped
-//! 0,0.25               `;` or a tabulator may stand for the comma, and then a decimal comma for the point
+//! date_s,load          CSV: a time in seconds or as hours, minutes and seconds, and a value; a heading and lines after `#` are skipped
+//! 0,0.25               a semicolon or a tabulator may replace the comma; then numbers may have a decimal comma
 //! 00:00:10,0.5
 //!
-//! 24                   with `period=5min,scale=percent`: a value a line, as the traces of PlanetLab are
+//! 24                   with `period=5min,scale=percent`: one value per line, as in the traces of PlanetLab
 //! 23
 //! ```
 //! | `values` | the load u |
 //! | --- | --- |
 //! | `load` | the value |
 //! | `available` | 1 - value, as in the speed profiles of SimGrid |
-//! | `load-average` | value / (1 + value): a host that serves L others in turn leaves 1 / (1 + L) (Dinda measured such lengths of run queues) |
+//! | `load-average` | value / (1 + value): a host that serves L other processes in turn leaves 1 / (1 + L) (Dinda measured such lengths of run queues) |
 //!
-//! `scale: percent` divides the values by 100. `from: first` takes the first time as the start of the run, as for times since 1970.
-//! A load above `most` is cut off; where that is the largest load that there is, a note says so. A value holds until the next one, the last one for ever unless the trace repeats (`repeat`, or
-//! `PERIODICITY` and `LOOPAFTER` of SimGrid). With `shift` each host begins at another date of it, drawn uniformly.
+//! `scale: percent` divides the values by 100. `from: first` takes the first time as the start of the run, which suits times since 1970. A
+//! load above `most` is clipped; if `most` is the maximum of all loads, a note reports it. A value holds until the next one, and the last
+//! value for ever unless the trace repeats (`repeat`, or `PERIODICITY` and `LOOPAFTER` of SimGrid). With `shift` each host begins at
+//! another time of the trace, drawn uniformly.
 
 use std::sync::Arc;
 
@@ -36,7 +37,7 @@ use migsim_base::units::Seconds;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Format {
-    /// Lines of a date and a value with a comma between them.
+    /// Lines of a time and a value with a comma between them.
     Csv,
     /// A profile of SimGrid.
     Simgrid,
@@ -46,11 +47,11 @@ pub enum Format {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Values {
-    /// The part that others take.
+    /// The share that other users take.
     Load,
-    /// The part that they leave.
+    /// The share that other users leave.
     Available,
-    /// The mean number of others that want the host.
+    /// The mean number of other processes that use the host.
     LoadAverage,
 }
 
@@ -58,9 +59,9 @@ pub enum Values {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scale {
-    /// The whole is 1.
+    /// A share of 1 is the whole host.
     Whole,
-    /// The whole is 100.
+    /// A value of 100 is the whole host.
     Percent,
 }
 
@@ -78,7 +79,7 @@ pub enum Start {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FileConfig {
-    /// The trace, from the folder where the command runs if the path is relative.
+    /// The file of the trace; a relative path starts at the folder where the command runs.
     pub file: String,
     /// The notation; `csv` for a file of that suffix, else `simgrid`.
     #[serde(default)]
@@ -86,22 +87,22 @@ pub struct FileConfig {
     /// The meaning of its values; `load` in CSV, `available` in a profile of SimGrid.
     #[serde(default)]
     pub values: Option<Values>,
-    /// The time between two values of a file that has a value a line and no times.
+    /// The time between two values of a file that has one value per line and no times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub period: Option<Seconds>,
     /// The unit of its values: `whole` (1 is all of the host) or `percent`. Default `whole`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<Scale>,
-    /// The time of it at which the run starts: `zero` or `first`, its first time. Default `zero`.
+    /// The time of the trace at which the run starts: `zero`, or `first` for its first time. Default `zero`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<Start>,
-    /// After this time it begins again; as the file says if absent.
+    /// The time after which the trace repeats; if absent, the file decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat: Option<Seconds>,
-    /// Whether each host begins at another time of it, drawn uniformly from its period.
+    /// Whether each host begins at another time of the trace, drawn uniformly from its period.
     #[serde(default)]
     pub shift: bool,
-    /// The largest load; from 0 to 0.99.
+    /// The maximum load; from 0 to 0.99.
     #[serde(default = "most")]
     #[schemars(range(min = 0, max = MOST_LOAD))]
     pub most: f64,
@@ -125,7 +126,7 @@ impl FileConfig {
         })
     }
 
-    /// The load that a value of the trace stands for, before it is cut off.
+    /// Converts a value of the trace into a load, before it is clipped.
     fn load_of(&self, value: f64) -> Result<f64, Wrong> {
         let (whole, hint) = match self.scale {
             Some(Scale::Percent) => (100.0, None),
@@ -140,7 +141,7 @@ impl FileConfig {
         }
     }
 
-    /// The loads of the file, as a profile, and how many of them are cut off.
+    /// Reads the loads of the file as a profile; also returns the number of clipped loads.
     fn read(&self, text: &str) -> Result<(Profile, usize), Problem> {
         let load_of = |value| self.load_of(value);
         let (mut loads, period) = match (self.period, self.format()) {
@@ -172,7 +173,7 @@ impl FileConfig {
         Ok((Profile::new(loads, period)?, cut))
     }
 
-    /// Refuses parameters out of range, and those that contradict each other.
+    /// Refuses parameters that are out of range or contradict each other.
     fn check(&self) -> Result<(), Error> {
         let mut ranges = Ranges::default().number("most", self.most, &(0.0..=MOST_LOAD));
         for (key, value) in [("period", self.period), ("repeat", self.repeat)] {
@@ -193,7 +194,7 @@ impl FileConfig {
         Ok(())
     }
 
-    /// The problem of the file, with a hint.
+    /// Creates the error of the file, with a hint.
     fn in_file(&self, problem: Problem, text: &str) -> Error {
         if let Some(kind) = FileKind::of(text).filter(|kind| *kind != FileKind::Load) {
             return kind.instead_of("a measured load", &self.file).into();
@@ -213,7 +214,7 @@ impl FileConfig {
     }
 }
 
-/// Hints at `period` if the line of a problem is a number.
+/// Adds a hint at `period` if the line of a problem is a number.
 fn hint_at_values(problem: Problem, text: &str) -> Problem {
     let line = problem.location.line_column.map_or(1, |at| at.0);
     let line = text.lines().nth(line - 1).unwrap_or_default();
@@ -249,7 +250,7 @@ impl LoadOptions for FileConfig {
             source: self.file,
             profile,
             is_shifted: self.shift,
-            // Who asks for a lower bound knows that it cuts.
+            // A user who sets a lower bound expects clipping.
             cut: if self.most < MOST_LOAD { 0 } else { cut },
         }))
     }
@@ -263,15 +264,15 @@ impl LoadOptions for FileConfig {
     }
 }
 
-/// A trace: see the file of its kind.
+/// A measured load: see the documentation of its file.
 #[derive(Clone, Debug)]
 pub struct Measured {
     source: String,
     sha256: String,
-    /// Its loads, no longer its values.
+    /// Its loads, converted from the values.
     profile: Profile,
     is_shifted: bool,
-    /// The number of its loads above the largest allowed one.
+    /// Number of its loads above the maximum.
     cut: usize,
 }
 
@@ -281,7 +282,7 @@ impl Load for Measured {
         let Some(period) = profile.period().filter(|_| self.is_shifted) else {
             return Box::new(profile.steps());
         };
-        // Up to a period; from the second round on, so that a step lies before it.
+        // The shift is at most a period; it starts in the second round, so that there is a step before it.
         let begin = period * (1.0 + random.unit());
         let steps = profile.once();
         let before = steps.partition_point(|step| step.0 + period <= begin);

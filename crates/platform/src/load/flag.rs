@@ -1,10 +1,10 @@
-//! The flag `--load ar,mean=0.3,on=Aquario+ICE`: a kind, then its keys; repeated for further loads.
+//! The flag `--load ar,mean=0.3,on=Aquario+ICE`: a kind of load and its parameters; repeated for further loads.
 
 use serde_json::{Map, Value, json};
 
 use migsim_base::document::typed_value;
 
-/// The key `load` of an experiment that the flags mean: an object for one, a list for several, null for `none`.
+/// Converts the flags into the key `load` of an experiment: an object for one load, a list for several, null for `none`.
 ///
 /// ```
 /// use serde_json::json;
@@ -15,7 +15,7 @@ use migsim_base::document::typed_value;
 /// ```
 ///
 /// # Errors
-/// A part that is not of the form `KEY=VALUE`, in words.
+/// A part is not of the form `KEY=VALUE`; the error is a message.
 pub fn from_flag(texts: &[String]) -> Result<Value, String> {
     let loads: Vec<Value> = texts
         .iter()
@@ -41,7 +41,7 @@ fn one(text: &str) -> Result<Value, String> {
         let value = if key == "on" && value.contains('+') {
             value.split('+').map(str::trim).collect()
         } else {
-            // What names something is text, whatever it looks like.
+            // The value of a key that names something is text, even if it looks like a number.
             let is_name = key == "on" || key == "file";
             match typed_value(value) {
                 read if read.is_string() || !is_name => read,

@@ -1,12 +1,12 @@
 //! The lines of a measured load in CSV: times and values, or values alone.
 //!
-//! What a value stands for is asked of the caller; see the [kind](super::file).
+//! The caller defines the meaning of a value; see the [kind](super::file).
 
 use migsim_base::document::{Separator, is_nameless};
 use migsim_base::error::Problem;
 use migsim_base::units::Seconds;
 
-/// A message, and a hint if there is a better one than that of the format.
+/// A message, and a hint if it is better than the general hint of the format.
 pub(super) type Wrong = (String, Option<&'static str>);
 
 pub(super) fn hinted(what: String, hint: Option<&str>) -> Problem {
@@ -17,16 +17,16 @@ pub(super) fn hinted(what: String, hint: Option<&str>) -> Problem {
     }
 }
 
-/// The remedy for a file of values without times.
+/// The hint for a file of values without times.
 pub(super) const VALUES: &str = "does the file have a value a line and no times? name the time between two of them, and their unit: `period=5min,scale=percent`";
 
-/// The lines of a table that are no remarks, each with its number.
+/// Returns the lines of a table that are no comments, each with its number.
 fn lines(text: &str) -> impl Iterator<Item = (&str, usize)> {
     let lines = text.trim_start_matches('\u{feff}').lines().zip(1..);
     lines.filter(|(line, _)| !line.trim().is_empty() && !line.trim_start().starts_with('#'))
 }
 
-/// Reads lines of a value, of which each holds for `period`; the times, each with the load that `load_of` makes of the value.
+/// Reads lines of one value, each of which holds for `period`; returns the times, each with the load that `load_of` computes from the value.
 pub(super) fn read_values(
     text: &str,
     period: Seconds,
@@ -52,7 +52,7 @@ pub(super) fn read_values(
     Ok(steps)
 }
 
-/// Reads lines of a time and a value; the times, each with the load that `load_of` makes of the value.
+/// Reads lines of a time and a value; returns the times, each with the load that `load_of` computes from the value.
 pub(super) fn read_csv(
     text: &str,
     load_of: &dyn Fn(f64) -> Result<f64, Wrong>,
@@ -97,7 +97,7 @@ pub(super) fn read_csv(
     Ok(steps)
 }
 
-/// Whether a row is a value alone.
+/// Whether a row is a single value.
 fn is_value(row: &Row<'_>) -> bool {
     row.fields.len() == 1 && row.number(0).is_ok()
 }
@@ -110,14 +110,14 @@ struct Row<'t> {
 }
 
 impl Row<'_> {
-    /// A problem with a field.
+    /// Creates the problem of a field.
     fn problem(&self, field: usize, what: impl Into<String>) -> Problem {
         let before = self.fields[..field].iter();
         let column = 1 + before.map(|text| text.chars().count() + 1).sum::<usize>();
         Problem::new(what).at(self.number, column)
     }
 
-    /// Time and value; with an index, which must be this one, in front of them.
+    /// Reads time and value; an index, which must be this one, may precede them.
     fn numbers(&self, index: Option<usize>) -> Result<(f64, f64), Problem> {
         let first = usize::from(index.is_some());
         if is_value(self) {
@@ -141,7 +141,7 @@ impl Row<'_> {
         Ok((self.date(first)?, self.number(first + 1)?))
     }
 
-    /// A number, finite and not negative.
+    /// Reads a number that is finite and not negative.
     fn number(&self, field: usize) -> Result<f64, Problem> {
         let text = self.fields.get(field).map_or("", |text| text.trim());
         match self.separator.number(text).parse::<f64>() {
@@ -153,14 +153,14 @@ impl Row<'_> {
         }
     }
 
-    /// A time in seconds, or as `12:00:05`.
+    /// Reads a time in seconds, or as `12:00:05`.
     fn date(&self, field: usize) -> Result<f64, Problem> {
         let text = self.fields.get(field).map_or("", |text| text.trim());
         of_clock(text).map_or_else(|| self.number(field), Ok)
     }
 }
 
-/// The seconds since midnight of a time of day, `12:00:05`.
+/// Converts a time of day, `12:00:05`, to seconds since midnight.
 fn of_clock(text: &str) -> Option<f64> {
     let parts: Vec<&str> = text.split(':').collect();
     let [hours, minutes, seconds] = parts[..] else {

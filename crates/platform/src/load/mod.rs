@@ -1,24 +1,24 @@
 //! Background load: the share of hosts and links that other users take while the application runs.
 //!
 //! ```text
-//! load(t) = u, from 0 to less than 1: of the capacity of its host or link the share 1 - u is left from t on
+//! load(t) = u, from 0 to less than 1: the share 1 - u of the capacity of the host or link is left from t on
 //!
-//! seed, `hosts`, name of the host ──> Stream ──> Load::steps ──> (0 s, u), (1 s, u), ...   as many as the run asks for
+//! seed, `hosts`, name of the host ──> Stream ──> Load::steps ──> (0 s, u), (1 s, u), ...   generated on demand
 //!                                                      │
 //!                       profile of the platform ──> platform::Capacity: base · (1 - u_1) · (1 - u_2) · ...
 //! ```
-//! A load is a function of the date that is constant between its steps, generated while the run goes on: it never ends and takes no
-//! memory. It is drawn from the seed, the name of its host or link and nothing else, so that all policies and scenarios face the same
-//! load, and a further host changes nothing for the others. Several loads on one host, and the profile of the platform, multiply: each
-//! takes its part of what those before it leave. A load that is constant is put into the speeds and bandwidths of the platform.
+//! A load is a function of time that is constant between its steps. It is generated while the run proceeds, so it never ends and takes no
+//! memory. It depends on the seed and the name of its host or link alone. So all policies and scenarios face the same load, and an
+//! additional host changes nothing for the others. Several loads on one host, and the profile of the platform, multiply: each takes a share
+//! of the capacity that the earlier ones leave. A constant load reduces the speeds and bandwidths of the platform in advance.
 //!
-//! Latencies are not touched. What a policy sees of all this is what it could measure (`external_load` of its view).
+//! Latencies are not affected. A policy sees the loads as a real one could measure them (`external_load` of its view).
 //!
 //! | where | what |
 //! | --- | --- |
-//! | [`Table`] | the kinds by name: sentence, source, parameters |
-//! | [`Loads`] | the key `load` of an experiment, and putting it on a platform |
-//! | [`Load`] | what a kind must be able to do; one file each |
+//! | [`Table`] | the kinds by name: summary, source, parameters |
+//! | [`Loads`] | the key `load` of an experiment, and its application to a platform |
+//! | [`Load`] | the interface of a kind; one file each |
 //! | [`from_flag`] | `--load ar,mean=0.3` |
 
 mod ar;
@@ -56,35 +56,35 @@ use crate::Steps;
 use migsim_base::random::Stream;
 use migsim_base::units::Seconds;
 
-/// The largest load, a share: a larger one leaves nothing that could be called a capacity.
+/// Maximum load, a share; above it practically no capacity would be left.
 pub const MOST_LOAD: f64 = 0.99;
 
 /// A load with its parameters, not yet on any host or link.
 pub trait Load: fmt::Debug + Send + Sync {
-    /// The load over time, from date 0 s on: each from 0 to [`MOST_LOAD`].
+    /// Returns the load over time, from time 0 s on: each value is from 0 to [`MOST_LOAD`].
     fn steps(&self, random: Stream) -> Box<dyn Steps>;
 
-    /// The load, if it is one for ever.
+    /// Returns the load, a share, if it is constant.
     fn constant(&self) -> Option<f64> {
         None
     }
 
-    /// The time at which it first takes anything, if that is known and the same for all hosts and seeds.
+    /// Returns the time of its first positive load, if that is known and the same for all hosts and seeds.
     fn begins(&self) -> Option<Seconds> {
         None
     }
 
-    /// Whether another seed gives another load.
+    /// Whether the load depends on the seed.
     fn uses_seed(&self) -> bool {
         true
     }
 
-    /// The file it was read from and its SHA-256.
+    /// Returns the file it was read from, and the SHA-256 of the file.
     fn file(&self) -> Option<(&str, &str)> {
         None
     }
 
-    /// A note for the user, in a sentence.
+    /// Returns a note for the user, in a sentence.
     fn note(&self) -> Option<String> {
         None
     }

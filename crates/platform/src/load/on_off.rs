@@ -1,10 +1,10 @@
 //! `on-off`: a load that alternates between present and absent.
 //!
 //! ```text
-//! busy with probability Δ / idle after each idle period Δ, idle with probability Δ / busy after each busy one
+//! busy with probability Δ / idle after each idle period Δ, idle with probability Δ / busy after each busy period
 //! ```
-//! A Markov chain of two states: times of both kinds are geometric, with the means `busy` and `idle`, and independent. At the start a
-//! host is busy with probability `busy / (busy + idle)`, so that the mean is `load · busy / (busy + idle)` at every date.
+//! The load is a Markov chain of two states: the durations of both states are geometric, with the means `busy` and `idle`, and independent.
+//! At the start a host is busy with probability `busy / (busy + idle)`, so that the mean is `load · busy / (busy + idle)` at every time.
 
 use std::sync::Arc;
 
@@ -22,14 +22,14 @@ use migsim_base::units::Seconds;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct OnOffConfig {
-    /// The grain of time (Δ): others come and go at its multiples.
+    /// The resolution of time (Δ): the state changes at its multiples.
     pub period: Seconds,
-    /// The load while others are there; from 0 to 0.99.
+    /// The load while the host is busy; from 0 to 0.99.
     #[schemars(range(min = 0, max = MOST_LOAD))]
     pub load: f64,
-    /// The mean time of presence, at least a period.
+    /// The mean duration of the busy state, at least a period.
     pub busy: Seconds,
-    /// The mean time of absence, at least a period.
+    /// The mean duration of the idle state, at least a period.
     pub idle: Seconds,
 }
 
@@ -57,7 +57,7 @@ impl LoadOptions for OnOffConfig {
     }
 }
 
-/// Others come and go: see the file of its kind.
+/// A load that is on or off: see the documentation of its file.
 #[derive(Clone, Debug)]
 pub struct OnOff(OnOffConfig);
 
@@ -77,7 +77,7 @@ impl Load for OnOff {
 #[derive(Clone, Debug)]
 struct Visits {
     config: OnOffConfig,
-    /// The state from the next step on, and its time in periods.
+    /// The state from the next step on, and the time of that step in periods.
     is_busy: bool,
     periods: f64,
     random: Stream,
@@ -100,8 +100,8 @@ impl Iterator for Visits {
         };
         let date = self.periods * period.get();
         let leaves = period.get() / mean.get();
-        // Geometric from 1 on: the number of periods until the first success of probability `leaves`. A whole number, so that the
-        // last bit of the logarithm does not matter.
+        // Draws a geometric number from 1 on: the number of periods until the first success of probability `leaves`. It is a whole number,
+        // so the last bit of the logarithm does not matter.
         let more = if leaves < 1.0 {
             (self.random.unit().ln() / (-leaves).ln_1p()).floor()
         } else {
@@ -139,7 +139,7 @@ mod tests {
         for pair in visits.windows(2) {
             times[usize::from(pair[0].1 > 0.0)] += pair[1].0 - pair[0].0;
         }
-        // 10 000 of each, with a standard deviation like their mean: 1 % standard error.
+        // 10 000 periods of each state, with a standard deviation equal to their mean: a standard error of 1 %.
         let [idle, busy] = times.map(|time| time / 10_000.0);
         assert!((busy - 30.0).abs() < 1.2, "{busy}");
         assert!((idle - 60.0).abs() < 2.4, "{idle}");

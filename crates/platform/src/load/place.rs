@@ -1,4 +1,4 @@
-//! The place of a load: the hosts and links that it occupies.
+//! The place of a load: the hosts and links that it uses.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,14 +10,14 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::random::{Purpose, Stream};
 use migsim_base::units::{BytesPerSecond, InstructionsPerSecond};
 
-/// A host or a link, by its place in the list of the platform.
+/// A host or a link, by its index in the list of the platform.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Target {
     Host(usize),
     Link(usize),
 }
 
-/// The hosts and links that `on` names, each once, hosts first.
+/// Returns the hosts and links that `on` names, each once, hosts first.
 fn targets(on: &On, platform: &Platform) -> Result<Vec<Target>, Problem> {
     let mut targets = Vec::new();
     for name in on.names() {
@@ -58,12 +58,12 @@ impl Background for Placed {
 }
 
 impl Loads {
-    /// Puts all loads on the hosts and links of `platform`, drawn from `seed`.
+    /// Applies all loads to the hosts and links of `platform`, drawn from `seed`.
     ///
     /// # Errors
-    /// Places that the platform does not have; a load that varies on a link that is not shared.
+    /// The platform does not have a place, or a varying load is on a link that is not shared.
     pub fn put_on(&self, platform: &mut Platform, seed: u64) -> Result<(), Error> {
-        // How many loads of a kind a host or link has: equal ones differ in their streams.
+        // Number of loads of a kind on a host or link: equal loads have different random streams.
         let mut before: BTreeMap<(&str, Target), u32> = BTreeMap::new();
         let (mut problems, room) = (Vec::new(), Room::default());
         for spec in &self.specs {
@@ -124,7 +124,7 @@ fn put(
     Ok(())
 }
 
-/// Leaves `share` of a host or link for ever.
+/// Reduces a host or link to the share `share` for ever.
 fn slow_down(target: Target, platform: &mut Platform, share: f64) -> Result<(), Problem> {
     let nothing = |what: &str, name: &str| {
         let message = format!("the constant loads of {what} `{name}` together leave nothing of it");
@@ -165,7 +165,7 @@ mod tests {
         crate::open(name).unwrap().platform
     }
 
-    /// The first availabilities of a host.
+    /// Returns the first availabilities of a host.
     fn first(platform: &Platform, name: &str) -> Vec<(f64, f64)> {
         let host = &platform.hosts[platform.host_named(name).unwrap().index()];
         host.availability().unwrap().take(5).collect()
@@ -251,7 +251,7 @@ mod tests {
     fn loads_that_leave_nothing_are_refused_where_they_stand() {
         for on in ["hosts", "links"] {
             let one = json!({ "kind": "constant", "load": 0.99, "on": on });
-            // 0.01 to the power of 6 leaves 1e-12; of 20, less than any bandwidth or speed may be.
+            // The share left is 1e-12 with 6 factors of 0.01; with 20 it is below the minimum bandwidth or speed.
             let stacked = |count: usize| loads(vec![one.clone(); count].into());
             stacked(6).put_on(&mut open("ufrgs"), 1).unwrap();
             let error = stacked(20).put_on(&mut open("ufrgs"), 1).unwrap_err();

@@ -1,4 +1,4 @@
-//! Ranges of parameters: each stands once, beside its check, and the message derives from it.
+//! Ranges of parameters: each is defined once, at its check, and the error message derives from it.
 
 use std::ops::RangeInclusive;
 
@@ -7,17 +7,17 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::units::Seconds;
 use migsim_base::words::of_percent;
 
-/// The longest duration of a parameter \[s\], some thirty years.
+/// Maximum duration of a parameter \[s\], some thirty years.
 pub(super) const LONGEST: f64 = 1e9;
 
-/// Collects what is out of range.
+/// Collects the parameters that are out of range.
 #[derive(Debug, Default)]
 pub(super) struct Ranges {
     problems: Vec<Problem>,
 }
 
 impl Ranges {
-    /// `value` must lie in `range`.
+    /// Checks that `value` lies in `range`.
     pub(super) fn number(self, key: &str, value: f64, range: &RangeInclusive<f64>) -> Self {
         let mut hint = format!("it must be from {} to {}", range.start(), range.end());
         if let Some(share) = of_percent(value).filter(|_| *range.end() <= 1.0) {
@@ -26,7 +26,7 @@ impl Ranges {
         self.require(range.contains(&value), key, &value.to_string(), hint)
     }
 
-    /// A duration must lie in `range` \[s\].
+    /// Checks that a duration lies in `range` \[s\].
     pub(super) fn duration(self, key: &str, value: Seconds, range: &RangeInclusive<f64>) -> Self {
         let (least, most) = (range.start(), range.end());
         let hint = format!("it must be from {least:?} s to {most:?} s");
@@ -41,12 +41,12 @@ impl Ranges {
         self
     }
 
-    /// The period of a load.
+    /// Checks the period of a load.
     pub(super) fn period(self, value: Seconds) -> Self {
         self.duration("period", value, &(SHORTEST_PERIOD..=LONGEST))
     }
 
-    /// All that was wrong.
+    /// Returns all errors.
     pub(super) fn check(self) -> Result<(), Error> {
         if self.problems.is_empty() {
             Ok(())

@@ -1,6 +1,6 @@
 //! A load with a new value at the times 0, Δ, 2Δ, ...
 
-/// The values of an endless iterator as steps, one a period Δ \[s\].
+/// The values of an endless iterator as steps, one per period Δ \[s\].
 #[derive(Clone, Debug)]
 pub(super) struct Sampled<V> {
     period: f64,
@@ -22,14 +22,14 @@ impl<V: Iterator<Item = f64>> Iterator for Sampled<V> {
     type Item = (f64, f64);
 
     fn next(&mut self) -> Option<(f64, f64)> {
-        // A product, not a sum of periods: no rounding piles up.
+        // A product is used instead of a sum of periods, so that rounding does not accumulate.
         let date = self.index as f64 * self.period;
         self.index += 1;
         self.values.next().map(|value| (date, value))
     }
 }
 
-/// Mean and variance of the first `count` values of a load, which are a period apart.
+/// Returns mean and variance of the first `count` values of a load, which are a period apart.
 #[cfg(test)]
 pub(super) fn moments(steps: impl Iterator<Item = (f64, f64)>, count: usize) -> (f64, f64) {
     let values: Vec<f64> = steps.take(count).map(|step| step.1).collect();

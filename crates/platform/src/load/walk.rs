@@ -2,10 +2,10 @@
 //!
 //! ```text
 //! u(0)     drawn uniformly from least to most
-//! u(k + 1) = u(k) + step · e(k), e uniform in [-1, 1], reflected at least and at most
+//! u(k + 1) = u(k) + step · e(k), e uniform in [-1, 1], reflected at `least` and `most`
 //! ```
-//! The load holds for a period Δ. In the long run every load from least to most is equally likely (a reflected walk with symmetric steps
-//! keeps the uniform distribution): mean `(least + most) / 2`, variance `(most - least)² / 12`.
+//! The load holds for a period Δ. In the long run every load from `least` to `most` is equally likely (a reflected walk with symmetric
+//! steps keeps the uniform distribution): mean `(least + most) / 2`, variance `(most - least)² / 12`.
 
 use std::sync::Arc;
 
@@ -26,13 +26,13 @@ use migsim_base::units::Seconds;
 pub struct WalkConfig {
     /// The time for which a value holds (Δ).
     pub period: Seconds,
-    /// The most that the load rises or falls from one period to the next; from 0 to 0.99.
+    /// The maximum change of the load from one period to the next; from 0 to 0.99.
     #[schemars(range(min = 0, max = MOST_LOAD))]
     pub step: f64,
-    /// The least load; from 0 to 0.99.
+    /// The minimum load; from 0 to 0.99.
     #[schemars(range(min = 0, max = MOST_LOAD))]
     pub least: f64,
-    /// The largest load, above the least one; from 0 to 0.99.
+    /// The maximum load, above the minimum; from 0 to 0.99.
     #[schemars(range(min = 0, max = MOST_LOAD))]
     pub most: f64,
 }
@@ -65,7 +65,7 @@ impl LoadOptions for WalkConfig {
     }
 }
 
-/// A random walk: see the file of its kind.
+/// A random walk: see the documentation of its file.
 #[derive(Clone, Debug)]
 pub struct Walk(WalkConfig);
 
@@ -98,7 +98,7 @@ impl Iterator for Walker {
         } = self.config;
         let now = self.load;
         let mut next = now + step * self.random.symmetric();
-        // A step may be longer than the way between the walls.
+        // A step may be longer than the distance between the bounds.
         while next < least || next > most {
             next = if next < least {
                 2.0 * least - next
@@ -142,7 +142,7 @@ mod tests {
         };
         let walk = walk.load().unwrap();
         let (mean, variance) = moments(walk.steps(stream(1)), 100_000);
-        // Uniform from 0 to 0.8: 0.4 and 0.64 / 12. The walk forgets in a few steps: a standard error of 0.23 / sqrt(20 000) = 0.002.
+        // Uniform from 0 to 0.8: mean 0.4, variance 0.64 / 12. The walk forgets in a few steps: a standard error of 0.23 / sqrt(20 000) = 0.002.
         assert!((mean - 0.4).abs() < 0.008, "{mean}");
         assert!((variance - 0.64 / 12.0).abs() < 0.003, "{variance}");
     }

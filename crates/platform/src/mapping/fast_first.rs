@@ -1,8 +1,8 @@
-//! The rule `fast-first`: each process in turn takes the place where it computes fastest.
+//! The rule `fast-first`: each process in turn is placed on the host where it computes fastest.
 //!
-//! On a host of `c` cores of speed `s` with `n` processes, each of them computes at `s · min(1, c/n)`. The next process goes to the host
-//! where this value is largest once it is there, and of equal hosts to the first. No placement makes the slowest process faster, if all
-//! have equal work. A host whose fast cores are shared may so take a process before a slow core that is idle.
+//! On a host of `c` cores of speed `s` with `n` processes, each process computes at `s · min(1, c/n)`. The next process goes to the host
+//! where this value, including the process, is largest; of equal hosts to the first. If all processes have equal work, no placement makes
+//! the slowest process faster. A host with shared fast cores may get a process before a slow core that is idle.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
@@ -10,9 +10,9 @@ use std::collections::BinaryHeap;
 /// A place for one more process on a host.
 #[derive(Debug)]
 struct Place {
-    /// The speed of a process there \[instructions/s\].
+    /// Speed of a process there \[instructions/s\].
     rate: f64,
-    /// The index of the host; the first of equal hosts comes first.
+    /// Index of the host; of equal hosts the first one is taken first.
     host: Reverse<usize>,
 }
 
@@ -37,7 +37,7 @@ impl PartialEq for Place {
 
 impl Eq for Place {}
 
-/// The number of processes on each host, of hosts given by speed \[instructions/s\] and cores.
+/// Returns the number of processes on each host; hosts are given by speed \[instructions/s\] and cores.
 pub(super) fn counts(hosts: &[(f64, u32)], processes: usize) -> Vec<usize> {
     let mut counts = vec![0_usize; hosts.len()];
     let place = |host: usize, placed: usize| {
@@ -68,9 +68,9 @@ mod tests {
         // Two cores of speed 2, four of speed 3, one of speed 1.
         let hosts = [(2.0, 2), (3.0, 4), (1.0, 1)];
         assert_eq!(counts(&hosts, 3), [0, 3, 0]);
-        // The fifth computes at 2, 3·4/5 = 2.4 or 1.
+        // The fifth process would compute at 2, 3·4/5 = 2.4 or 1.
         assert_eq!(counts(&hosts, 5), [0, 5, 0]);
-        // The sixth at 2, 3·4/6 = 2 or 1, and the seventh likewise: of equal hosts the first.
+        // The sixth at 2, 3·4/6 = 2 or 1, and the seventh likewise: of equal hosts the first one is taken.
         assert_eq!(counts(&hosts, 7), [2, 5, 0]);
         // The eighth at 2·2/3 = 1.33, 2 or 1; then 3·4/7 = 1.71, 3·4/8 = 1.5, and 3·4/9 = 1.33, where the first host is equal.
         assert_eq!(counts(&hosts, 8), [2, 6, 0]);

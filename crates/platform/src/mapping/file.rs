@@ -2,11 +2,11 @@
 //!
 //! ```text
 //! process,host
-//! p1,epyc-0          a process as output writes it, or its number; counted from 1
+//! p1,epyc-0          a process as in the output, or its number; counted from 1
 //! 2,epyc-0
 //! ```
-//! The first line names the columns. Rows may come in any order; each process has one. Empty lines and lines after `#` are skipped, and
-//! quotes around a field belong to CSV. All problems are reported together, each with its line and column.
+//! The first line names the columns. Rows may be in any order; each process has one. Empty lines and lines after `#` are skipped, and
+//! fields may have the quotes of CSV. All problems are reported together, each with its line and column.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use migsim_base::units::{HostId, ProcessId};
 
 const COLUMNS: [&str; 2] = ["process", "host"];
 
-/// The host of each process, as the file says.
+/// Returns the host of each process, as given in the file.
 pub(super) fn place(
     path: &str,
     platform: &Platform,
@@ -99,7 +99,7 @@ impl<'t> Row<'t> {
         }
     }
 
-    /// A problem with a field.
+    /// Creates the problem of a field.
     pub(crate) fn problem(&self, field: usize, message: impl Into<String>) -> Problem {
         let before = self.separator.split(self.line).take(field);
         let column = 1 + before.map(|text| text.chars().count() + 1).sum::<usize>();
@@ -107,11 +107,11 @@ impl<'t> Row<'t> {
     }
 }
 
-/// What has been read so far.
+/// The rows that have been read so far.
 struct Table<'p> {
     platform: &'p Platform,
     hosts: BTreeMap<&'p str, HostId>,
-    /// The host of each process, and the line that says so.
+    /// The host of each process, and the line of its row.
     places: Vec<Option<(HostId, usize)>>,
     problems: Vec<Problem>,
 }
@@ -137,10 +137,10 @@ impl Table<'_> {
         }
     }
 
-    /// The index of a process that has no host yet.
+    /// Returns the index of a process that has no host yet.
     fn process(&mut self, row: &Row<'_>, text: &str) -> Option<usize> {
         let count = self.places.len();
-        // `1.0` is what tables of numbers with gaps make of 1.
+        // Programs write 1 as `1.0` in tables of numbers with gaps.
         let whole = text.trim_end_matches('0').strip_suffix('.').unwrap_or(text);
         let problem = match whole.parse::<ProcessId>() {
             Err(error) => row.problem(0, error.to_string()),
@@ -211,7 +211,7 @@ impl Table<'_> {
 mod tests {
     use super::*;
 
-    /// Clusters a (2 hosts) and b (3 hosts).
+    /// Returns a platform of clusters a (2 hosts) and b (3 hosts).
     fn platform() -> Platform {
         let link = r#""link": {"bandwidth": "1 Gbps", "latency": "0 s"}, "router": "R""#;
         let text = format!(
@@ -227,7 +227,7 @@ mod tests {
         hosts.into_iter().map(|host| host.0).collect()
     }
 
-    /// The messages, each with its line and column.
+    /// Returns the messages, each with its line and column.
     fn problems(text: &str, processes: usize) -> Vec<(String, (usize, usize))> {
         let found = read(text, &platform(), processes).unwrap_err();
         let told = found.into_iter();

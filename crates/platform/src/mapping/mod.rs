@@ -1,17 +1,17 @@
 //! The first host of every process.
 //!
-//! | mapping | where process p starts |
+//! | mapping | host of process p |
 //! | --- | --- |
 //! | `contiguous` | on host p mod hosts, one process per host, whatever its cores: the mapping of the papers on LU and Smith-Waterman |
 //! | `round-robin` | in cluster p mod clusters, on the next host there |
 //! | `by-core` | on the next core: all cores of a host, then those of the next one |
 //! | `by-speed` | hosts get shares of the processes in proportion to speed x cores |
-//! | `fast-first` | where it computes fastest, beside the processes before it: the default on platforms of no paper |
-//! | `by-core:epyc,old-3` | a rule for these hosts alone |
+//! | `fast-first` | the host where it computes fastest, given the earlier processes: the default on platforms that belong to no paper |
+//! | `by-core:epyc,old-3` | by a rule, on these hosts alone |
 //! | `ICE,Labtec-0..Labtec-4` | one process on each host of the list (the Lattice Boltzmann paper writes them out) |
-//! | `places.csv` | as a table says: [`mod@file`] |
+//! | `places.csv` | by a table: [`mod@file`] |
 //!
-//! A rule that comes to its last host begins again with the first one.
+//! A rule that has used its last host continues with the first one.
 
 mod fast_first;
 mod file;
@@ -26,7 +26,7 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::units::{ClusterId, HostId};
 use migsim_base::words::counted;
 
-/// How processes are placed on hosts at first.
+/// The initial placement of processes on hosts.
 ///
 /// ```
 /// use migsim_platform::{Mapping, Rule, open};
@@ -39,29 +39,29 @@ use migsim_base::words::counted;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mapping {
-    /// By a rule, on the hosts of some entries as in a list; of none: on all hosts.
+    /// By a rule, on the hosts of these entries, which are those of a list; on all hosts if there are no entries.
     Rule(Rule, Vec<String>),
-    /// Hosts in the order of the processes. An entry is a host (`ICE-3`), a range of hosts with both ends in the order of the
-    /// platform (`ICE-0..ICE-4`), or a cluster (`ICE`), which means all its hosts. A host may appear several times.
+    /// Hosts in the order of the processes. An entry is a host (`ICE-3`), a range of hosts including both ends in the order of the platform
+    /// (`ICE-0..ICE-4`), or a cluster (`ICE`) for all its hosts. A host may appear several times.
     Explicit(Vec<String>),
-    /// As the table in a file says.
+    /// By the table in a file.
     File(String),
 }
 
 /// A rule that places any number of processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// One process per host (not per core) in the order of the file; after the last host again from the first.
+    /// One process per host (not per core) in the order of the file; after the last host the first one follows.
     Contiguous,
-    /// Process p goes to cluster p mod clusters, to the next host there; after its last host again to its first.
+    /// Process p goes to cluster p mod clusters, to the next host there; after its last host its first one follows.
     RoundRobin,
-    /// As many processes on a host as it has cores, then on the next host; when all cores are taken, again from the first one.
+    /// As many processes on a host as it has cores, then on the next host; after the last core the first one follows.
     ByCore,
-    /// Each host gets a share of the processes in proportion to its speed times its cores; what is left over from whole numbers goes to
-    /// the largest remainders, of equal ones to the first hosts. The processes of a host are consecutive.
+    /// Each host gets a number of processes in proportion to its speed times its cores; processes left by rounding down go to the largest
+    /// remainders, and of equal remainders to the first hosts. The processes of a host are consecutive.
     BySpeed,
-    /// Each process in turn goes to the host where it computes fastest: on a core of its own, or on a share of the cores if more processes
-    /// than cores are there. Of equal hosts the first wins. The processes of a host are consecutive.
+    /// Each process in turn goes to the host where it computes fastest: on a core of its own, or on a share of the cores if there are more
+    /// processes than cores. Of equal hosts the first is taken. The processes of a host are consecutive.
     FastFirst,
 }
 
@@ -75,10 +75,10 @@ impl Rule {
         Self::FastFirst,
     ];
 
-    /// The start on platforms of no paper: of all rules the one with the shortest scenario i on drawn platforms (`tests/starts.rs`).
+    /// The default on platforms that belong to no paper: of all rules the one with the shortest scenario i on random platforms (`tests/starts.rs`).
     pub const USUAL: Self = Self::FastFirst;
 
-    /// Its name.
+    /// Returns its name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Contiguous => "contiguous",
@@ -89,12 +89,12 @@ impl Rule {
         }
     }
 
-    /// The rule of a name.
+    /// Returns the rule of a name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|rule| rule.name() == name)
     }
 
-    /// The hosts of `processes` processes, of `hosts`, of which there are some.
+    /// Places `processes` processes on `hosts`, which must not be empty.
     fn place(
         self,
         platform: &Platform,
@@ -112,7 +112,7 @@ impl Rule {
             Self::BySpeed => {
                 let speed = |id| host(id).speed.get();
                 let fastest = hosts.clone().map(speed).fold(0.0, f64::max);
-                // A power of two, so that nothing is rounded; sums in it stay numbers.
+                // The unit is a power of two, so that nothing is rounded; sums in this unit stay finite.
                 let unit = fastest.log2().floor().exp2();
                 let power = |id| speed(id) / unit * f64::from(host(id).cores);
                 let shares = shares(hosts.clone().map(power), processes);
@@ -135,8 +135,8 @@ impl Default for Mapping {
     }
 }
 
-/// Reads the name of a rule, alone or with `:` and the entries that it is for, the name of a file that ends with `.csv`, or a list of
-/// entries; with commas between entries.
+/// Reads the name of a rule, alone or with `:` and its entries; the name of a file that ends with `.csv`; or a list of entries. Entries are
+/// separated by commas.
 impl FromStr for Mapping {
     type Err = Infallible;
     fn from_str(text: &str) -> Result<Self, Infallible> {
@@ -158,7 +158,7 @@ impl FromStr for Mapping {
 }
 
 impl Mapping {
-    /// The file that it is read from, if any.
+    /// Returns the file that it is read from, if there is one.
     pub fn file(&self) -> Option<&str> {
         match self {
             Self::File(path) => Some(path),
@@ -166,10 +166,10 @@ impl Mapping {
         }
     }
 
-    /// The host of each process.
+    /// Returns the host of each process.
     ///
     /// # Errors
-    /// It names something unknown, or not as many hosts as there are processes. A file cannot be read. The platform has no host.
+    /// It names an unknown host or cluster, or a wrong number of hosts; a file cannot be read; or the platform has no host.
     pub fn place(&self, platform: &Platform, processes: usize) -> Result<Vec<HostId>, Error> {
         if platform.hosts.is_empty() {
             return Err(Problem::new("the platform has no hosts to place processes on").into());
@@ -189,7 +189,7 @@ impl Mapping {
     }
 }
 
-/// Each host as often as its count says.
+/// Repeats each host as often as its count.
 fn in_order(hosts: impl Iterator<Item = HostId>, counts: &[usize]) -> Vec<HostId> {
     let placed = hosts.zip(counts);
     placed
@@ -197,7 +197,7 @@ fn in_order(hosts: impl Iterator<Item = HostId>, counts: &[usize]) -> Vec<HostId
         .collect()
 }
 
-/// Deals processes to the clusters of `hosts`, in the order in which these first appear.
+/// Assigns processes in turn to the clusters of `hosts`, in the order in which clusters first appear.
 fn round_robin(
     platform: &Platform,
     hosts: impl Iterator<Item = HostId>,
@@ -221,7 +221,7 @@ fn round_robin(
         .collect()
 }
 
-/// `count` things shared in proportion to `weights`, whole ones (Hamilton's method of the largest remainders).
+/// Divides `count` into whole numbers in proportion to `weights` (Hamilton's method of the largest remainders).
 fn shares(weights: impl Iterator<Item = f64> + Clone, count: usize) -> Vec<usize> {
     let total: f64 = weights.clone().sum();
     let mut remainders = Vec::new();
@@ -238,7 +238,7 @@ fn shares(weights: impl Iterator<Item = f64> + Clone, count: usize) -> Vec<usize
     let mut shares: Vec<usize> = weights.map(whole).collect();
     let left = count.saturating_sub(shares.iter().sum());
     let mut by_remainder: Vec<usize> = (0..shares.len()).collect();
-    // The sort is stable: of equal remainders the first comes first.
+    // The sort is stable: of equal remainders the first stays first.
     by_remainder.sort_by(|a, b| remainders[*b].total_cmp(&remainders[*a]));
     for at in by_remainder.into_iter().cycle().take(left) {
         shares[at] += 1;
@@ -273,7 +273,7 @@ fn explicit(
         .into())
 }
 
-/// A word that is no mapping at all.
+/// Creates the error of a word that is no mapping.
 fn unknown_mapping(platform: &Platform, name: &str) -> Problem {
     let rule = name.split_once(':').map_or(name, |(rule, _)| rule);
     let rules = Rule::ALL.iter().map(|rule| rule.name());
@@ -281,7 +281,7 @@ fn unknown_mapping(platform: &Platform, name: &str) -> Problem {
     Problem::unknown("mapping", rule).known("mappings", rules.chain(clusters))
 }
 
-/// The hosts of all entries, in order.
+/// Returns the hosts of all entries, in order.
 fn hosts_of_all(platform: &Platform, entries: &[String]) -> Result<Vec<HostId>, Error> {
     let names: BTreeMap<&str, u32> = (platform.hosts.iter().zip(0..))
         .map(|(host, id)| (host.name.as_str(), id))

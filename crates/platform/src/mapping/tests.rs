@@ -3,7 +3,7 @@
 use super::*;
 use proptest::prelude::*;
 
-/// Clusters a (2 hosts) and b (3 hosts).
+/// Returns a platform of clusters a (2 hosts) and b (3 hosts).
 fn platform() -> Platform {
     let text = r#"{"schema": "migsim-platform-1", "name": "five", "clusters": [
             {"name": "a", "hosts": 2, "speed": "1 GHz", "cores": 4, "link": {"bandwidth": "1 Gbps", "latency": "0 s"}, "router": "R"},
@@ -98,7 +98,7 @@ fn speeds_at_the_ends_of_their_range_are_shared_like_others() {
     for (host, speed) in platform.hosts.iter_mut().zip([1e21, 1e21, 5e20, 1e-9, 1.0]) {
         host.speed = migsim_base::units::InstructionsPerSecond::new(speed).unwrap();
     }
-    // Powers 4 4 0.5 and next to nothing.
+    // Powers of 4, 4, 0.5 and almost 0.
     let places = Mapping::Rule(Rule::BySpeed, Vec::new())
         .place(&platform, 17)
         .unwrap();
@@ -116,11 +116,11 @@ proptest! {
         let shares = shares(weights.iter().map(|weight| f64::from(*weight)), count);
         prop_assert_eq!(shares.iter().sum::<usize>(), count);
         for (at, (&weight, &share)) in weights.iter().zip(&shares).enumerate() {
-            // The quota is weight · count / total, between the whole numbers around it.
+            // The result is the quota, weight · count / total, rounded down or up.
             let product = u64::from(weight) * count as u64;
             prop_assert!(share as u64 * total < product + total);
             prop_assert!((share as u64 + 1) * total > product);
-            // Of equals, the first never has less.
+            // Of equal weights, an earlier one never gets less.
             for (other, more) in weights[..at].iter().zip(&shares) {
                 prop_assert!(*other != weight || *more >= share);
             }

@@ -1,4 +1,4 @@
-//! Hosts that are written as a whole: `<cluster>`, `<cabinet>`, `<peer>`, and the links that join them.
+//! Elements that represent several hosts: `<cluster>`, `<cabinet>`, `<peer>`, and the links that join them.
 
 use super::tree::{Builder, Node, Part};
 use super::units;
@@ -53,7 +53,7 @@ impl Hosts<'_> {
         })
     }
 
-    /// The numbers in their names.
+    /// Returns the numbers in their names.
     pub(super) fn radicals(&self) -> impl Iterator<Item = u64> + use<> {
         let ranges = self.ranges.clone();
         ranges.into_iter().flat_map(|(from, to)| from..=to)
@@ -81,14 +81,14 @@ pub(super) struct HostLinks {
 }
 
 impl HostLinks {
-    /// How many there are for each host.
+    /// Returns the number of links of each host.
     pub(super) fn count(&self) -> u64 {
         let own = usize::from(self.loopback.is_some()) + usize::from(self.limiter.is_some());
         own as u64 + 1 + u64::from(self.link.is_duplex)
     }
 }
 
-/// A link of fixed capacity.
+/// Creates a link of fixed capacity.
 pub(super) fn plain(bandwidth: BytesPerSecond, latency: Seconds) -> LinkParts {
     LinkParts {
         bandwidth,
@@ -184,7 +184,7 @@ impl<'a> Builder<'_, 'a, '_> {
         }
     }
 
-    /// The hosts of a `<cluster>` or `<cabinet>`.
+    /// Reads the hosts of a `<cluster>` or `<cabinet>`.
     fn hosts_of(&mut self, node: Node<'a>) -> Option<Hosts<'a>> {
         let speed = self.reader.speed(node);
         let cores = self.reader.cores(node);
@@ -219,7 +219,7 @@ impl<'a> Builder<'_, 'a, '_> {
         Some(hosts)
     }
 
-    /// The private links, loopback and limiter of the hosts of a cluster.
+    /// Reads the private links, loopback and limiter of the hosts of a cluster.
     fn host_links(&mut self, node: Node<'a>) -> Option<HostLinks> {
         let sharing = self.sharing(node, "sharing_policy", "SPLITDUPLEX");
         let bandwidth = self.reader.bandwidth(node, "bw");
@@ -244,7 +244,7 @@ impl<'a> Builder<'_, 'a, '_> {
         })
     }
 
-    /// A link of two attributes, if either is there; a bandwidth of 0 means that there is none.
+    /// Reads a link from two attributes if either is present; a bandwidth of 0 means no link.
     fn optional_link(
         &mut self,
         node: Node<'a>,
@@ -263,7 +263,7 @@ impl<'a> Builder<'_, 'a, '_> {
         Some(plain(self.reader.bandwidth(node, bandwidth)?, delay))
     }
 
-    /// Adds the hosts of a `<cabinet>`; how many.
+    /// Adds the hosts of a `<cabinet>`; returns their number.
     pub(super) fn cabinet(&mut self, node: Node<'a>, place: Place) -> u32 {
         let known = [
             "id", "prefix", "suffix", "radical", "speed", "power", "bw", "lat",
@@ -315,7 +315,7 @@ impl<'a> Builder<'_, 'a, '_> {
         }
     }
 
-    /// The backbone of a zone with routing `Cluster`.
+    /// Reads the backbone of a zone with routing `Cluster`.
     pub(super) fn backbone(&mut self, node: Node<'a>) -> Option<LinkId> {
         self.reader
             .check_attributes(node, &["id", "bandwidth", "latency"]);
@@ -325,7 +325,7 @@ impl<'a> Builder<'_, 'a, '_> {
         Some(self.add_link(node, name?, plain(bandwidth?, latency?)))
     }
 
-    /// Puts the backbone between the members of a zone with routing `Cluster`, and makes place for all of them.
+    /// Adds the backbone between the members of a zone with routing `Cluster`, and reserves a place for each member.
     pub(super) fn add_backbone(&mut self, part: &Part<'a>) {
         match &mut self.zones.zone_mut(part.zone).routing {
             Routing::Star(star) => {
@@ -344,7 +344,7 @@ impl<'a> Builder<'_, 'a, '_> {
         }
     }
 
-    /// Adds a `<peer>`; whether it is one.
+    /// Adds a `<peer>`; returns whether the element is valid.
     pub(super) fn peer(&mut self, node: Node<'a>, place: Place) -> bool {
         let known = [
             "id",
@@ -406,7 +406,7 @@ impl<'a> Builder<'_, 'a, '_> {
         true
     }
 
-    /// Sets the coordinates of a member of a zone whose delays are distances, if it has any. Elsewhere they mean nothing.
+    /// Sets the coordinates, if there are any, of a member of a zone whose delays are distances. In other zones they have no effect.
     pub(super) fn place_by_coordinates(&mut self, node: Node<'a>, place: Place) {
         let is_distance = matches!(self.zones.zone(place.zone).routing, Routing::Vivaldi(_));
         if is_distance
@@ -424,7 +424,7 @@ impl<'a> Builder<'_, 'a, '_> {
         }
     }
 
-    /// Three numbers: a place in the plane and a height.
+    /// Reads three numbers: a position in the plane and a height.
     fn coordinates(&mut self, node: Node<'a>) -> Option<[f64; 3]> {
         let text = self.reader.required(node, "coordinates")?;
         let numbers: Option<Vec<f64>> = text
@@ -447,7 +447,7 @@ impl<'a> Builder<'_, 'a, '_> {
     }
 }
 
-/// `0-9,12` as ranges with both ends.
+/// Reads `0-9,12` as ranges that include both ends.
 pub(super) fn parse_radical(text: &str) -> Result<Vec<(u64, u64)>, String> {
     text.split(',')
         .map(|part| {

@@ -1,24 +1,24 @@
-//! The settings that a `<config>` asks for, by what they mean here.
+//! The settings of a `<config>`, translated into settings of migsim.
 
-/// The property of the outermost zone that says how flows share links that are not shared: `network.fatpipe` of this file, unless the
-/// experiment gives it. SimGrid passes over it.
+/// The property of the outermost zone with the rule for links that are not shared: `network.fatpipe` for this file, unless the experiment
+/// sets it. SimGrid ignores it.
 pub(super) const FATPIPE: &str = "migsim.network.fatpipe";
 
-/// The property of a host or `<cluster>` with the memory of each host. SimGrid passes over it.
+/// The property of a host or `<cluster>` with the memory of each host. SimGrid ignores it.
 pub(super) const MEMORY: &str = "migsim.memory";
 
-/// What a setting of `SimGrid` means here.
+/// The translation of a setting of `SimGrid`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
-    /// This key of `network` does the same with this value.
+    /// This key of `network` has the same effect with this value.
     Setting(&'static str, String),
-    /// It may change times, and nothing here does the same.
+    /// The setting may change times and has no counterpart here.
     None,
-    /// It changes no time.
+    /// The setting changes no time.
     Harmless,
 }
 
-/// Constants of the network, in lower case with dashes, and their names here.
+/// Constants of the network, in lower case with dashes, and their keys here.
 const CONSTANTS: [(&str, &str); 8] = [
     ("network/latency-factor", "latency_factor"),
     ("network/bandwidth-factor", "bandwidth_factor"),
@@ -30,7 +30,7 @@ const CONSTANTS: [(&str, &str); 8] = [
     ("network/crosstraffic", "crosstraffic"),
 ];
 
-/// Settings of the groups below that change no time: how `SimGrid` computes.
+/// Settings of the following groups that change no time: they control how `SimGrid` computes.
 const HARMLESS: [&str; 8] = [
     "network/optim",
     "cpu/optim",
@@ -55,7 +55,7 @@ const GROUPS: [&str; 9] = [
     "precision/",
 ];
 
-/// What a setting means; older versions of `SimGrid` have `_` for `-`.
+/// Translates a setting; older versions of `SimGrid` have `_` for `-`.
 pub(super) fn meaning(key: &str, value: &str) -> Meaning {
     let key = key.to_ascii_lowercase().replace('_', "-");
     if let Some((_, ours)) = CONSTANTS.iter().find(|(theirs, _)| *theirs == key) {
@@ -72,7 +72,7 @@ pub(super) fn meaning(key: &str, value: &str) -> Meaning {
             preset @ ("cm02" | "lv08") => Meaning::Setting("model", preset.to_owned()),
             _ => Meaning::None,
         },
-        // The usual models of hosts and processors, whose network is told by its own key.
+        // The usual models of hosts and processors; their network has a key of its own.
         "host/model" | "workstation/model" if value == "default" => Meaning::Harmless,
         "cpu/model" if value == "Cas01" => Meaning::Harmless,
         known if HARMLESS.contains(&known) => Meaning::Harmless,
@@ -85,7 +85,7 @@ fn constant(name: &'static str, value: &str) -> Meaning {
     Meaning::Setting(name, value.to_owned())
 }
 
-/// The flag of the command that gives a key of `network` a value.
+/// Returns the flag of the command that sets a key of `network`.
 pub(super) fn flag(key: &str, value: &str) -> String {
     if key == "model" {
         format!("--network {value}")

@@ -1,14 +1,14 @@
-//! Elements of version 3 that stand for others: `<include>` for those of a file, `<foreach>` for those of each name of a `<set>`.
+//! Elements of version 3 that represent other elements: `<include>` for those of a file, `<foreach>` for those of each name of a `<set>`.
 //!
 //! | element | becomes |
 //! | --- | --- |
-//! | `<include file="F"/>` | what stands in F, in its `<platform>` if it has one; F is sought beside the platform, and is not led out of its folder unless that is allowed |
-//! | `<set id="S" prefix="a" suffix="b" radical="0-9"/>` | nothing: it names `a0b` to `a9b` |
+//! | `<include file="F"/>` | the content of F, or of its `<platform>` if it has one; F is searched beside the platform, and outside its folder only if that is allowed |
+//! | `<set id="S" prefix="a" suffix="b" radical="0-9"/>` | nothing: it defines the names `a0b` to `a9b` |
 //! | `<foreach set_id="S">` | its elements once for each name of S, which replaces `$1` |
 //!
 //! The rules of zones with routing `RuleBased` are replaced after these elements ([`without_rules`]).
 //!
-//! What an element becomes stands on its first line, so that the lines of the others stay.
+//! The replacement of an element is on the first line of the element, so that the other lines keep their numbers.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -22,12 +22,12 @@ use migsim_base::document::{line_column, read_text, sha256};
 use migsim_base::error::Problem;
 
 const ELEMENTS: [&str; 3] = ["include", "set", "foreach"];
-/// Files that include each other more often than this are refused.
+/// Maximum number of rounds of replacement, and so of the depth of included files.
 const MOST_ROUNDS: usize = 16;
-/// The longest text \[B\] that elements may stand for.
+/// Maximum length of the expanded text \[B\].
 pub(super) const LONGEST: usize = 1 << 28;
 
-/// Replaces the elements of a file that stand for others, round by round.
+/// Replaces the elements of a file that represent other elements, round by round.
 #[derive(Debug, Default)]
 pub(super) struct Expansion {
     /// The names of each set.
@@ -43,17 +43,17 @@ pub(super) struct Expansion {
     may_leave: bool,
 }
 
-/// The content of an included file in the text, on one line of it.
+/// The content of an included file in the text, on one line of the text.
 #[derive(Debug)]
 struct Piece {
-    /// Line and column of its begin, counted from 1.
+    /// Line and column of its first character, counted from 1.
     begin: (usize, usize),
     path: String,
     text: String,
 }
 
 impl Piece {
-    /// The place in the file of a place in the text.
+    /// Converts a place in the text into a place in the file.
     fn place(&self, (line, column): (usize, usize)) -> Option<(usize, usize)> {
         let content = content(&self.text);
         let letters = column.checked_sub(self.begin.1)?;
@@ -64,7 +64,7 @@ impl Piece {
 }
 
 impl Expansion {
-    /// No element replaced yet; `may_leave` allows files outside the folder of the platform.
+    /// Creates the state without replacements; `may_leave` allows files outside the folder of the platform.
     pub(super) fn new(may_leave: bool) -> Self {
         Self {
             may_leave,
@@ -72,7 +72,7 @@ impl Expansion {
         }
     }
 
-    /// Places a problem of the text in the included file where it is, as long as no included file has further elements that stand for others.
+    /// Places a problem of the text in the included file that contains it, unless an included file has further elements to replace.
     pub(super) fn in_file(&self, problem: Problem) -> Problem {
         let place = problem.location.line_column.filter(|_| self.rounds == 1);
         let found = place.and_then(|place| {
@@ -85,10 +85,10 @@ impl Expansion {
         }
     }
 
-    /// The text with all such elements replaced once; none if there are none.
+    /// Replaces all such elements of the text once; returns none if there are none.
     ///
     /// # Errors
-    /// A file that cannot be read, an unknown set, or files that include each other without end; with its place.
+    /// A file cannot be read, a set is unknown, or files include each other without end; with its place.
     pub(super) fn round(&mut self, source: &str, text: &str) -> Result<Option<String>, Problem> {
         let is_there = |name: &str| text.contains(&format!("<{name}"));
         if !text.contains("RuleBased") && !ELEMENTS.iter().any(|name| is_there(name)) {
@@ -191,7 +191,7 @@ impl Expansion {
 
     fn included(&mut self, source: &str, file: &str) -> Result<String, Problem> {
         let folder = Path::new(source).parent().unwrap_or(Path::new(""));
-        // SimGrid seeks it in the folder of the command, too.
+        // SimGrid also searches it in the folder of the command.
         let beside = folder.join(file);
         if !self.may_leave {
             check_inside(folder, &beside, file)?;
@@ -226,7 +226,7 @@ fn check_inside(folder: &Path, file: &Path, name: &str) -> Result<(), Problem> {
     let real = |path: &Path| path.canonicalize().ok();
     let is_inside = match (real(folder), real(file)) {
         (Some(folder), Some(file)) => file.starts_with(folder),
-        // What does not exist is reported as such, unless it would be outside.
+        // A missing file is reported as missing, unless it would be outside.
         _ => !Path::new(name).exists(),
     };
     if is_inside {
@@ -236,12 +236,12 @@ fn check_inside(folder: &Path, file: &Path, name: &str) -> Result<(), Problem> {
     Err(problem.hint("copy it there, or allow it with `--include-outside`"))
 }
 
-/// Refuses an included file that is no XML, with the place in it: its elements, or one element that holds them.
+/// Refuses an included file that is no XML, with the place in it; it may have several elements, or one that contains them.
 fn check_content(path: &str, text: &str) -> Result<(), Problem> {
     let start = text.trim_start_matches('\u{feff}').trim_start();
     let mut mended = String::new();
     if let Err(problem) = parse(path, start, &mut mended) {
-        // Several elements are no document by themselves, but are one within another.
+        // Several elements are no document, but are one inside another element.
         let whole = format!("<platform>{}</platform>", content(text));
         let mut mended = String::new();
         if parse(path, &whole, &mut mended).is_err() {
@@ -251,7 +251,7 @@ fn check_content(path: &str, text: &str) -> Result<(), Problem> {
     Ok(())
 }
 
-/// The elements that stand for others, the outermost ones, in their order.
+/// Lists the outermost elements that represent other elements, in their order.
 fn list<'a>(node: Node<'a, 'a>, found: &mut Vec<Node<'a, 'a>>) {
     let mut next = vec![node];
     while let Some(node) = next.pop() {
@@ -264,7 +264,7 @@ fn list<'a>(node: Node<'a, 'a>, found: &mut Vec<Node<'a, 'a>>) {
     }
 }
 
-/// The elements of an included file: without declarations, and of its `<platform>` if it has one.
+/// Returns the elements of an included file: without declarations, and those of its `<platform>` if it has one.
 fn content(text: &str) -> &str {
     let mut rest = text.trim_start_matches('\u{feff}').trim();
     for _ in 0..text.len() {

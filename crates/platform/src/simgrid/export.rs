@@ -1,24 +1,24 @@
-//! Holds the texts of an export, and writes names as attributes and as parts of file names.
+//! The texts of an export, with names as attributes and as parts of file names.
 
 use std::fmt::Write as _;
 
 use migsim_base::document::sha256;
 
-/// A platform as `SimGrid` reads it.
+/// A platform in the format of `SimGrid`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Export {
     /// The platform file.
     pub xml: String,
     /// The profiles that it refers to: file name and content.
     pub profiles: Vec<(String, String)>,
-    /// What a user should know about how `SimGrid` reads it.
+    /// Notes for the user on how `SimGrid` reads the platform.
     pub notes: Vec<String>,
 }
 
-/// The longest name that becomes a part of a file name as it is \[B\]; file systems take 255.
+/// Maximum length of a name that is used unchanged in a file name \[B\]; file systems allow 255.
 const MOST_BYTES: usize = 200;
 
-/// A name as a part of a file name that stays in its folder on any system; different names stay different.
+/// Converts a name into a part of a file name that is safe on any system; different names stay different.
 pub(super) fn file_name(name: &str) -> String {
     let mut file = String::new();
     for letter in name.chars() {
@@ -36,7 +36,7 @@ pub(super) fn file_name(name: &str) -> String {
     file
 }
 
-/// A name as an attribute.
+/// Converts a name into an attribute.
 pub(crate) fn escape(name: &str) -> String {
     name.replace('&', "&amp;")
         .replace('<', "&lt;")

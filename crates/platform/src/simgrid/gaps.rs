@@ -1,4 +1,4 @@
-//! Notes routes that a file does not write and that SimGrid takes to have no links: they are often a mistake.
+//! Notes missing routes: SimGrid treats a route that a file does not write as one without links, which is often a mistake.
 
 use std::collections::BTreeMap;
 
@@ -6,11 +6,11 @@ use super::tree::Builder;
 use crate::zones::{ITSELF, Member, Point, Routing, Table, ZoneId};
 use migsim_base::units::to_u32;
 
-/// A place where messages cross no link: the zone, and between which of its points; one point twice is a host by itself.
+/// A place where messages cross no link: the zone and two of its points; the same point twice is a host alone.
 type Gap = (ZoneId, [Point; 2]);
 
 impl Builder<'_, '_, '_> {
-    /// Notes the zones where hosts are not joined to gateways, or have no links of their own.
+    /// Adds notes on the zones where hosts are not joined to gateways, or have no links of their own.
     pub(super) fn note_gaps(&mut self) {
         if !self.reader.problems.is_empty() {
             return;
@@ -39,7 +39,7 @@ impl Builder<'_, '_, '_> {
         self.note_gap(message, "such a host has no routes", &nowhere);
     }
 
-    /// Says it of the first zone, and how many others there are.
+    /// Adds a note on the first zone, with the number of the others.
     fn note_gap(&mut self, what: &str, effect: &str, gaps: &[Gap]) {
         let Some(&(zone, [from, to])) = gaps.first() else {
             return;
@@ -61,7 +61,7 @@ impl Builder<'_, '_, '_> {
         self.reader.notes.push(note);
     }
 
-    /// The zones of written routes where a message may need a route that is not there, each with the first one.
+    /// Returns the zones with given routes where a message may need a route that is missing, each with the first gap.
     fn unwritten(&self, hosts: &BTreeMap<ZoneId, Vec<Point>>) -> Vec<Gap> {
         let mut gaps = Vec::new();
         for (zone, gateways) in self.all_gateways() {
@@ -85,7 +85,7 @@ impl Builder<'_, '_, '_> {
         gaps
     }
 
-    /// The zones with a host of which something holds, each with the first one; the host is given as its number in its zone.
+    /// Returns the zones with a host for which a condition holds, each with the first such host, as its number in the zone.
     fn first_of_each(
         &self,
         hosts: &BTreeMap<ZoneId, Vec<Point>>,
@@ -99,13 +99,13 @@ impl Builder<'_, '_, '_> {
         hosts.iter().filter_map(first).collect()
     }
 
-    /// The number of a host or router in its zone.
+    /// Returns the number of a host or router in its zone.
     fn local(&self, point: Point) -> u32 {
         let place = self.zones.place_of(Member::Point(point));
         place.map_or(0, |place| place.local)
     }
 
-    /// The hosts and routers in each zone at which written routes enter and leave it, and whether a way between others may pass them.
+    /// Returns the hosts and routers at which given routes enter and leave each zone, and whether a route between others may pass them.
     fn all_gateways(&self) -> BTreeMap<ZoneId, BTreeMap<Point, bool>> {
         let mut gateways: BTreeMap<ZoneId, BTreeMap<Point, bool>> = BTreeMap::new();
         let zones = self.zones.iter().enumerate();
@@ -126,7 +126,7 @@ impl Builder<'_, '_, '_> {
         gateways
     }
 
-    /// The name of a host or router; looks at all.
+    /// Returns the name of a host or router; searches all of them.
     fn name_of(&self, point: Point) -> &str {
         let is_it = |(_, member): &(&String, &Member)| **member == Member::Point(point);
         let found = self.members.iter().find(is_it);

@@ -1,4 +1,4 @@
-//! Mends texts that SimGrid's parser reads although they are no XML. Lines and columns stay.
+//! Repairs texts that SimGrid's parser accepts although they are no XML. Lines and columns stay the same.
 
 use roxmltree::{Document, ParsingOptions};
 
@@ -8,7 +8,7 @@ use migsim_base::error::Problem;
 /// Maximum number of attributes of an element: the parser compares each with all others. SimGrid's elements have at most 22.
 const MOST_ATTRIBUTES: usize = 1000;
 
-/// Parses a file; `into` holds it if it is XML for `SimGrid` only.
+/// Parses a file; `into` gets its repaired text if only `SimGrid` accepts it as XML.
 pub(super) fn parse<'t>(
     source: &str,
     text: &'t str,
@@ -33,7 +33,7 @@ fn not_xml(source: &str, text: &str, error: &roxmltree::Error) -> Problem {
     let full = error.to_string();
     let message = full.rfind(" at ").map_or(&*full, |end| &full[..end]);
     let (line, column) = match error {
-        // Its position is the beginning, whatever is missing.
+        // The parser reports the beginning, whatever is missing.
         roxmltree::Error::UnexpectedEndOfStream => line_column(text, text.len()),
         _ => (error.pos().row as usize, error.pos().col as usize),
     };
@@ -42,7 +42,7 @@ fn not_xml(source: &str, text: &str, error: &roxmltree::Error) -> Problem {
         .at(line, column)
 }
 
-/// Refuses elements with too many attributes. In time proportional to the text, which need not be XML.
+/// Refuses elements with too many attributes. The time is proportional to the text, which need not be XML.
 fn check_attributes(source: &str, text: &str) -> Result<(), Problem> {
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -71,7 +71,7 @@ fn check_attributes(source: &str, text: &str) -> Result<(), Problem> {
     Ok(())
 }
 
-/// The end of the element that begins here, and the number of its quoted values.
+/// Returns the end of the element that begins here, and the number of its quoted values.
 fn element(bytes: &[u8], start: usize) -> (usize, usize) {
     if bytes.get(start + 1) == Some(&b'!') {
         return (start + 2, 0); // elements may stand in the declarations of entities
@@ -79,7 +79,7 @@ fn element(bytes: &[u8], start: usize) -> (usize, usize) {
     let (mut at, mut attributes) = (start + 1, 0);
     while at < bytes.len() {
         match bytes[at] {
-            // Another element: one that stands in the declaration of an entity, or a text that is no XML.
+            // Another element begins: this one is in the declaration of an entity, or the text is no XML.
             b'>' | b'<' => return (at, attributes),
             quote @ (b'"' | b'\'')
                 if bytes[at - 1] == b'=' || bytes[at - 1].is_ascii_whitespace() =>
@@ -95,7 +95,7 @@ fn element(bytes: &[u8], start: usize) -> (usize, usize) {
     (bytes.len(), attributes)
 }
 
-/// The text with a blank in the place of what XML forbids: a declaration that is not at the beginning, and `--` in comments.
+/// Replaces by blanks what XML forbids: a declaration that is not at the beginning, and `--` in comments.
 pub(super) fn mended(text: &str) -> String {
     let mut mended = String::with_capacity(text.len());
     let mut rest = text;
@@ -114,7 +114,7 @@ pub(super) fn mended(text: &str) -> String {
         mended.push_str(&rest[..start + open]);
         let inside = &rest[start + open..end];
         if is_comment {
-            // The last one would touch the `-->`.
+            // Otherwise the last one would join the `-->`.
             let inside = inside.replace("--", "  ");
             let (inside, last) = inside
                 .strip_suffix('-')

@@ -7,16 +7,16 @@
 //! | `<host>`, `<router>`, `<link>` | speeds by power state, cores, profiles; links SHARED, SPLITDUPLEX or FATPIPE |
 //! | `<route>`, `<zoneRoute>`, bypass routes | with gateways, in one direction or both |
 //! | `<trace>`, `<trace_connect>` | speeds, bandwidths, latencies; states up to the first failure |
-//! | `<include>`, `<set>`, `<foreach>` | replaced by what they stand for |
+//! | `<include>`, `<set>`, `<foreach>` | replaced by the elements that they represent |
 //! | `<prop>` | memory of hosts, sharing of `FATPIPE` links |
-//! | `<disk>`, `<storage>`, other `<prop>`, `<config>`, `<actor>` | passed over, with a note |
+//! | `<disk>`, `<storage>`, other `<prop>`, `<config>`, `<actor>` | ignored, with a note |
 //!
-//! Routes that `SimGrid` takes to have no links are noted (`gaps`).
+//! Missing routes, which `SimGrid` treats as routes without links, are noted (`gaps`).
 //!
-//! What is not supported (WIFI) or unknown is an error. Routes are those of `SimGrid` 3.32 ([`Zones`](super::Zones)).
+//! Elements that are not supported (WIFI) or unknown are errors. Routes are those of `SimGrid` 3.32 ([`Zones`](super::Zones)).
 //!
-//! The clusters are the zones that hold hosts. In a file of one zone of hosts, these form a cluster if their names differ only in the
-//! digits at the end (`Labtec-0`, `Labtec-1`: cluster `Labtec`). Host ids follow the clusters.
+//! The clusters are the zones that contain hosts. In a file of one zone of hosts, hosts form a cluster if their names differ only in the
+//! digits at the end (`Labtec-0`, `Labtec-1`: cluster `Labtec`). Host ids follow the order of clusters.
 //!
 //! Bandwidth and latency of a profile replace those of the link, a speed multiplies that of the host.
 
@@ -54,15 +54,15 @@ use migsim_base::memory::Limits;
 use tree::{Builder, Node};
 use xml::{Reader, Version};
 
-/// Reads a `SimGrid` platform; `source` is the path of the file: profile files are sought beside it.
+/// Reads a `SimGrid` platform; `source` is the path of the file, beside which profile files are searched.
 ///
 /// # Errors
-/// All problems of the file, each with its place; what is not supported is one.
+/// All problems of the file, each with its place; an unsupported element is a problem.
 pub fn from_simgrid(source: &str, text: &str) -> Result<LoadedPlatform, Error> {
     from_simgrid_within(source, text, Limits::default())
 }
 
-/// The same with so much memory.
+/// Reads such a platform within limits of memory.
 pub(super) fn from_simgrid_within(
     source: &str,
     text: &str,
@@ -73,7 +73,7 @@ pub(super) fn from_simgrid_within(
     })
 }
 
-/// The same of a text that nobody wrote: hints are left to the caller.
+/// Reads such a platform from a translated text, whose errors get their hints from the caller.
 pub(super) fn from_translation(
     source: &str,
     text: &str,
@@ -93,7 +93,7 @@ pub(super) fn from_translation(
     })
 }
 
-/// The same with all places in the text, where an element may stand for others that are longer.
+/// Adjusts the places of problems to the text, where an element may represent longer ones.
 fn in_text(mut error: Error, source: &str, text: &str) -> Error {
     if let Error::Input(problems) = &mut error {
         let is_here = |problem: &&mut Problem| problem.location.source.as_deref() == Some(source);
@@ -154,11 +154,11 @@ fn read(
 pub struct TreeText {
     /// The file as XML.
     pub text: Arc<str>,
-    /// Whether it stands for itself: of version 4, and with all profiles in it.
+    /// Whether it is complete: of version 4, and with all profiles in it.
     pub is_whole: bool,
 }
 
-/// The version, the traces, and the one zone with all that it holds.
+/// Reads the version, the traces, and the one zone with its content.
 fn read_root<'a>(reader: &mut Reader<'a, '_>, root: Node<'a>, limits: Limits) -> Option<Platform> {
     if !root.has_tag_name("platform") {
         let message = format!(
@@ -214,7 +214,7 @@ fn read_root<'a>(reader: &mut Reader<'a, '_>, root: Node<'a>, limits: Limits) ->
 }
 
 impl<'a> Builder<'_, 'a, '_> {
-    /// The platform; none if it is broken.
+    /// Returns the platform; none if it has errors.
     fn finish(self, zone: Node<'a>) -> Option<Platform> {
         if self.hosts.is_empty() && self.reader.problems.is_empty() {
             self.reader.report(zone, "the zone has no hosts");

@@ -1,13 +1,13 @@
-//! Writes a tree of zones again as one file of version 4.1, element by element: what was read from a file of version 3, or refers to other files.
+//! Rewrites a tree of zones as one file of version 4.1, element by element, if it was read from version 3 or refers to other files.
 //!
 //! | read | written |
 //! | --- | --- |
 //! | `AS`, `ASroute`, `bypassASroute`, `power`, `availability_file` | their names of version 4 |
 //! | numbers without unit | with f, Bps or s |
-//! | `<include>`, `<set>`, `<foreach>` | what they stand for (the text is [expanded](super::expand)) |
+//! | `<include>`, `<set>`, `<foreach>` | the elements that they represent (the text is [expanded](super::expand)) |
 //! | files of profiles and states | the same events, in files beside the platform |
-//! | a profile of version 3 that is longer than its period | with the period that `SimGrid` made of it |
-//! | what has no meaning here: disks, processes, unknown settings, the route of a zone to itself | left out |
+//! | a profile of version 3 that is longer than its period | with the period that `SimGrid` gave it |
+//! | elements without a meaning here: disks, processes, unknown settings, the route of a zone to itself | left out |
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -32,7 +32,7 @@ const ATTRIBUTES: [(&str, &str); 3] = [
     ("cores", "core"),
     ("availability_file", "speed_file"),
 ];
-/// Elements that say nothing about hosts, links and routes.
+/// Elements that have no effect on hosts, links and routes.
 const LEFT_OUT: [&str; 10] = [
     "random",
     "disk",
@@ -62,7 +62,7 @@ const QUANTITIES: [(&str, &Units, &str); 13] = [
     ("loopback_lat", &LATENCY, "s"),
 ];
 
-/// Writes the platform in a text without `<include>`; `source` is where its other files stand.
+/// Rewrites the platform of a text without `<include>`; `source` is the path of its other files.
 ///
 /// # Errors
 /// A file that it refers to cannot be read any more.
@@ -107,7 +107,7 @@ pub(super) fn modern(source: &str, text: &str) -> Result<Export, Error> {
 struct Modern<'a, 'input> {
     reader: Reader<'a, 'input>,
     xml: String,
-    /// Name and content of each file.
+    /// Name and content of each profile file.
     profiles: BTreeMap<String, String>,
 }
 
@@ -131,7 +131,7 @@ impl<'a> Modern<'a, '_> {
             self.xml.push_str("/>\n");
             return;
         }
-        // A route stands on a line with its links.
+        // A route is on one line with its links.
         let is_line = children.iter().all(|child| child.has_tag_name("link_ctn"));
         self.xml.push_str(if is_line { ">" } else { ">\n" });
         for child in children {
@@ -167,9 +167,9 @@ impl<'a> Modern<'a, '_> {
         let _ = write!(self.xml, " {name}=\"{written}\"");
     }
 
-    /// The file of a profile or of states, which is written, too: its name.
+    /// Writes the file of a profile or of states; returns its name.
     fn file(&mut self, node: Node<'a>, attribute: &'a str, value: &str) -> String {
-        // A plain name stays as it is, so that an export that is exported again is the same.
+        // A plain name is kept, so that an exported platform can be exported again without changes.
         let is_plain = !value.contains(['/', '\\', ':']);
         let name = if is_plain {
             value.to_owned()
@@ -184,7 +184,7 @@ impl<'a> Modern<'a, '_> {
         name
     }
 
-    /// An inline profile, or that of a file, as an inline one.
+    /// Writes an inline profile, or that of a file, as an inline one.
     fn trace(&mut self, node: Node<'a>, depth: usize) {
         let Some(id) = node.attribute("id") else {
             return;
@@ -200,7 +200,7 @@ impl<'a> Modern<'a, '_> {
         }
     }
 
-    /// The settings that have a meaning here.
+    /// Writes the settings that have a meaning here.
     fn config(&mut self, node: Node<'a>) {
         let of = |prop: Node<'a>, name: &str| prop.attribute(name).unwrap_or("");
         let props = node.children().filter(Node::is_element);
@@ -220,7 +220,7 @@ impl<'a> Modern<'a, '_> {
     }
 }
 
-/// Whether it is the route of a zone to itself, which no message takes and version 4 refuses.
+/// Whether the element is the route of a zone to itself, which no message takes and version 4 refuses.
 fn is_of_one_zone(node: Node<'_>) -> bool {
     matches!(node.tag_name().name(), "ASroute" | "zoneRoute")
         && node.attribute("src") == node.attribute("dst")
@@ -231,7 +231,7 @@ fn renamed<'n>(names: &[(&str, &'n str)], name: &'n str) -> &'n str {
     known.map_or(name, |(_, new)| new)
 }
 
-/// The place of an element among those of its zone: `SimGrid`'s parser of version 4 wants what is in the zone before its links and routes.
+/// Returns the rank of an element in its zone: the parser of `SimGrid` 4 requires the content of a zone before its links and routes.
 fn place_of(name: &str) -> usize {
     match name {
         "prop" => 0,
@@ -250,7 +250,7 @@ fn known_routing(value: &str) -> &str {
     known.copied().unwrap_or(value)
 }
 
-/// Each number of a list with its unit.
+/// Adds the unit to each number of a list.
 fn with_unit(value: &str, units: &Units, unit: &str) -> String {
     let one = |text: &str| match units::parse(text, units) {
         Ok((_, true)) => format!("{}{unit}", text.trim()),
@@ -268,7 +268,7 @@ mod tests {
     use crate::{LoadedPlatform, Route};
     use migsim_base::units::HostId;
 
-    /// Names of the links between some pairs of hosts.
+    /// Returns the names of the links between some pairs of hosts.
     fn routes(loaded: &LoadedPlatform) -> Vec<Vec<&str>> {
         let platform = &loaded.platform;
         let hosts = 0..platform.hosts.len();
@@ -319,7 +319,7 @@ mod tests {
         ] {
             assert!(!export.xml.contains(old), "{old} in {}", export.xml);
         }
-        // One period after its last event: 2 s + 1 s.
+        // The period starts again after the last event: 2 s + 1 s.
         let speed = (
             "speed.prof".to_owned(),
             "PERIODICITY 3\n0 1\n2 0.5\n".to_owned(),

@@ -1,7 +1,7 @@
 //! Profiles as text, in a file or in a `<trace>`.
 //!
-//! A line is `date value`; `#` and `%` begin comments. `PERIODICITY p` repeats the events with all dates shifted by p,
-//! `LOOPAFTER x` begins again x after the last event (`SimGrid` 3.32; versions before 3.26 read both in the second way).
+//! A line is `time value`; `#` and `%` begin comments. `PERIODICITY p` repeats the events with all times shifted by p. `LOOPAFTER x`
+//! repeats them x after the last event (`SimGrid` 3.32; versions before 3.26 treat both as `LOOPAFTER`).
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,7 +12,7 @@ use crate::Profile;
 use migsim_base::document::{read_text, sha256};
 use migsim_base::error::Problem;
 
-/// What a profile varies.
+/// The quantity that a profile varies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Connection {
     Speed,
@@ -24,18 +24,18 @@ pub(super) enum Connection {
     LinkState,
 }
 
-/// The profiles of a file.
+/// The profiles of a platform file.
 #[derive(Debug, Default)]
 pub(super) struct Traces<'a> {
-    /// Inline ones by name; `None` if broken.
+    /// Inline profiles by name; `None` if one has errors.
     pub inline: BTreeMap<&'a str, Option<Events>>,
-    /// Element and kind: the trace, and whether the element was met.
+    /// For each element and kind: its trace, and whether the element was found.
     pub connected: BTreeMap<(&'a str, Connection), (Node<'a, 'a>, &'a str, bool)>,
     /// Files by path as they were found: the events and the SHA-256.
     pub files: BTreeMap<String, (Result<Events, Problem>, String)>,
 }
 
-/// The events in a file, and the SHA-256 of the file.
+/// Reads the events in a file, and the SHA-256 of the file.
 pub(super) fn read_file(path: &str) -> (Result<Events, Problem>, String) {
     match read_text(path) {
         Err(problem) => (Err(problem), String::new()),
@@ -47,12 +47,12 @@ pub(super) fn read_file(path: &str) -> (Result<Events, Problem>, String) {
     }
 }
 
-/// A problem on a line of a file.
+/// Creates the problem of a line of a file.
 pub(super) fn in_file(path: &str, (line, message): (usize, String)) -> Problem {
     Problem::new(message).source(path).at(line.max(1), 1)
 }
 
-/// The profile in the text of a file; a problem has its line.
+/// Reads the profile in the text of a file; a problem has its line.
 ///
 /// # Errors
 /// A line is no event of a profile.
@@ -61,7 +61,7 @@ pub fn read_profile(path: &str, text: &str) -> Result<Profile, Problem> {
     parse(text, None).map_err(|wrong| in_file(path, wrong))
 }
 
-/// The events of a profile: dates \[s\] and values with their lines, and after which time they begin again.
+/// The events of a profile: times \[s\] and values with their lines, and the period of their repetition.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Events {
     steps: Vec<(f64, f64)>,
@@ -70,7 +70,7 @@ pub(super) struct Events {
 }
 
 impl Events {
-    /// Reads events; an error comes with its line. Of two at one date the second one holds.
+    /// Reads events; an error has its line. Of two events at one time the second one is used.
     pub(super) fn read(text: &str, period: Option<f64>) -> Result<Self, (usize, String)> {
         let (mut period, mut pause) = (period, None);
         let (mut steps, mut lines) = (Vec::<(f64, f64)>::new(), Vec::new());
@@ -115,19 +115,19 @@ impl Events {
         })
     }
 
-    /// The capacity that the events describe; an error comes with its line.
+    /// Returns the capacity that the events describe; an error has its line.
     pub(super) fn profile(&self) -> Result<Profile, (usize, String)> {
         let broken = (0..self.steps.len()).find(|&at| !is_step(&self.steps, at));
         let line = broken.map_or(1, |at| self.lines[at]);
         Profile::new(self.steps.clone(), self.repeat).map_err(|problem| (line, problem.message))
     }
 
-    /// After which time it begins again \[s\].
+    /// Returns the time after which it repeats \[s\].
     pub(super) fn period(&self) -> Option<f64> {
         self.repeat.filter(|&period| period > 0.0)
     }
 
-    /// Its events, a line each.
+    /// Returns its events, one per line.
     pub(super) fn lines(&self) -> String {
         let mut text = String::new();
         for (date, value) in &self.steps {
@@ -136,7 +136,7 @@ impl Events {
         text
     }
 
-    /// The text of a file that says the same.
+    /// Returns the text of an equivalent file.
     pub(super) fn as_file(&self) -> String {
         let period = self.period();
         let first = period.map_or_else(String::new, |period| format!("PERIODICITY {period}\n"));
@@ -150,26 +150,26 @@ impl Events {
             .is_some_and(|repeat| repeat > 0.0 && repeat < last)
     }
 
-    /// The same, with the period as a pause after the last event.
+    /// Returns the same events, with the period as a pause after the last event.
     pub(super) fn with_pause(mut self) -> Self {
         let last = self.steps.last().map_or(0.0, |step| step.0);
         self.repeat = self.repeat.map(|period| last + period);
         self
     }
 
-    /// The first date at which the value says that something is off.
+    /// Returns the time of the first event that switches something off.
     pub(super) fn first_failure(&self) -> Option<f64> {
         let off = self.steps.iter().find(|step| step.1 <= 0.0);
         off.map(|step| step.0.max(0.0))
     }
 }
 
-/// Reads a profile; an error comes with its line.
+/// Reads a profile; an error has its line.
 fn parse(text: &str, period: Option<f64>) -> Result<Profile, (usize, String)> {
     Events::read(text, period)?.profile()
 }
 
-/// Whether [`Profile::new`] accepts the step after those before it.
+/// Whether [`Profile::new`] accepts the step after the earlier ones.
 fn is_step(steps: &[(f64, f64)], at: usize) -> bool {
     let first = at.saturating_sub(1);
     Profile::new(steps[first..=at].to_vec(), None).is_ok()

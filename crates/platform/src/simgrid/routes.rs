@@ -8,7 +8,7 @@ use crate::zones::{
 };
 use migsim_base::units::LinkId;
 
-/// A link of a route, and the link of the way back.
+/// A link of a route, and the link of the route back.
 type Step = (LinkId, LinkId);
 
 impl<'a> Builder<'_, 'a, '_> {
@@ -98,7 +98,7 @@ impl<'a> Builder<'_, 'a, '_> {
         }
     }
 
-    /// A host, router or zone by its name.
+    /// Finds a host, router or zone by its name.
     fn named(&mut self, node: Node<'a>, attribute: &str) -> Option<Member> {
         let name = self.reader.required(node, attribute)?;
         let member = self.members.get(name).copied();
@@ -113,7 +113,7 @@ impl<'a> Builder<'_, 'a, '_> {
         member
     }
 
-    /// The member of a zone that an attribute names, and its number there.
+    /// Finds the member of a zone that an attribute names, and its number there.
     fn member_of(
         &mut self,
         node: Node<'a>,
@@ -135,7 +135,7 @@ impl<'a> Builder<'_, 'a, '_> {
         }
     }
 
-    /// The gateway of a member that is a zone; a host or router is its own one.
+    /// Returns the gateway of a member that is a zone; a host or router is its own gateway.
     fn gateway(&mut self, node: Node<'a>, attribute: &str, member: Member) -> Option<Point> {
         let Member::Zone(zone) = member else {
             return Some(ITSELF);
@@ -213,7 +213,7 @@ impl<'a> Builder<'_, 'a, '_> {
         }
     }
 
-    /// A link that is not duplex, or one direction of a duplex link.
+    /// Returns a link that is not duplex, or one direction of a duplex link.
     fn single_link(&mut self, node: Node<'a>, attribute: &str) -> Option<LinkId> {
         let name = self.reader.required(node, attribute)?;
         match self.named_links.get(name) {
@@ -232,7 +232,7 @@ impl<'a> Builder<'_, 'a, '_> {
         }
     }
 
-    /// The links of a route.
+    /// Returns the links of a route.
     fn steps(&mut self, node: Node<'a>) -> Vec<Step> {
         let mut steps = Vec::new();
         for child in self.reader.elements(node) {

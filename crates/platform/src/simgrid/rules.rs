@@ -6,7 +6,7 @@
 //! | `<route src="P" dst="Q">` | the same for hosts and routers; a host whose name matches both has this route to itself |
 //! | `$1src`, `$2dst` in gateways and links | the text of a group of P or Q; `$0src` is all that matched |
 //!
-//! The first rule that matches a pair holds, and `symmetrical` has no meaning, as in `SimGrid`: the way back needs a rule that matches it.
+//! The first rule that matches a pair is used, and `symmetrical` has no effect, as in `SimGrid`: the route back needs a rule of its own.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -19,10 +19,10 @@ use super::expand::LONGEST;
 use super::export::escape;
 use migsim_base::error::Problem;
 
-/// Replaces all rules of a text; none if it has no zone of rules. `at` adds the place of an element to a problem.
+/// Replaces all rules of a text; returns none if no zone has rules. `at` adds the place of an element to a problem.
 ///
 /// # Errors
-/// A pattern that is no regular expression, or a `$` without a group of it, with the place of its rule.
+/// A pattern is no regular expression, or a `$` refers to a missing group; with the place of the rule.
 pub(super) fn without_rules(
     root: Node<'_, '_>,
     at: impl Fn(Node<'_, '_>, Problem) -> Problem,
@@ -57,13 +57,13 @@ pub(super) fn without_rules(
     Ok((done > 0).then_some(new))
 }
 
-/// The place of the word `RuleBased` in a zone with this routing.
+/// Returns the place of the word `RuleBased` in a zone with this routing.
 fn rule_based(zone: Node<'_, '_>) -> Option<Range<usize>> {
     let routing = zone.attribute_node("routing")?;
     (routing.value() == "RuleBased").then(|| routing.range_value())
 }
 
-/// The elements that a rule joins; none if the element is no rule.
+/// Returns the kinds of elements that a rule joins; none if the element is no rule.
 fn kinds(rule: Node<'_, '_>) -> Option<&'static [&'static str]> {
     match rule.tag_name().name() {
         "route" => Some(&["host", "router"]),
@@ -95,7 +95,7 @@ impl<'a> Rule<'a, '_> {
         Ok(Rule { node, patterns })
     }
 
-    /// Writes the routes of pairs that no earlier rule joins.
+    /// Writes the routes of pairs that no earlier rule matches.
     fn routes(
         &self,
         zone: Node<'a, 'a>,
@@ -188,7 +188,7 @@ mod tests {
     use crate::LoadedPlatform;
     use migsim_base::units::HostId;
 
-    /// Three clusters, one of them behind a zone of its own, joined by rules.
+    /// Three clusters joined by rules; one of them is inside a zone of its own.
     const RULES: &str = "<platform version='3'>
 <AS id='top' routing='RuleBased'>
 <cluster id='AS_a' prefix='a-' suffix='' radical='1-2' power='1' bw='1' lat='0'/>
@@ -218,7 +218,7 @@ mod tests {
 
     #[test]
     fn the_first_rule_that_matches_gives_the_route() {
-        // The last rule matches pairs of earlier ones alone.
+        // The last rule matches only pairs that earlier rules match.
         let loaded = from_simgrid("p.xml", RULES).unwrap();
         let route = |from, to| route(&loaded, from, to).unwrap().join(" ");
         assert_eq!(
@@ -227,7 +227,7 @@ mod tests {
         );
         assert_eq!(route("b-1", "h2"), "AS_b_link_1_UP link_b");
         assert_eq!(route("h2", "h1"), "l2 l1");
-        // Rules have no way back, and reach a host itself.
+        // Rules give no route back, and also match a host with itself.
         assert_eq!(super::tests::route(&loaded, "h2", "b-1"), None);
         assert_eq!(route("h1", "h1"), "l1 l1");
     }

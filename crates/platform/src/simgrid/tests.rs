@@ -10,7 +10,7 @@ fn zone(version: &str, inside: &str) -> Result<LoadedPlatform, Error> {
     from_simgrid("a.xml", &text)
 }
 
-/// The first problem: message and place.
+/// Returns the first problem: message and place.
 fn broken(inside: &str) -> (String, (usize, usize)) {
     match zone("4.1", inside) {
         Err(Error::Input(problems)) => {
@@ -100,7 +100,7 @@ fn clusters_have_private_links_and_a_backbone() {
     assert_eq!(route(3, 2), ["b_link_0", "bb", "a_backbone", "a_link_5"]);
 }
 
-/// Asserts that what stands inside a zone has the expected problem at a line and column; it begins on line 5.
+/// Asserts that the content of a zone has the expected problem at a line and column; the content begins on line 5.
 fn assert_broken(cases: &[(&str, &str, (usize, usize))]) {
     for (inside, message, place) in cases {
         let found = broken(inside);
@@ -402,7 +402,7 @@ fn many_unknown_names_are_found_in_a_moment() {
     let Err(Error::Input(found)) = zone("4", &text) else {
         unreachable!()
     };
-    // The known hosts are listed with the 20 that are printed; with each of 40 000 that would be as many times 20 000.
+    // The known hosts are listed only with the 20 problems that are printed; for each of 40 000 problems that would be 20 000 names.
     assert_eq!(
         found.last().unwrap().message,
         "59980 more problems like these"
@@ -426,7 +426,7 @@ fn a_problem_in_what_an_element_stands_for_is_placed_on_its_line() {
     let inside = "<set id='s' prefix='h' suffix='' radical='0-9'/>
 <foreach set_id='s'><host id='$1' speed='1'/></foreach><host/>";
     let (_, (line, column)) = broken(inside);
-    // Behind the end of the line at most: 4 lines stand before.
+    // The column is at most after the end of the line; 4 lines precede.
     assert_eq!((line, column), (6, 63));
 }
 
@@ -454,7 +454,7 @@ fn gaps_that_simgrid_takes_for_no_links_are_noted() {
     assert!(found[0].contains("from `b` to `c`"), "{found:?}");
     let both = one_way.replace(" symmetrical='NO'", "");
     assert!(notes(&pair("Full", &both)).is_empty());
-    // The other routings refuse.
+    // The other routings refuse such a zone.
     for routing in ["Floyd", "Dijkstra", "None"] {
         let loaded = zone("4.1", &pair(routing, "")).unwrap();
         assert!(loaded.notes.is_empty());
@@ -472,7 +472,7 @@ fn gaps_that_simgrid_takes_for_no_links_are_noted() {
         found[0].contains("no coordinates for host `b`"),
         "{found:?}"
     );
-    // Two zones alike are one note.
+    // Two equal zones give one note.
     let inner = |name: &str| {
         format!(
             "<zone id='{name}' routing='Cluster'>{}</zone>",

@@ -6,7 +6,7 @@ use crate::assemble::{LinkParts, memory_of_hosts};
 use crate::zones::{Dragonfly, FatTree, Level, OwnLinks, Place, Routing, Torus};
 use migsim_base::units::{BytesPerSecond, LinkId};
 
-/// A topology, and how many hosts and links it has.
+/// A topology, with the numbers of its hosts and links.
 #[derive(Debug)]
 struct Shape {
     routing: Routing,
@@ -87,7 +87,7 @@ impl<'a> Builder<'_, 'a, '_> {
     }
 }
 
-/// What is wrong: the attribute, the message and the hint.
+/// An error: the attribute, the message and the hint.
 type Wrong = (&'static str, String, &'static str);
 
 fn shape(node: Node<'_>, first: LinkId, links: OwnLinks) -> Result<Shape, Wrong> {
@@ -126,7 +126,7 @@ fn shape(node: Node<'_>, first: LinkId, links: OwnLinks) -> Result<Shape, Wrong>
     })
 }
 
-/// Numbers from 1 on, with commas.
+/// Reads numbers from 1 on, separated by commas.
 fn numbers(text: &str) -> Result<Vec<u32>, String> {
     let number = |word: &str| {
         let number = word.trim().parse().ok().filter(|&number| number > 0);
@@ -135,7 +135,7 @@ fn numbers(text: &str) -> Result<Vec<u32>, String> {
     text.split(',').map(number).collect()
 }
 
-/// The parts between semicolons.
+/// Returns the parts between semicolons.
 fn parts<const N: usize>(text: &str) -> Result<[&str; N], String> {
     let parts: Vec<&str> = text.split(';').collect();
     let count = parts.len();
@@ -238,7 +238,7 @@ fn dragonfly(text: &str, first: LinkId, links: OwnLinks) -> Result<Option<Shape>
     }))
 }
 
-/// Adds the links of a topology in the order of its numbers.
+/// Adds the links of a topology in the order of their numbers.
 fn add_links(all: &mut Vec<crate::Link>, id: &str, routing: &Routing, links: &HostLinks) {
     let own = |all: &mut Vec<_>, member: u32| {
         for (parts, kind) in [(&links.loopback, "loopback"), (&links.limiter, "limiter")] {

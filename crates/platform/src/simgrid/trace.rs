@@ -34,7 +34,7 @@ impl<'a> Reader<'a, '_> {
             return;
         };
         if self.traces.inline.contains_key(id) {
-            // SimGrid keeps the first one.
+            // SimGrid keeps the first definition.
             let note = format!("trace `{id}` is defined twice; the first one holds");
             self.notes.push(note);
             return;
@@ -98,7 +98,7 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// Reports connections to nothing.
+    /// Reports connections to elements that do not exist.
     pub(super) fn check_connections(&mut self) {
         let unmet: Vec<_> = (self.traces.connected.iter())
             .filter(|(_, (_, _, met))| !met)
@@ -111,7 +111,7 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// The profile of a host or link: from the file that an attribute names, or from a connected trace.
+    /// Returns the profile of a host or link: from the file that an attribute names, or from a connected trace.
     pub(super) fn profile(
         &mut self,
         node: Node<'a, 'a>,
@@ -146,7 +146,7 @@ impl<'a> Reader<'a, '_> {
         Some(profile)
     }
 
-    /// When a host or link first fails \[s\], by the file or trace of its state; none if it never does.
+    /// Returns the time of the first failure of a host or link \[s\], by the file or trace of its state; none if it never fails.
     pub(super) fn first_failure(
         &mut self,
         node: Node<'a, 'a>,
@@ -157,7 +157,7 @@ impl<'a> Reader<'a, '_> {
         events.first_failure()
     }
 
-    /// The events of a host or link, with the file that they stand in.
+    /// Returns the events of a host or link, with the file that contains them.
     fn events(
         &mut self,
         node: Node<'a, 'a>,
@@ -220,19 +220,19 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// The events in the file that an attribute names, as they hold in version 4.
+    /// Returns the events in the file that an attribute names, as version 4 reads them.
     pub(super) fn events_of(&mut self, node: Node<'a, 'a>, attribute: &str) -> Option<Events> {
         let (_, events) = self.events_in_file(node, attribute)?;
         Some(self.as_now(events))
     }
 
-    /// The events of an inline trace, as they hold in version 4.
+    /// Returns the events of an inline trace, as version 4 reads them.
     pub(super) fn inline_trace(&self, id: &str) -> Option<Events> {
         let events = self.traces.inline.get(id)?.clone()?;
         Some(self.as_now(events))
     }
 
-    /// In version 3 a profile that is longer than its period begins again one period after its last event.
+    /// Converts a profile of version 3 that is longer than its period: it repeats one period after its last event.
     fn as_now(&self, events: Events) -> Events {
         if self.version == Version::Three && events.is_cut() {
             events.with_pause()
@@ -241,12 +241,12 @@ impl<'a> Reader<'a, '_> {
         }
     }
 
-    /// Whether it refers to files of profiles or states.
+    /// Whether the platform refers to files of profiles or states.
     pub(super) fn has_profile_files(&self) -> bool {
         !self.traces.files.is_empty()
     }
 
-    /// The profile files that were read, with their SHA-256.
+    /// Returns the profile files that were read, with their SHA-256.
     pub(super) fn profile_files(self) -> Vec<(String, String)> {
         (self.traces.files.into_iter())
             .map(|(path, (_, hash))| (path, hash))

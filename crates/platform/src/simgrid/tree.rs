@@ -15,10 +15,10 @@ use migsim_base::units::{Bytes, ClusterId, LinkId, Seconds};
 /// An element of the file.
 pub(super) type Node<'a> = roxmltree::Node<'a, 'a>;
 
-/// Zones nested deeper than this are refused.
+/// Maximum depth of nested zones.
 const MOST_DEPTH: u32 = 64;
 
-/// The routings of zones, as they are written.
+/// The names of the routings of zones.
 pub(super) const ROUTINGS: [&str; 7] = [
     "Full",
     "Floyd",
@@ -29,7 +29,7 @@ pub(super) const ROUTINGS: [&str; 7] = [
     "None",
 ];
 
-/// What may stand in a zone.
+/// The elements of a zone.
 const ELEMENTS: [&str; 12] = [
     "zone",
     "cluster",
@@ -54,7 +54,7 @@ pub(super) enum NamedLink {
     Duplex(LinkId),
 }
 
-/// A zone whose routes are still to be read.
+/// A zone whose routes are not read yet.
 #[derive(Debug)]
 pub(super) struct Part<'a> {
     pub(super) zone: ZoneId,
@@ -75,11 +75,11 @@ pub(super) struct Builder<'r, 'a, 'input> {
     pub(super) members: BTreeMap<String, Member>,
     pub(super) named_links: BTreeMap<String, NamedLink>,
     pub(super) parts: Vec<Part<'a>>,
-    /// The gateway of a zone that has only one.
+    /// The gateway of each zone that has only one.
     pub(super) gateways: BTreeMap<ZoneId, Point>,
     pub(super) failure: Option<Failure>,
     pub(super) limits: Limits,
-    /// Hosts and bytes of what is written as a whole.
+    /// Number of hosts, and of bytes, of elements that represent several hosts.
     total: (u64, u64),
 }
 
@@ -101,7 +101,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         }
     }
 
-    /// Reads a zone or cluster with all that it holds.
+    /// Reads a zone or cluster with its content.
     pub(super) fn read(&mut self, node: Node<'a>, place: Option<Place>) {
         if node.has_tag_name("cluster") {
             self.cluster(node, place);
@@ -110,7 +110,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         }
     }
 
-    /// Adds a zone of this name; none if there is one.
+    /// Adds a zone of this name; returns none if there is one already.
     pub(super) fn add_zone(
         &mut self,
         node: Node<'a>,
@@ -123,7 +123,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         Some(zone)
     }
 
-    /// Notes a name; hosts, routers and zones share their names.
+    /// Registers a name; hosts, routers and zones share one set of names.
     pub(super) fn register(&mut self, node: Node<'a>, what: &str, name: &str, member: Member) {
         if self.members.insert(name.to_owned(), member).is_some() {
             let message = format!("{what} `{name}` is defined twice");
@@ -178,7 +178,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         for child in self.reader.elements(node) {
             self.element(child, &mut part, &mut inner);
         }
-        // If the zone holds one host or router only, routes need not name it as their gateway.
+        // If the zone has only one host or router, routes need not name it as their gateway.
         if self.zones.points() == before + 1 {
             self.gateways.insert(zone, before);
         }
@@ -189,7 +189,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         }
     }
 
-    /// Reads an element of a zone; zones in it are listed for later, so that the hosts of a zone follow each other.
+    /// Reads an element of a zone; inner zones are listed for later, so that the hosts of a zone are consecutive.
     fn element(&mut self, node: Node<'a>, part: &mut Part<'a>, inner: &mut Vec<(Node<'a>, Place)>) {
         let place = Place {
             zone: part.zone,
@@ -218,7 +218,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         }
     }
 
-    /// Reads how flows share links that are not shared, which holds for the whole file.
+    /// Reads the rule for links that are not shared, which holds for the whole file.
     fn fatpipe(&mut self, node: Node<'a>, zone: ZoneId) {
         self.reader.check_attributes(node, &["id", "value"]);
         if zone != 0 {
@@ -296,7 +296,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         true
     }
 
-    /// Keeps the first date at which a host or link fails.
+    /// Records the first time at which a host or link fails.
     pub(super) fn state(&mut self, node: Node<'a>, name: &'a str, kind: Connection) {
         if self
             .reader
@@ -345,7 +345,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         point
     }
 
-    /// Adds a link or both directions of a duplex one under a written name.
+    /// Adds a link, or both directions of a duplex link, under a given name.
     pub(super) fn add_link(&mut self, node: Node<'a>, name: &str, parts: LinkParts) -> LinkId {
         let is_duplex = parts.is_duplex;
         let id = parts.add_to(&mut self.links, name.to_owned());
@@ -365,7 +365,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         id
     }
 
-    /// The sharing of a link: whether flows share it, and whether it is duplex.
+    /// Reads the sharing of a link: whether flows share it, and whether it is duplex.
     pub(super) fn sharing(
         &mut self,
         node: Node<'a>,
@@ -444,7 +444,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         }
     }
 
-    /// The memory of each host of an element, if it has that property.
+    /// Returns the memory of each host of an element, if it has that property.
     pub(super) fn memory(&mut self, node: Node<'a>) -> Option<Bytes> {
         let is_memory = |child: &Node<'a>| child.attribute("id") == Some(MEMORY);
         let prop = node.children().find(is_memory)?;
@@ -460,7 +460,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         }
     }
 
-    /// Counts what stands in an element and has no meaning here.
+    /// Counts the content of an element that has no meaning here.
     pub(super) fn pass_over_inside(&mut self, node: Node<'a>) {
         for child in self.reader.elements(node) {
             match child.tag_name().name() {
@@ -471,7 +471,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         }
     }
 
-    /// Counts hosts and their memory; false (and a problem) if they are too many.
+    /// Counts hosts and their memory; reports a problem and returns false if they are too many.
     pub(super) fn has_room(&mut self, node: Node<'a>, hosts: u64, bytes: u64) -> bool {
         self.total.0 = self.total.0.saturating_add(hosts);
         self.total.1 = self.total.1.saturating_add(bytes);
@@ -487,7 +487,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         }
     }
 
-    /// Reports that there is no `what` of this name; lists those that there are, if they are printed.
+    /// Reports that there is no `what` of this name; lists the existing names if they are printed.
     pub(super) fn unknown(&mut self, node: Node<'a>, attribute: &str, what: &str, name: &str) {
         let message = format!("unknown {what} `{name}`");
         let problem = self

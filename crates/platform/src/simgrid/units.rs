@@ -89,7 +89,7 @@ impl Units {
     }
 }
 
-/// Reads a number with a unit or without one (in the base unit), and whether it had none.
+/// Reads a number with a unit, or without one (in the base unit); returns whether it had none.
 pub(super) fn parse(text: &str, units: &Units) -> Result<(f64, bool), String> {
     let quantity = units.quantity;
     let text = text.trim();
@@ -108,11 +108,11 @@ pub(super) fn parse(text: &str, units: &Units) -> Result<(f64, bool), String> {
     }
 }
 
-/// The longest number at the beginning, and the rest.
+/// Splits the longest number from the beginning of a text.
 fn split(text: &str) -> Option<(f64, &str)> {
     let digits = |c: char| c.is_ascii_digit() || matches!(c, '.' | 'e' | 'E' | '+' | '-');
     let end = text.find(|c| !digits(c)).unwrap_or(text.len());
-    // At most an `E` (exa) has to be given back.
+    // At most an `E` (exa) belongs to the unit instead of the number.
     let shortest = end.saturating_sub(1);
     (shortest..=end).rev().find_map(|end| {
         let number = text[..end].parse().ok()?;

@@ -2,14 +2,15 @@
 //!
 //! | form | when | size |
 //! | --- | --- | --- |
-//! | `<cluster>`s and a `<zoneRoute>` per pair of them | every cluster is a switch of equal hosts, no profiles, no latencies of pairs | clusters² |
-//! | the file as it was read, or translated from JSON | a tree of zones of version 4 in one file | as it is |
-//! | the same tree in version 4 (`modern.rs`) | it was of version 3, or refers to other files | as it is |
+//! | `<cluster>`s and a `<zoneRoute>` per pair of them | every cluster is a switch of equal hosts, without profiles and latencies of pairs | clusters² |
+//! | the text as it was read, or translated from JSON | a tree of zones of version 4 in one file | unchanged |
+//! | the same tree in version 4 (`modern.rs`) | the text is of version 3, or refers to other files | unchanged |
 //! | hosts, links and a `<route>` per pair of hosts (routing `Full`) | otherwise, nested zones included | hosts² |
 //!
-//! Two things that `SimGrid` does not have are properties, which it passes over: the memory of hosts (`migsim.memory`), and that each flow has the
-//! whole capacity of links that are not shared (`migsim.network.fatpipe`). If the platform gives the latency of a pair of clusters, each pair gets a link that has the latency of the whole way, `FATPIPE` and
-//! faster than any other, and the other links have none.
+//! Two things that `SimGrid` does not have are properties, which it ignores: the memory of hosts (`migsim.memory`), and that each flow has
+//! the whole capacity of links that are not shared (`migsim.network.fatpipe`). If the platform gives the latency of a pair of clusters,
+//! each pair gets a link with the latency of the whole route, which is `FATPIPE` and faster than any other link; the other links then have
+//! no latency.
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};
@@ -23,7 +24,7 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::units::{ClusterId, HostId, LinkId};
 use migsim_base::words::counted;
 
-/// More hosts than this are not written with a route for each pair.
+/// Maximum number of hosts that are written with a route for each pair.
 const MOST_HOSTS_OF_ROUTES: usize = 3000;
 
 /// Writes a platform for `SimGrid`.
@@ -68,10 +69,10 @@ pub fn to_simgrid(platform: &Platform) -> Result<Export, Error> {
     })
 }
 
-/// The same; a tree of zones in the text that it was read from, or translated to, with all of its structure.
+/// Writes a platform for `SimGrid`; a tree of zones is written as it was read or translated, with its whole structure.
 ///
 /// # Errors
-/// As [`to_simgrid`]; or a file that the platform refers to cannot be read any more.
+/// As [`to_simgrid`], or a file that the platform refers to cannot be read any more.
 pub fn to_simgrid_as_read(loaded: &LoadedPlatform) -> Result<Export, Error> {
     match (&loaded.platform.routes, &loaded.tree) {
         (Routes::Zoned { .. }, Some(tree)) if tree.is_whole => Ok(Export {
@@ -84,7 +85,7 @@ pub fn to_simgrid_as_read(loaded: &LoadedPlatform) -> Result<Export, Error> {
     }
 }
 
-/// The access links by host, if all clusters can be written as `<cluster>`.
+/// Returns the access links by host, if all clusters can be written as `<cluster>`.
 fn clusters_of_switches(platform: &Platform) -> Option<&[Option<LinkId>]> {
     let access = platform.access()?;
     let has_latencies = match &platform.routes {
@@ -100,7 +101,7 @@ fn clusters_of_switches(platform: &Platform) -> Option<&[Option<LinkId>]> {
         && (0..platform.clusters.len()).all(|c| between(platform, c, c).is_none_or(|route| route.middle.is_empty()))
         && platform.hosts.iter().all(|host| host.speed_profile.is_none())
         && (platform.links.iter()).all(|link| link.bandwidth_profile.is_none() && link.latency_profile.is_none())
-        // `<cluster>` counts its hosts, which are equal.
+        // `<cluster>` generates its hosts, which are equal.
         && platform.clusters.iter().all(|cluster| {
             let ids = cluster.hosts.start as usize..cluster.hosts.end as usize;
             let kind = |id: usize| {
@@ -115,7 +116,7 @@ fn clusters_of_switches(platform: &Platform) -> Option<&[Option<LinkId>]> {
     is_plain.then_some(access)
 }
 
-/// The route from the first host of a cluster to the last one of another (or of the same) one.
+/// Returns the route from the first host of a cluster to the last host of another cluster, or of the same one.
 fn between(platform: &Platform, a: usize, b: usize) -> Option<Route<'_>> {
     let (from, to) = (
         platform.clusters[a].hosts.start,
@@ -126,7 +127,7 @@ fn between(platform: &Platform, a: usize, b: usize) -> Option<Route<'_>> {
         .flatten()
 }
 
-/// The end of the element of a host: its memory, which SimGrid does not have, as a property.
+/// Returns the end of the element of a host, with its memory as a property, since SimGrid has none.
 fn inside(element: &str, host: &Host) -> String {
     host.memory.map_or_else(
         || "/>".to_owned(),
@@ -136,7 +137,7 @@ fn inside(element: &str, host: &Host) -> String {
 
 struct Writer<'a> {
     platform: &'a Platform,
-    /// Whether latencies are written per pair of clusters, and not per link.
+    /// Whether latencies are written per pair of clusters instead of per link.
     has_pair_latencies: bool,
     xml: String,
     profiles: Vec<(String, String)>,
@@ -148,7 +149,7 @@ impl Writer<'_> {
     }
 
     fn begin(&mut self) {
-        // The names of hosts and links have no control characters, this one may.
+        // The names of hosts and links have no control characters, but this name may.
         let name = escape(&self.platform.name.replace(char::is_control, " "));
         self.line(format_args!("<?xml version=\"1.0\"?>"));
         self.line(format_args!(
@@ -161,13 +162,13 @@ impl Writer<'_> {
         }
     }
 
-    /// Whether the file has links that are not shared, of which each flow has the whole capacity.
+    /// Whether the file has links that are not shared and give each flow their whole capacity.
     fn has_whole_pipes(&self) -> bool {
         let has_pipes = self.has_pair_latencies || self.has_unshared();
         has_pipes && self.platform.has_whole_pipes()
     }
 
-    /// What a user should know about the file.
+    /// Returns notes for the user on the file.
     fn notes(&self) -> Vec<String> {
         let unshared = (self.platform.links.iter())
             .filter(|link| !link.is_shared)
@@ -183,7 +184,7 @@ impl Writer<'_> {
         note.into_iter().collect()
     }
 
-    /// Whether links of the platform are not shared.
+    /// Whether some links of the platform are not shared.
     fn has_unshared(&self) -> bool {
         self.platform.links.iter().any(|link| !link.is_shared)
     }
@@ -214,7 +215,7 @@ impl Writer<'_> {
         ));
     }
 
-    /// The attribute that names the file of a profile, which is written, too.
+    /// Writes the file of a profile; returns the attribute that names it.
     fn profile(
         &mut self,
         attribute: &str,
@@ -239,7 +240,7 @@ impl Writer<'_> {
             let link = &platform.links[link.index()];
             let Cluster { name, hosts } = cluster;
             let name = escape(name);
-            // A `<cluster>` has no loopback of its own accord; this one is that of the network models.
+            // A `<cluster>` has no loopback by default; this one is that of the network models.
             let end = inside("cluster", host);
             self.line(format_args!(
                 "  <cluster id=\"{name}\" prefix=\"{name}-\" suffix=\"\" radical=\"0-{}\" speed=\"{}f\" core=\"{}\" bw=\"{}Bps\" lat=\"{}s\" \
@@ -251,7 +252,7 @@ impl Writer<'_> {
                 link.latency.get()
             ));
         }
-        // A `<cluster>` makes the access links of its hosts.
+        // A `<cluster>` generates the access links of its hosts.
         let made: BTreeSet<LinkId> = access.iter().copied().flatten().collect();
         self.links(&made);
         for a in 0..platform.clusters.len() {
@@ -262,7 +263,7 @@ impl Writer<'_> {
         self.end();
     }
 
-    /// The route between two clusters, in both directions if they are the same reversed.
+    /// Writes the route between two clusters, once for both directions if they are the reverse of each other.
     fn zone_route(&mut self, a: usize, b: usize) {
         let platform = self.platform;
         let first = |cluster: usize| HostId(platform.clusters[cluster].hosts.start);
@@ -303,7 +304,7 @@ impl Writer<'_> {
         })
     }
 
-    /// The common name of a duplex link and of the direction after it, if one `SPLITDUPLEX` link stands for both.
+    /// Returns the common name of a duplex link and of its second direction, if one `SPLITDUPLEX` link represents both.
     fn duplex(&self, first: LinkId) -> Option<&str> {
         let up = &self.platform.links[first.index()];
         if !up.is_duplex || !up.is_shared {
@@ -319,7 +320,7 @@ impl Writer<'_> {
         is_one.then_some(name)
     }
 
-    /// The links but those that are `made` otherwise; a duplex link is one element.
+    /// Writes the links except those that are `made` otherwise; a duplex link is one element.
     fn links(&mut self, made: &BTreeSet<LinkId>) {
         let platform = self.platform;
         let mut ids = (0..platform.links.len()).map(LinkId::from_index);
@@ -411,7 +412,7 @@ impl Writer<'_> {
         ));
     }
 
-    /// The route of a host to itself, where that is not the loopback of the network model.
+    /// Writes the route of a host to itself, unless it is the loopback of the network model.
     fn own_loopback(&mut self, host: HostId) {
         let platform = self.platform;
         if let Some(route) = platform.route(host, host) {
@@ -457,7 +458,7 @@ mod tests {
     use crate::{from_json, from_simgrid, open};
     use migsim_base::units::Bytes;
 
-    /// Every host, link and route reads back as it was: links of a route, in order, and its latency.
+    /// Checks that every host, link and route is read back unchanged: the links of a route, in order, and its latency.
     fn check(platform: &Platform) {
         let export = to_simgrid(platform).unwrap();
         assert!(export.profiles.is_empty());

@@ -15,37 +15,37 @@ use migsim_base::units::{BytesPerSecond, InstructionsPerSecond, Seconds};
 /// The version of the format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Version {
-    /// Speeds are called powers.
+    /// Speeds are called `power`.
     Three,
-    /// Numbers without unit are noted.
+    /// Numbers without a unit are noted.
     Four,
 }
 
-/// Whether a host, link or zone can have this name.
+/// Whether a host, link or zone may have this name.
 pub(super) fn is_name(name: &str) -> bool {
     let is_bad = |c: char| c.is_control() || c == ',';
     !name.is_empty() && name.trim() == name && !name.contains(is_bad) && !name.contains("..")
 }
 
-/// A file that is being read.
+/// The file being read.
 #[derive(Debug)]
 pub(super) struct Reader<'a, 'input> {
     pub(super) source: &'a str,
     document: &'a Document<'input>,
     pub(super) version: Version,
-    /// What is passed over, by what it is, and how often.
+    /// Ignored elements: their description, and how often they occur.
     pub(super) passed_over: BTreeMap<String, usize>,
-    /// How many numbers have no unit.
+    /// Number of values without a unit.
     pub(super) bare_numbers: usize,
-    /// Other things that a user should know.
+    /// Further notes for the user.
     pub(super) notes: Vec<String>,
-    /// What the file asks of an experiment: key and value.
+    /// The settings of an experiment in the file: key and value.
     pub(super) settings: Vec<(String, String)>,
     pub(super) problems: Vec<Problem>,
     pub(super) traces: Traces<'a>,
 }
 
-/// The way to make a quantity from its number in SI units, and the range of this number.
+/// A function that makes a quantity from its number in SI units, and the range of this number.
 type Ranged<T> = (fn(f64) -> Option<T>, RangeInclusive<f64>);
 
 impl<'a, 'input> Reader<'a, 'input> {
@@ -69,13 +69,13 @@ impl<'a, 'input> Reader<'a, 'input> {
         }
     }
 
-    /// A problem with an element.
+    /// Creates the problem of an element.
     pub(super) fn problem(&self, node: Node<'_, '_>, message: impl Into<String>) -> Problem {
         self.at(node.range().start, message)
             .key(node.tag_name().name())
     }
 
-    /// A problem with the value of an attribute, or with its element if it has none.
+    /// Creates the problem of the value of an attribute, or of its element if it has none.
     pub(super) fn problem_at(
         &self,
         node: Node<'_, '_>,
@@ -114,7 +114,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         self.note(problem.known("elements", known.iter().copied()));
     }
 
-    /// The elements in `node`; text between them is a problem.
+    /// Returns the elements in `node`; text between them is a problem.
     pub(super) fn elements(&mut self, node: Node<'a, 'a>) -> Vec<Node<'a, 'a>> {
         for child in node.children() {
             if child.is_text() && !child.text().unwrap_or("").trim().is_empty() {
@@ -142,7 +142,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         value
     }
 
-    /// The one of two attributes that is there and not empty (the name of version 4, the name of version 3).
+    /// Returns the one of two attributes that is present and not empty (the name of version 4, the name of version 3).
     pub(super) fn either(
         &mut self,
         node: Node<'a, 'a>,
@@ -156,19 +156,19 @@ impl<'a, 'input> Reader<'a, 'input> {
         (names.into_iter().zip(both)).find_map(|(name, value)| Some((name, value?)))
     }
 
-    /// An attribute that is there and not empty.
+    /// Returns an attribute that is present and not empty.
     #[expect(clippy::unused_self, reason = "attributes are asked of the reader")]
     pub(super) fn given(&self, node: Node<'a, 'a>, name: &str) -> Option<&'a str> {
         node.attribute(name)
             .filter(|value| !value.trim().is_empty())
     }
 
-    /// Counts something that has no meaning here.
+    /// Counts an element that has no meaning here.
     pub(super) fn pass_over(&mut self, what: &str) {
         *self.passed_over.entry(what.to_owned()).or_default() += 1;
     }
 
-    /// A name: not empty, no space at its ends, no comma, no `..`.
+    /// Returns a name: not empty, no space at its ends, no comma, no `..`.
     pub(super) fn name(&mut self, node: Node<'a, 'a>, attribute: &str) -> Option<&'a str> {
         let name = self.required(node, attribute)?;
         if !is_name(name) {
@@ -211,7 +211,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         Ok(value)
     }
 
-    /// The speed that holds: of a list, one for each power state, that of the state `pstate`.
+    /// Returns the speed in effect: of a list with a speed per power state, that of the state `pstate`.
     pub(super) fn speed(&mut self, node: Node<'a, 'a>) -> Option<InstructionsPerSecond> {
         let Some((name, list)) = self.either(node, ["speed", "power"]) else {
             self.required(node, "speed");
@@ -289,7 +289,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         }
     }
 
-    /// Takes the settings that a `<config>` asks for, and notes those that may change times.
+    /// Reads the settings of a `<config>`, and notes those that may change times.
     pub(super) fn read_config(&mut self, node: Node<'a, 'a>) {
         for prop in self.elements(node) {
             let (key, value) = (
@@ -312,7 +312,7 @@ impl<'a, 'input> Reader<'a, 'input> {
         }
     }
 
-    /// All that a user should know about the file.
+    /// Returns all notes for the user on the file.
     pub(super) fn all_notes(&self) -> Vec<String> {
         let mut notes = self.notes.clone();
         if self.bare_numbers > 0 && self.version == Version::Four {

@@ -1,25 +1,25 @@
-//! A dragonfly: groups of chassis of blades of hosts (Kim, Dally, Scott and Abts 2008), with minimal routes. The blades of a chassis, equal
-//! blades of the chassis of a group, and the groups are each joined all to all.
+//! A dragonfly: groups of chassis of blades of hosts (Kim, Dally, Scott and Abts 2008), with minimal routes. All blades of a chassis are
+//! connected to each other, as are the blades of equal number in the chassis of a group, and the groups.
 //!
 //! ```text
 //!  host ─local─ blade ─green─ blade of the chassis ─black─ same blade of another chassis ─blue─ another group
 //! ```
 //!
-//! Blade n of the first chassis of a group is joined to group n, so there are at most as many groups as blades in a chassis.
+//! Blade n of the first chassis of a group is connected to group n, so there are at most as many groups as blades in a chassis.
 
 use super::Way;
 use super::torus::OwnLinks;
 use migsim_base::units::LinkId;
 
-/// A dragonfly of hosts. Its links: own ones of the hosts (loopback, limiter), limiters of the blades, then local, green, black and
-/// blue ones.
+/// A dragonfly of hosts. Its links are, in this order: own links of the hosts (loopback, limiter), limiters of the blades, then local,
+/// green, black and blue links.
 #[derive(Clone, Debug)]
 pub(crate) struct Dragonfly {
     pub(crate) groups: u32,
     pub(crate) chassis: u32,
     pub(crate) blades: u32,
     pub(crate) hosts: u32,
-    /// How many times the bandwidth of a link the blue, black and green ones have.
+    /// Bandwidth of the blue, black and green links, as multiples of that of a local link.
     pub(crate) cables: [u32; 3],
     pub(crate) first: LinkId,
     pub(crate) links: OwnLinks,
@@ -34,24 +34,24 @@ struct Blade {
     blade: u32,
 }
 
-/// How many pairs there are of `n` things.
+/// Returns the number of pairs of `n` things.
 fn pairs(n: u64) -> u64 {
     n * n.saturating_sub(1) / 2
 }
 
-/// The number of the pair (a, b) of n things, a < b.
+/// Returns the number of the pair (a, b) of n things, a < b.
 fn pair(n: u32, a: u32, b: u32) -> u32 {
     a * n - a * (a + 1) / 2 + (b - a - 1)
 }
 
 impl Dragonfly {
-    /// How many hosts it has.
+    /// Returns the number of its hosts.
     pub(crate) fn members(&self) -> Option<u32> {
         let factors = [self.groups, self.chassis, self.blades, self.hosts];
         factors.into_iter().try_fold(1_u32, u32::checked_mul)
     }
 
-    /// Own links of hosts and limiters of blades, then the connections of each kind: local, green, black, blue.
+    /// Returns the numbers of own links of hosts and limiters of blades, then of the connections of each kind: local, green, black, blue.
     pub(crate) fn counts(&self) -> Option<[u64; 5]> {
         let [groups, chassis, blades] = [self.groups, self.chassis, self.blades].map(u64::from);
         let members = u64::from(self.members()?);
@@ -72,7 +72,7 @@ impl Dragonfly {
         Some(counts)
     }
 
-    /// How many links there are; none beyond 2^32.
+    /// Returns the number of links; none beyond 2^32.
     pub(crate) fn all_links(&self) -> Option<u32> {
         let [own, connections @ ..] = self.counts()?;
         let mut count = own;
@@ -82,7 +82,7 @@ impl Dragonfly {
         u32::try_from(count).ok()
     }
 
-    /// A connection of a kind (0: local, 1: green, 2: black, 3: blue), in its second direction if `is_back`.
+    /// Returns the link of a connection of a kind (0: local, 1: green, 2: black, 3: blue), in its second direction if `is_back`.
     fn link(&self, kind: usize, index: u32, is_back: bool) -> LinkId {
         let counts = self.counts().unwrap_or_default();
         let before: u64 = counts[1..=kind].iter().sum();
@@ -99,7 +99,7 @@ impl Dragonfly {
         self.link(0, member, is_down)
     }
 
-    /// Between two blades of a chassis.
+    /// Returns the link between two blades of a chassis.
     fn green(&self, at: Blade, to: u32) -> LinkId {
         let (a, b) = (at.blade.min(to), at.blade.max(to));
         let chassis = at.group * self.chassis + at.chassis;
@@ -111,7 +111,7 @@ impl Dragonfly {
         self.link(1, index, at.blade > to)
     }
 
-    /// Between equal blades of two chassis.
+    /// Returns the link between blades of equal number in two chassis.
     fn black(&self, at: Blade, to: u32) -> LinkId {
         let (a, b) = (at.chassis.min(to), at.chassis.max(to));
         #[expect(
@@ -169,7 +169,8 @@ impl Dragonfly {
         true
     }
 
-    /// Green to the blade that leads to the group, black to the first chassis, blue; then green and black to the target.
+    /// Adds the links between two blades: green to the blade that leads to the group, black to the first chassis, blue; then green and
+    /// black to the target.
     fn between_blades(&self, origin: Blade, target: Blade, way: &mut Way) {
         if origin == target {
             return;
@@ -197,7 +198,7 @@ impl Dragonfly {
         if at.blade != target.blade {
             way.links.extend(self.limiter_of_blade(at));
             way.links.push(self.green(at, target.blade));
-            // SimGrid goes on in the first chassis of the group.
+            // SimGrid continues in the first chassis of the group.
             (at.blade, at.chassis) = (target.blade, 0);
         }
         if at.chassis != target.chassis {

@@ -1,13 +1,14 @@
-//! A fat tree: levels of switches over the hosts, with several parents and parallel cables.
+//! A fat tree: levels of switches above the hosts, with several parents and parallel cables.
 //!
-//! A message climbs until the destination lies below (d-mod-k: the cable is the number of the destination modulo the cables there
-//! are), then descends; of parallel cables down, the number of the origin names the first that is looked at.
+//! A message climbs until its destination is below, and then descends. On the way up the cable is the number of the destination modulo the
+//! number of cables (d-mod-k). Of parallel cables on the way down, the number of the origin determines which is tried first.
 
 use super::Way;
 use super::torus::OwnLinks;
 use migsim_base::units::LinkId;
 
-/// A fat tree of hosts. Its links: own ones of the hosts (loopback, limiter), limiters of the switches, then the cables of each level.
+/// A fat tree of hosts. Its links are, in this order: own links of the hosts (loopback, limiter), limiters of the switches, then the cables
+/// of each level.
 #[derive(Clone, Debug)]
 pub(crate) struct FatTree {
     pub(crate) levels: Vec<Level>,
@@ -15,18 +16,18 @@ pub(crate) struct FatTree {
     pub(crate) links: OwnLinks,
 }
 
-/// A level of switches, as the level below sees it.
+/// The connections between a level of switches and the level below.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Level {
-    /// How many nodes below each switch has.
+    /// Number of nodes below each switch.
     pub(crate) children: u32,
-    /// How many switches each node below has.
+    /// Number of switches above each node.
     pub(crate) parents: u32,
-    /// Cables between a node and each of its switches.
+    /// Number of cables between a node and each of its switches.
     pub(crate) cables: u32,
 }
 
-/// A host (level 0) or switch: its digit for each level.
+/// A host (level 0) or switch, given by one digit for each level.
 #[derive(Clone, Debug, PartialEq)]
 struct Node {
     level: usize,
@@ -34,7 +35,7 @@ struct Node {
 }
 
 impl FatTree {
-    /// How many nodes a level has, hosts being level 0; none beyond 2^32.
+    /// Returns the number of nodes of a level, hosts being level 0; none beyond 2^32.
     pub(crate) fn nodes(&self, level: usize) -> Option<u32> {
         let factors = (self.levels.iter().enumerate()).map(|(index, one)| {
             if index < level {
@@ -46,7 +47,7 @@ impl FatTree {
         factors.into_iter().try_fold(1_u32, u32::checked_mul)
     }
 
-    /// How many links there are of own ones and limiters, before the cables.
+    /// Returns the number of own links and limiters, which come before the cables.
     fn own(&self) -> u32 {
         let hosts = self.nodes(0).unwrap_or(0);
         hosts * self.links.own()
@@ -57,14 +58,14 @@ impl FatTree {
             }
     }
 
-    /// How many switches there are.
+    /// Returns the number of switches.
     pub(crate) fn switches(&self) -> u32 {
         (1..=self.levels.len())
             .filter_map(|level| self.nodes(level))
             .sum()
     }
 
-    /// How many links there are; none beyond 2^32.
+    /// Returns the number of links; none beyond 2^32.
     pub(crate) fn all_links(&self) -> Option<u32> {
         let nodes: Option<Vec<u32>> = (0..=self.levels.len())
             .map(|level| self.nodes(level))
@@ -85,7 +86,7 @@ impl FatTree {
         u32::try_from(count).ok()
     }
 
-    /// The digits of a node: of a level below the node its place among the switches there, else among the children.
+    /// Returns the digits of a node: for a level at or below its own, its index among the switches; for a higher level, its index among the children.
     fn node(&self, level: usize, mut position: u32) -> Node {
         let digits = (self.levels.iter().enumerate()).map(|(index, one)| {
             let base = if index < level {
@@ -116,7 +117,7 @@ impl FatTree {
         position
     }
 
-    /// The cable `port` of a node to the level above; `is_down` for its way down.
+    /// Returns the cable `port` of a node to the level above; `is_down` for its direction down.
     fn cable(&self, node: &Node, port: u32, is_down: bool) -> LinkId {
         let cables = |level: usize| self.levels[level].parents * self.levels[level].cables;
         let below: u32 = (0..node.level)
@@ -178,7 +179,7 @@ impl FatTree {
     fn descend(&self, mut at: Node, target: &Node, from: u32, way: &mut Way) {
         while at != *target {
             let level = self.levels[at.level - 1];
-            // The children are numbered through the cables; a step down goes on from where the one before has stopped.
+            // The children are numbered through the cables; a step down continues where the previous one stopped.
             let mut child = from % level.cables * level.children;
             while at.level > 0 {
                 let level = self.levels[at.level - 1];

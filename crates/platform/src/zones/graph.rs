@@ -1,4 +1,4 @@
-//! Routes of the fewest links over written ones, with `SimGrid`'s ties.
+//! Routes of the fewest links over given routes, with `SimGrid`'s ties.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -7,22 +7,22 @@ use std::sync::OnceLock;
 use super::{Table, Way};
 use migsim_base::units::to_u32;
 
-/// Up to this many members, what Dijkstra's algorithm finds from an origin is kept.
+/// Maximum number of members for which the results of Dijkstra's algorithm are kept by origin.
 const MOST_KEPT: usize = 16_384;
-/// No member.
+/// Value that stands for no member.
 const NONE: u32 = u32::MAX;
 
-/// Floyd-Warshall: members are intermediate ones in the order of the file, and only a shorter way replaces another.
+/// Floyd-Warshall: intermediate members are tried in the order of the file, and only a shorter route replaces another one.
 #[derive(Clone, Debug)]
 pub(crate) struct Floyd {
     pub(crate) table: Table,
     members: u32,
-    /// Entry `a * members + b`: the member before b on the way from a; made when first asked.
+    /// Entry `a * members + b`: the member before b on the route from a; computed when first needed.
     before: OnceLock<Box<[u32]>>,
 }
 
 impl Floyd {
-    /// The most members: the table of pairs takes 16 MB, and is made in seconds.
+    /// Maximum number of members: the table of pairs takes 16 MB and seconds to compute.
     pub(crate) const MOST_MEMBERS: u32 = 2048;
 
     pub(crate) fn new(table: Table, members: u32) -> Self {
@@ -33,7 +33,7 @@ impl Floyd {
         }
     }
 
-    /// The members on the way, both ends included.
+    /// Returns the members on the route, including both ends.
     pub(super) fn path(&self, from: u32, to: u32) -> Option<Vec<u32>> {
         let before = self.before.get_or_init(|| self.solve());
         let row = &before[from as usize * self.members as usize..][..self.members as usize];
@@ -41,7 +41,7 @@ impl Floyd {
         let mut at = to;
         loop {
             at = row[at as usize];
-            // Ways without links may go round.
+            // Routes without links may contain cycles.
             if at == NONE || path.len() > self.members as usize {
                 return None;
             }
@@ -88,18 +88,18 @@ impl Floyd {
     }
 }
 
-/// Dijkstra: of equally near members the one that routes mention first is next, and only a shorter way replaces another.
+/// Dijkstra: of equally near members the one that routes mention first comes next, and only a shorter route replaces another one.
 #[derive(Clone, Debug)]
 pub(crate) struct Dijkstra {
     pub(crate) table: Table,
     /// The order in which routes first mention the members.
     rank: Vec<u32>,
-    /// Per origin the member before each; made when first asked.
+    /// For each origin the member before each; computed when first needed.
     before: Vec<OnceLock<Box<[u32]>>>,
 }
 
 impl Dijkstra {
-    /// `mentioned` lists the members in the order in which routes mention them.
+    /// Creates the routes; `mentioned` lists the members in the order in which routes mention them.
     pub(crate) fn new(table: Table, members: u32, mentioned: &[u32]) -> Self {
         let mut rank = vec![NONE; members as usize];
         let mut next = 0;
@@ -122,7 +122,7 @@ impl Dijkstra {
         }
     }
 
-    /// The members on the way, both ends included.
+    /// Returns the members on the route, including both ends.
     pub(super) fn path(&self, from: u32, to: u32) -> Option<Vec<u32>> {
         if from == to {
             return Some(vec![from, to]);
@@ -169,7 +169,7 @@ impl Dijkstra {
         before
     }
 
-    /// The links of each edge come in the opposite order, as in `SimGrid`; nothing where zones are crossed between them.
+    /// Reverses the order of the links of each edge, as `SimGrid` does; leaves them if zones are crossed between them.
     pub(super) fn turn_edges(&self, path: &[u32], way: &mut Way) {
         let edges = path
             .windows(2)

@@ -6,10 +6,10 @@
 //!              └─ D (Torus) ─── hosts                            gateway of D from A ─> d2 (inside D)
 //! ```
 //!
-//! A zone connects its *members*: hosts, routers and zones. The route between two hosts takes the route between the two members of the
-//! nearest common zone that hold them, and the routes to and from its gateways, each found the same way. The rules are those of
-//! `SimGrid` 3.32 to the last tie. Memory: in proportion to hosts, links and written routes; Floyd adds a number per pair of members and
-//! Dijkstra one per member and origin in use, both when first asked.
+//! A zone connects its *members*: hosts, routers and zones. The route between two hosts consists of the route between the two members that
+//! contain them in the nearest common zone, and the routes to and from the gateways, each found in the same way. The rules are those of
+//! `SimGrid` 3.32, including all ties. Memory is proportional to hosts, links and given routes; Floyd adds a number per pair of members and
+//! Dijkstra one per member and used origin, both when first needed.
 
 mod dragonfly;
 mod fat_tree;
@@ -33,12 +33,12 @@ pub(super) use vivaldi::{Placed, Vivaldi};
 
 use migsim_base::units::LinkId;
 
-/// The number of a zone; the root has 0, a zone a larger one than the zone that holds it.
+/// The number of a zone; the root has 0, and a zone has a larger number than the zone that contains it.
 pub(super) type ZoneId = u32;
 /// The number of a host or router, in the order in which they were added.
 pub(super) type Point = u32;
 
-/// No gateway: the member is a host or router and its own one.
+/// Value for no gateway: the member is a host or router, which is its own gateway.
 pub(super) const ITSELF: Point = Point::MAX;
 
 /// The nested zones of a platform.
@@ -55,22 +55,22 @@ pub struct Zones {
 #[derive(Clone, Debug)]
 pub(super) struct Zone {
     pub(super) name: String,
-    /// The zone that holds it, and its number there; the root has none.
+    /// The zone that contains it, and its number there; the root has none.
     pub(super) place: Option<Place>,
     pub(super) routing: Routing,
-    /// Routes that replace those which the zone would find.
+    /// Routes that replace the routes found by the rule of the zone.
     pub(super) bypasses: BTreeMap<(Member, Member), Bypass>,
     depth: u32,
 }
 
-/// Where a host, router or zone is: the zone that holds it and its number among the members.
+/// The place of a host, router or zone: the zone that contains it, and its number among the members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     pub(super) zone: ZoneId,
     pub(super) local: u32,
 }
 
-/// What a zone connects.
+/// A member of a zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Member {
     /// A host or router.
@@ -87,16 +87,16 @@ pub(super) struct Bypass {
     pub(super) gateways: [Point; 2],
 }
 
-/// How a zone finds the route between two of its members.
+/// The rule by which a zone finds the route between two of its members.
 #[derive(Clone, Debug)]
 pub(super) enum Routing {
-    /// None is found.
+    /// There are no routes.
     Nothing,
-    /// Every route is written.
+    /// Every route is given.
     Full(Table),
-    /// The fewest links, by the algorithm of Floyd and Warshall.
+    /// Routes of the fewest links, by the algorithm of Floyd and Warshall.
     Floyd(Floyd),
-    /// The fewest links, by the algorithm of Dijkstra.
+    /// Routes of the fewest links, by the algorithm of Dijkstra.
     Dijkstra(Dijkstra),
     /// Each member has links of its own, joined by a backbone.
     Star(Star),
@@ -104,31 +104,31 @@ pub(super) enum Routing {
     Vivaldi(Vivaldi),
     /// A grid whose rows are rings.
     Torus(Torus),
-    /// Levels of switches, d-mod-k.
+    /// Levels of switches, with routes by d-mod-k.
     FatTree(FatTree),
     /// Groups of chassis of blades.
     Dragonfly(Dragonfly),
 }
 
-/// The links of a route under construction, and the delay that belongs to none of them \[s\].
+/// The links of a route under construction, and the delay that belongs to no link \[s\].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Way {
     pub(super) links: Vec<LinkId>,
     pub(super) distance: f64,
-    /// Some part of it has no links, since none are written.
+    /// Whether some part of it has no links because none are given.
     pub(super) has_gap: bool,
-    /// Crossings of the loopback of the network model.
+    /// Number of crossings of the loopback of the network model.
     pub(super) loopbacks: u32,
 }
 
 /// The gateways of a route: those of the two members, or the members themselves.
 type Gateways = [Point; 2];
 
-/// A route that goes through more gateways than this goes round in circles.
+/// Maximum number of gateways of a route; a longer route is a cycle.
 const MOST_STEPS: u32 = 256;
 
 impl Zones {
-    /// Adds a zone in another one, or the root.
+    /// Adds a zone inside another one, or the root.
     pub(super) fn add_zone(
         &mut self,
         name: String,
@@ -153,7 +153,7 @@ impl Zones {
         Point::try_from(self.points.len() - 1).expect("fewer than 2^32 points")
     }
 
-    /// How many hosts and routers there are.
+    /// Returns the number of hosts and routers.
     pub(super) fn points(&self) -> Point {
         Point::try_from(self.points.len()).expect("fewer than 2^32 points")
     }
@@ -170,12 +170,12 @@ impl Zones {
         self.zones.iter()
     }
 
-    /// The zone that holds a host or router.
+    /// Returns the zone that contains a host or router.
     pub(super) fn zone_of(&self, point: Point) -> ZoneId {
         self.points[point as usize].zone
     }
 
-    /// Where a member is; none for the root.
+    /// Returns the place of a member; none for the root.
     pub(super) fn place_of(&self, member: Member) -> Option<Place> {
         match member {
             Member::Point(point) => Some(self.points[point as usize]),
@@ -183,7 +183,7 @@ impl Zones {
         }
     }
 
-    /// The zone on the way from `zone` to the root (itself included) that has this depth.
+    /// Returns the zone of this depth on the path from `zone` (included) to the root.
     pub(super) fn ancestor(&self, mut zone: ZoneId, depth: u32) -> ZoneId {
         while self.zone(zone).depth > depth {
             zone = self.zone(zone).place.map_or(0, |place| place.zone);
@@ -191,7 +191,7 @@ impl Zones {
         zone
     }
 
-    /// The routes that are written in a zone.
+    /// Returns the given routes of a zone.
     pub(super) fn table(&self, zone: ZoneId) -> Option<&Table> {
         match &self.zone(zone).routing {
             Routing::Full(table) => Some(table),
@@ -201,12 +201,12 @@ impl Zones {
         }
     }
 
-    /// How deep a zone lies; the root has 0.
+    /// Returns the depth of a zone; the root has 0.
     pub(super) fn depth(&self, zone: ZoneId) -> u32 {
         self.zone(zone).depth
     }
 
-    /// Whether messages inside a host take a route of its zone, and not the loopback of the network model.
+    /// Whether messages inside a host take a route of its zone instead of the loopback of the network model.
     pub(super) fn has_own_loopback(&self, host: Point) -> bool {
         let place = self.points[host as usize];
         let local = place.local;
@@ -218,7 +218,7 @@ impl Zones {
         }
     }
 
-    /// The way between two hosts; none if there is none.
+    /// Returns the route between two hosts; none if there is none.
     pub(super) fn route(&self, from: Point, to: Point) -> Option<Way> {
         let mut way = Way::default();
         let mut steps = 0;
@@ -228,7 +228,7 @@ impl Zones {
         (is_found && !is_nothing).then_some(way)
     }
 
-    /// Adds the way between two points; whether there is one.
+    /// Adds the route between two points; returns whether there is one.
     fn go(&self, from: Point, to: Point, way: &mut Way, steps: &mut u32) -> bool {
         *steps += 1;
         if *steps > MOST_STEPS {
@@ -246,7 +246,7 @@ impl Zones {
         let mut between = Way::default();
         let gateways = match self.local(common, members, &mut between, steps) {
             Some(gateways) => gateways,
-            // Hosts and routers of a zone where every route is written: as in SimGrid, a route that is not written has no links.
+            // Between hosts and routers of a zone where every route is given, a missing route has no links, as in SimGrid.
             None if are_members && matches!(self.zone(common).routing, Routing::Full(_)) => {
                 between.has_gap = true;
                 [ITSELF; 2]
@@ -257,7 +257,7 @@ impl Zones {
         (out == from || self.go(from, out, way, steps)) && {
             let is_inside = (out, into) == (from, to);
             if is_inside && matches!(self.zone(common).routing, Routing::Dijkstra(_)) {
-                // SimGrid puts the links in a zone of Dijkstra before all others; no date depends on it.
+                // SimGrid puts the links in a zone of Dijkstra before all others; no time depends on this order.
                 std::mem::swap(&mut way.links, &mut between.links);
             }
             way.links.append(&mut between.links);
@@ -268,8 +268,8 @@ impl Zones {
         }
     }
 
-    /// The same to a gateway of a bypass, which may be the origin or the target: then over its loopback, whether its own or that of the
-    /// network model.
+    /// Adds the route to a gateway of a bypass. If the gateway is the origin or the target itself, the route crosses its own loopback or
+    /// that of the network model.
     fn reach(&self, from: Point, to: Point, way: &mut Way, steps: &mut u32) -> bool {
         if from != to {
             return self.go(from, to, way, steps);
@@ -280,14 +280,14 @@ impl Zones {
         }
         let links = way.links.len();
         if !self.go(from, to, way, steps) {
-            // A zone without routes has no loopback; a torus has one without links.
+            // A zone without routes has no loopback; the loopback of a torus may have no links.
             way.links.truncate(links);
             return !matches!(self.zone(self.zone_of(from)).routing, Routing::Nothing);
         }
         true
     }
 
-    /// The gateways of a route between two members of a zone; a member that is a host or router is its own one.
+    /// Returns the gateways of a route between two members of a zone; a host or router is its own gateway.
     fn gateways(&self, zone: ZoneId, gateways: Gateways, ends: [Point; 2]) -> Gateways {
         [0, 1].map(|end| {
             let is_member = self.zone_of(ends[end]) == zone;
@@ -299,7 +299,7 @@ impl Zones {
         })
     }
 
-    /// The nearest zone that holds both points, and the numbers of its two members that are or hold them.
+    /// Returns the nearest zone that contains both points, and the numbers of its two members that contain them.
     fn common(&self, from: Point, to: Point) -> (ZoneId, [u32; 2]) {
         let (mut a, mut b) = (self.points[from as usize], self.points[to as usize]);
         let up = |place: Place| {
@@ -318,7 +318,7 @@ impl Zones {
         (a.zone, [a.local, b.local])
     }
 
-    /// A route in the place of the one that `zone` would find between two points, with the members that it joins.
+    /// Returns the route that replaces the one found by the rule of `zone` between two points, with the members that it joins.
     fn bypass(&self, zone: ZoneId, from: Point, to: Point) -> Option<((Member, Member), &Bypass)> {
         let bypasses = &self.zone(zone).bypasses;
         if bypasses.is_empty() {
@@ -329,7 +329,7 @@ impl Zones {
         if (a, b) == (zone, zone) {
             return find(Member::Point(from), Member::Point(to));
         }
-        // The zones around each point up to the common one, the smallest first; the nearest pair of them counts.
+        // The zones around each point up to the common one are tried, the innermost first; the nearest pair is used.
         let [a, b] = [a, b].map(|inner| self.below(inner, zone));
         for most in 0..a.len().max(b.len()) {
             for other in 0..=most {
@@ -345,7 +345,7 @@ impl Zones {
         None
     }
 
-    /// The zones from `inner` up to the member of `outer`; `outer` itself if that is the same.
+    /// Returns the zones from `inner` up to the member of `outer`; `outer` itself if both are equal.
     fn below(&self, inner: ZoneId, outer: ZoneId) -> Vec<ZoneId> {
         let mut zones = vec![inner];
         let mut at = inner;
@@ -360,7 +360,7 @@ impl Zones {
         zones
     }
 
-    /// Adds the links between two members of a zone; their gateways, or nothing if there is no route.
+    /// Adds the links between two members of a zone; returns their gateways, or none if there is no route.
     fn local(
         &self,
         zone: ZoneId,
@@ -397,7 +397,7 @@ impl Zones {
         }
     }
 
-    /// Adds the links of the edges along a path, and between the gateways of edges that enter and leave a zone by different ones.
+    /// Adds the links of the edges along a path, and the routes between gateways by which consecutive edges enter and leave a zone.
     fn along(
         &self,
         table: &Table,
@@ -420,7 +420,7 @@ impl Zones {
         Some(gateways)
     }
 
-    /// Calls `mark` with every link that some route may cross, and whether it is one for messages inside a host only.
+    /// Calls `mark` with every link that some route may cross, and whether it serves only messages inside a host.
     pub fn each_link(&self, mark: &mut dyn FnMut(LinkId, bool)) {
         for zone in &self.zones {
             for bypass in zone.bypasses.values() {
@@ -440,7 +440,7 @@ impl Zones {
         }
     }
 
-    /// What it takes of memory \[B\], tables that are made on demand not counted.
+    /// Returns its memory \[B\], without the tables that are computed on demand.
     pub(super) fn memory(&self) -> usize {
         let of_zone = |zone: &Zone| match &zone.routing {
             Routing::Full(table) => table.memory(),

@@ -1,57 +1,57 @@
-//! The tree of zones as a list, for people.
+//! The tree of zones as a list, for output.
 
 use std::collections::BTreeMap;
 
 use super::{ITSELF, Point, Routing, Table, ZoneId, Zones};
 use migsim_base::units::{LinkId, to_u32};
 
-/// A zone, as it stands in the tree.
+/// A zone with its place in the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ZoneOutline<'a> {
     /// Its number.
     pub id: ZoneId,
     /// Its name in the file.
     pub name: &'a str,
-    /// How many zones it is in.
+    /// Number of zones that contain it.
     pub depth: u32,
-    /// How it finds routes, in `SimGrid`'s words.
+    /// Its routing, in `SimGrid`'s notation.
     pub routing: &'static str,
-    /// The number of hosts right in it.
+    /// Number of hosts directly in it.
     pub own_hosts: usize,
     /// The number of hosts in it or in the zones below it.
     pub all_hosts: usize,
-    /// The zones right below it.
+    /// Number of zones directly in it.
     pub zones: usize,
-    /// The routers right in it.
+    /// Number of routers directly in it.
     pub routers: usize,
-    /// The routes that replace those which it would find.
+    /// Number of routes that replace routes found by its rule.
     pub bypasses: usize,
 }
 
 /// A member of a zone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Inside {
-    /// A zone right below it.
+    /// A zone directly below it.
     Zone(ZoneId),
     /// A host or router.
     Point(Point),
 }
 
-/// A route that is written in a zone.
+/// A given route of a zone.
 #[derive(Clone, Debug)]
 pub struct WrittenRoute<'a> {
     /// Its first member.
     pub from: Inside,
     /// Its last member.
     pub to: Inside,
-    /// Its links, in the order of the way.
+    /// Its links, in order.
     pub links: &'a [LinkId],
     /// The host or router at which it leaves and enters a zone.
     pub gateways: [Option<Point>; 2],
 }
 
 impl Routing {
-    /// The name in `SimGrid`'s files.
+    /// Returns the name in `SimGrid`'s files.
     fn name(&self) -> &'static str {
         match self {
             Self::Nothing => "None",
@@ -68,7 +68,7 @@ impl Routing {
 }
 
 impl Zones {
-    /// All zones, each before those below it. `hosts` are the points of the hosts; other points are routers.
+    /// Returns all zones, each before the zones below it. `hosts` are the points of the hosts; other points are routers.
     pub fn outline(&self, hosts: &[Point]) -> Vec<ZoneOutline<'_>> {
         let mut own = vec![0; self.zones.len()];
         for &host in hosts {
@@ -83,7 +83,7 @@ impl Zones {
             *routers = routers.saturating_sub(*own);
         }
         let mut below: Vec<Vec<ZoneId>> = vec![Vec::new(); self.zones.len()];
-        // A zone has a larger number than the zone that holds it.
+        // A zone has a larger number than the zone that contains it.
         for (at, zone) in self.zones.iter().enumerate().rev() {
             if let Some(place) = zone.place {
                 all[place.zone as usize] += all[at];
@@ -110,12 +110,12 @@ impl Zones {
         list
     }
 
-    /// The zone that holds a host or router.
+    /// Returns the zone that contains a host or router.
     pub fn zone_at(&self, point: Point) -> ZoneId {
         self.zone_of(point)
     }
 
-    /// The routes that are written in a zone, those from a member to itself left out.
+    /// Returns the given routes of a zone, except routes from a member to itself.
     pub fn written(&self, zone: ZoneId) -> Vec<WrittenRoute<'_>> {
         let table = self.table(zone);
         table.map_or_else(Vec::new, |table| self.routes_of(zone, table))

@@ -1,7 +1,7 @@
 //! A zone whose members have links of their own, joined by a backbone: `SimGrid`'s flat `<cluster>` and routing `Cluster`.
 //!
-//! From a to b: limiter of a, way up of a, backbone, way down of b, limiter of b. A link that is met twice is crossed once. A member without
-//! links of its own adds none, not even the backbone.
+//! The route from a to b is: limiter of a, link up of a, backbone, link down of b, limiter of b. A link that occurs twice is crossed once.
+//! A member without links of its own adds none, and then the backbone is not crossed either.
 
 use super::Way;
 use migsim_base::units::LinkId;
@@ -15,13 +15,13 @@ pub(crate) struct Star {
 /// The links of a member.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Private {
-    /// Its way to the others and back, if it has one; without it the other links of the member count for nothing but its loopback.
+    /// Its links up and down, if it has them; without them only the loopback of the member has an effect.
     pub(crate) links: Option<[LinkId; 2]>,
-    /// Between all ways up and down.
+    /// The link between all links up and down.
     pub(crate) backbone: Option<LinkId>,
-    /// For messages from the member to itself.
+    /// The link for messages from the member to itself.
     pub(crate) loopback: Option<LinkId>,
-    /// What all messages of the member cross.
+    /// The link that all messages of the member cross.
     pub(crate) limiter: Option<LinkId>,
 }
 

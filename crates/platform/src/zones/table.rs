@@ -1,29 +1,29 @@
-//! The written routes of a zone: for each pair of members the links between them and the gateways.
+//! The given routes of a zone: for each pair of members the links between them and the gateways.
 
 use std::ops::Range;
 
 use super::Point;
 use migsim_base::units::{LinkId, to_u32};
 
-/// The routes that a zone writes, by origin and destination.
+/// The given routes of a zone, by origin and destination.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Table {
-    /// `(from, to)` and the route, sorted once all are there.
+    /// Pairs `(from, to)` and their routes, sorted once all are added.
     edges: Vec<((u32, u32), Edge)>,
     links: Vec<LinkId>,
 }
 
-/// A written route.
+/// A given route.
 #[derive(Clone, Debug)]
 pub(crate) struct Edge {
-    /// Its links in the table.
+    /// The range of its links in the table.
     links: Range<u32>,
     /// The gateways of origin and destination.
     pub(crate) gateways: [Point; 2],
 }
 
 impl Edge {
-    /// How many links it has.
+    /// Returns the number of its links.
     pub(super) fn len(&self) -> u32 {
         self.links.end - self.links.start
     }
@@ -47,7 +47,7 @@ impl Table {
         self.edges.push(((from, to), edge));
     }
 
-    /// Sorts the routes; the pairs that are there twice, by the order in which they were added (the second ones are dropped).
+    /// Sorts the routes; returns the pairs that occur twice, by the order in which they were added (the second route is dropped).
     pub(crate) fn sort(&mut self) -> Vec<(u32, u32)> {
         self.edges.sort_by_key(|edge| edge.0);
         let mut twice = Vec::new();
@@ -68,19 +68,19 @@ impl Table {
         Some(self.edges[found.ok()?].1.clone())
     }
 
-    /// The links of a route, in order.
+    /// Returns the links of a route, in order.
     pub(crate) fn links(&self, edge: &Edge) -> &[LinkId] {
         &self.links[edge.links.start as usize..edge.links.end as usize]
     }
 
-    /// All routes: origin, destination, and the route.
+    /// Returns all routes: origin, destination, and the route.
     pub(crate) fn edges(&self) -> impl Iterator<Item = (u32, u32, &Edge)> {
         self.edges
             .iter()
             .map(|((from, to), edge)| (*from, *to, edge))
     }
 
-    /// The routes that begin at a member.
+    /// Returns the routes that begin at a member.
     pub(super) fn from(&self, from: u32) -> &[((u32, u32), Edge)] {
         let start = self.edges.partition_point(|edge| edge.0.0 < from);
         let count = self.edges[start..].partition_point(|edge| edge.0.0 == from);

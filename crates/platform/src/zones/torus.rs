@@ -1,12 +1,12 @@
 //! A torus: members in a grid of any number of dimensions, each row a ring.
 //!
-//! A message goes through one dimension after the other, in each the shorter way round (seen from its origin).
+//! A message follows one dimension after the other, in each the shorter direction (seen from its origin).
 
 use super::Way;
 use migsim_base::units::LinkId;
 
-/// A torus of hosts; the links of member m begin at `first + m · (links of a member)`: loopback, limiter, then one (or an up and a
-/// down one) to the next member in each dimension.
+/// A torus of hosts. The links of member m begin at `first + m · (links of a member)`: loopback, limiter, then one link (or one up and one
+/// down) to the next member in each dimension.
 #[derive(Clone, Debug)]
 pub(crate) struct Torus {
     pub(crate) dimensions: Vec<u32>,
@@ -14,7 +14,7 @@ pub(crate) struct Torus {
     pub(crate) links: OwnLinks,
 }
 
-/// What links the members of a topology have.
+/// The own links of the members of a topology.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct OwnLinks {
     pub(crate) is_duplex: bool,
@@ -23,24 +23,24 @@ pub(crate) struct OwnLinks {
 }
 
 impl OwnLinks {
-    /// Links of a connection: one, or one for each direction.
+    /// Returns the number of links of a connection: one, or one for each direction.
     pub(crate) fn width(self) -> u32 {
         1 + u32::from(self.is_duplex)
     }
 
-    /// Loopback and limiter.
+    /// Returns the number of loopbacks and limiters of a member.
     pub(crate) fn own(self) -> u32 {
         u32::from(self.has_loopback) + u32::from(self.has_limiter)
     }
 }
 
 impl Torus {
-    /// How many members it has.
+    /// Returns the number of its members.
     pub(crate) fn members(&self) -> u32 {
         self.dimensions.iter().product()
     }
 
-    /// How many links each member has.
+    /// Returns the number of links of each member.
     fn per_member(&self) -> u32 {
         self.links.own() + self.links.width() * u32::try_from(self.dimensions.len()).unwrap_or(0)
     }
@@ -55,7 +55,7 @@ impl Torus {
             return true;
         }
         if from == to {
-            // The first own link: the loopback, or else the limiter.
+            // The first own link is the loopback, or else the limiter.
             if self.links.own() > 0 {
                 way.links.push(self.link(from, 0));
             }

@@ -1,24 +1,24 @@
-//! A zone of network coordinates: the delay is the distance. A peer has a way up and a way down, a host or router with coordinates none.
+//! A zone of network coordinates: the delay is the distance. A peer has a link up and a link down, a host or router with coordinates none.
 //!
 //! `latency [ms] = √(Δx² + Δy²) + |h₁| + |h₂|` (Dabek, Cox, Kaashoek and Morris 2004: a plane and a height).
 
 use super::Way;
 use migsim_base::units::LinkId;
 
-/// A place in the plane and a height \[ms\].
+/// A position in the plane and a height \[ms\].
 pub(crate) type Coordinates = [f64; 3];
 
 /// Members with coordinates.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Vivaldi {
-    /// Members; one without coordinates has no routes.
+    /// The members; a member without coordinates has no routes.
     pub(crate) members: Vec<Option<Placed>>,
 }
 
 /// A member with coordinates.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Placed {
-    /// Its way up and down; without one nothing but the distance delays its messages.
+    /// Its links up and down; without them only the distance delays its messages.
     pub(crate) links: Option<[LinkId; 2]>,
     pub(crate) at: Coordinates,
 }

@@ -1,4 +1,4 @@
-//! Tests of measured loads: their forms, their times, and what is refused.
+//! Tests of measured loads: formats, times, and errors.
 
 use super::*;
 use migsim_base::random::Purpose;
@@ -50,7 +50,7 @@ fn loads_that_are_cut_off_are_told_unless_that_was_asked_for() {
     );
     assert_eq!(note("a.csv", csv, 0.9), None);
     assert_eq!(note("a.csv", "0,0.99\n", MOST_LOAD), None);
-    // A profile of SimGrid says what is left: 0 is a load of 1.
+    // A profile of SimGrid has the available share: 0 is a load of 1.
     let told = note("a.prof", "0 1\n5 0\n", MOST_LOAD).unwrap();
     assert!(told.starts_with("1 load above 0.99"), "{told}");
 }
@@ -110,7 +110,7 @@ fn a_value_a_line_in_percent_becomes_a_load() {
     assert_eq!(loads, [(0.0, 0.24), (300.0, 0.0), (600.0, 0.99)]);
     let problem = with(keys, "24\n0,5\n").unwrap_err();
     assert_eq!(problem.location.line_column, Some((2, 1)), "{problem}");
-    // Without them the way is named, in either notation.
+    // Without `period` the hint names it, in either format.
     for name in ["planetlab", "planetlab.csv"] {
         let problem = loads_of_bare(name);
         let hint = problem.hint.unwrap_or_default();
