@@ -1,6 +1,7 @@
-//! The strategy of a policy without its trigger: what it would decide at a barrier, for a caller that says itself when a call is.
+//! The strategy of a policy without its trigger: returns its decisions at barriers, for a caller that decides when calls take place.
 //!
-//! It sees each barrier, as a policy in a run does, so that its decision is that of the policy called there. A copy of it decides without a call.
+//! It observes each barrier, as a policy in a run does, so that it decides as the policy would at that barrier. A copy of it can decide
+//! without a call.
 
 use serde_json::Value;
 
@@ -11,7 +12,7 @@ use super::{Decision, View};
 use migsim_base::error::Error;
 use migsim_base::random::{Purpose, Stream};
 
-/// A strategy, and the load since the last call.
+/// A strategy, and the load measured since the last call.
 #[derive(Clone, Debug)]
 pub struct Adviser {
     kind: Kind,
@@ -22,7 +23,7 @@ pub struct Adviser {
 }
 
 impl Adviser {
-    /// Makes the adviser of a run with this seed.
+    /// Creates the adviser of a run with this seed.
     ///
     /// # Errors
     /// Options are out of range.
@@ -36,17 +37,17 @@ impl Adviser {
         })
     }
 
-    /// Takes note of the superstep that has just ended; to be called at each barrier.
+    /// Observes the superstep that has just ended; must be called at each barrier.
     pub fn note(&mut self, view: &View<'_>) {
         self.window.note(view, self.needs_communication);
     }
 
-    /// Takes note of a call that somebody else decided: the load counts from here on.
+    /// Records a call that the caller decided: the load is measured from here on.
     pub fn note_call(&mut self) {
         self.window = Window::default();
     }
 
-    /// Decides a call at the barrier that was noted last. The load counts from here on.
+    /// Decides a call at the barrier that was observed last. The load is measured from here on.
     ///
     /// # Errors
     /// The strategy cannot decide about this barrier.

@@ -1,10 +1,11 @@
-//! A strategy as a policy: the barrier as an [`Instance`], and the [`Assignment`] as a decision.
+//! Adapts a strategy to a policy: the barrier becomes an [`Instance`], and the [`Assignment`] a decision.
 //!
-//! Each core of a host is a processing element of the instance, of the speed that external load leaves; the processes of a host start on its
-//! cores in turn. The load of a process is its mean work in a superstep since the last call, as runtimes measure it, or another [`Forecast`]. Its time
-//! is that of this work alone on its host ([`View::execution_time`]), since what was measured on a shared host does not add up. Moves between the cores of one host are none. A strategy that knows nothing of memory may ask for more than
-//! a host has: then processes of the highest numbers stay where they are until all fit. Processes that may not migrate are background to it:
-//! time of their cores and memory of their hosts, without messages.
+//! Each core of a host is a processing element of the instance, with the speed that external load leaves; the processes of a host start on
+//! its cores in turn. The load of a process is its mean work in a superstep since the last call, as runtimes measure it, or another
+//! [`Forecast`]. Its time is that of this work alone on its host ([`View::execution_time`]), since times measured on a shared host are not
+//! additive. Moves between the cores of one host are dropped. A strategy that ignores memory may exceed the memory of a host: then
+//! processes stay where they are, the highest numbers first, until all fit. Processes that may not migrate are background load: they use
+//! time of their cores and memory of their hosts, and their messages are left out.
 
 use std::sync::Arc;
 
@@ -21,7 +22,7 @@ use migsim_base::units::{Bytes, BytesPerSecond, HostId, ProcessId, Seconds};
 use migsim_base::words::counted;
 use migsim_platform::Platform;
 
-/// A strategy, called when a trigger says so ([`super::Triggered`]).
+/// A strategy that is called when a trigger requests it ([`super::Triggered`]).
 #[derive(Debug)]
 pub(super) struct Balancer {
     strategy: Box<dyn Strategy>,
@@ -55,10 +56,10 @@ impl Policy for Balancer {
     }
 }
 
-/// The decision that follows from an assignment of the processes that may migrate. The window starts anew.
+/// Converts an assignment of the processes that may migrate into a decision, and restarts the window.
 ///
 /// # Errors
-/// Those of `assign`.
+/// The errors of `assign`.
 pub(super) fn decide_by(
     view: &View<'_>,
     window: &mut Window,
@@ -88,7 +89,7 @@ pub(super) fn decide_by(
     Ok(decision(view, &instance, &assignment, &hosts, kept))
 }
 
-/// The cores of all hosts, in their order.
+/// The cores of all hosts, in the order of hosts.
 #[derive(Debug)]
 pub(super) struct Cores {
     /// The host of each core.
@@ -111,7 +112,7 @@ impl Cores {
         cores
     }
 
-    /// The cores that processes start on: those of a host in turn.
+    /// Returns the cores on which processes start: those of a host in turn.
     fn of_processes(&self, platform: &Platform, placement: &[HostId]) -> Vec<usize> {
         let mut residents = vec![0; platform.hosts.len()];
         let core = |host: &HostId| {
@@ -150,16 +151,16 @@ impl Paths for Routes<'_> {
     }
 }
 
-/// The bandwidth within a host \[B/s\], which is never what decides.
+/// Bandwidth within a host \[B/s\], so large that it never matters.
 const WITHIN_A_HOST: f64 = 1e18;
 
-/// The processes that may migrate, in their order.
+/// Returns the processes that may migrate, in their order.
 pub(super) fn movable(view: &View<'_>) -> Vec<usize> {
     let all = 0..view.processes();
     all.filter(|process| !view.is_pinned(*process)).collect()
 }
 
-/// The barrier as the strategy sees it.
+/// Returns the barrier as the strategy sees it.
 fn instance<'i>(
     view: &View<'_>,
     cores: &Cores,
@@ -214,7 +215,7 @@ fn instance<'i>(
     }
 }
 
-/// Hands the barrier, communication included, and the cores that are its hosts to `look`.
+/// Calls `look` with the barrier, including communication, and the cores that are its hosts.
 pub(super) fn with_instance<R>(
     view: &View<'_>,
     window: &Window,
@@ -228,7 +229,7 @@ pub(super) fn with_instance<R>(
     look(&instance(view, &cores, &routes, window), &cores)
 }
 
-/// Lets processes stay until no host holds more memory than it has; returns how many.
+/// Makes processes stay until no host exceeds its memory; returns their number.
 fn fit(hosts: &mut [HostId], view: &View<'_>) -> usize {
     let limits = &view.platform.hosts;
     let mut held = vec![0.0; limits.len()];
@@ -257,7 +258,7 @@ fn fit(hosts: &mut [HostId], view: &View<'_>) -> usize {
     }
 }
 
-/// The decision: who moves, what the strategy foresees of it, and how the call proceeds.
+/// Returns the decision: the moves, the prediction of the strategy, and the procedure of the call.
 fn decision(
     view: &View<'_>,
     instance: &Instance<'_>,
@@ -338,7 +339,7 @@ const OPERATIONS: Meaning = Meaning::new(
     "the elementary operations of the strategy, which cost computation",
 );
 
-/// Tells of the calls of a strategy.
+/// Describes the calls of a strategy.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BalancerNarrator;
 
@@ -395,7 +396,7 @@ mod tests {
     use migsim_base::units::Instructions;
 
     use migsim_bsp::Message;
-    /// The hosts that processes on `placement` get by Rotate, of which each core is a processing element.
+    /// Returns the hosts that Rotate assigns to processes on `placement`, with each core as a processing element.
     fn rotated(platform: &Platform, placement: &[HostId], memory: &[Bytes]) -> Vec<HostId> {
         let mut measures = Measures::default();
         measures.clear(placement.len());
@@ -452,7 +453,7 @@ mod tests {
             let alone = view.execution_time(Instructions::of(1e9), a);
             assert_eq!(instance.current, [0, 1]);
             assert_eq!(instance.background[..2], [alone, Seconds::default()]);
-            // p1 sends to p3, the second of those that may move; p2 is none of them.
+            // p1 sends to p3, the second process that may move; p2 may not move.
             let row = instance.communication[0];
             assert_eq!((instance.communication.len(), row.from, row.to), (1, 0, 1));
         });

@@ -1,4 +1,4 @@
-//! A policy in the registry: its name, its options and their reader.
+//! A policy in the registry: its name, its options and the function that reads them.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -14,11 +14,11 @@ use migsim_base::document;
 use migsim_base::error::Error;
 use migsim_base::plugin::{self, Maker, OptionFlag};
 
-/// The options of a policy, as they stand under `policy.<name>` in an experiment.
+/// The options of a policy, which are under `policy.<name>` in an experiment.
 ///
-/// A type with serde's and schemars' derives and [`Self::policy`] is enough; the rest says what the command does with the options.
+/// A type with serde's and schemars' derives and [`Self::policy`] is enough; the other items define how the command uses the options.
 pub trait PolicyOptions: Serialize + DeserializeOwned + JsonSchema {
-    /// The options with flags of their own.
+    /// The options that have flags of their own.
     const FLAGS: &'static [OptionFlag] = &[];
 
     /// The options that name files.
@@ -30,13 +30,13 @@ pub trait PolicyOptions: Serialize + DeserializeOwned + JsonSchema {
     /// The options that are shares of a whole: a value above 1 gets a note.
     const SHARES: &'static [&'static str] = &[];
 
-    /// Settings worth a name of their own: `migbsp/equal-information`.
+    /// Settings with a name of their own: `migbsp/equal-information`.
     const VARIANTS: &'static [strategy::Variant] = &[];
 
-    /// The option and value that let it move processes inside a cluster, as `own_cluster=within`; empty if it has none.
+    /// The option and value that allow moves inside a cluster, such as `own_cluster=within`; empty if there is none.
     const MOVE_INSIDE: &'static str = "";
 
-    /// Whether all its moves lead to another cluster, so that nothing can move on a platform of one cluster.
+    /// Returns whether all its moves lead to another cluster, so that nothing can move on a platform of one cluster.
     fn moves_between_clusters(&self) -> bool {
         false
     }
@@ -44,17 +44,17 @@ pub trait PolicyOptions: Serialize + DeserializeOwned + JsonSchema {
     /// Whether it only decides, so that it needs a trigger.
     const NEEDS_TRIGGER: bool = false;
 
-    /// The readings of its source on which results depend, a few words each; they stand below the table of a run.
+    /// Returns the readings of its source on which results depend, a few words each; they are printed below the table of a run.
     fn readings(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// Tells of its calls in `migsim explain` and on the page of a run; by default their records are listed as they are.
+    /// Returns the narrator that describes its calls in `migsim explain` and on the page of a run; by default records are listed unchanged.
     fn narrator() -> &'static dyn Narrator {
         &Plain
     }
 
-    /// Makes the policy.
+    /// Creates the policy.
     ///
     /// # Errors
     /// Options are out of range; each problem has the key of its option.
@@ -78,7 +78,7 @@ pub struct Kind {
     needs_trigger: bool,
 }
 
-/// The way to read its options.
+/// The function that makes the policy from its options.
 #[derive(Clone, Copy, Debug)]
 enum Make {
     /// A policy with a trigger of its own.
@@ -91,11 +91,11 @@ enum Make {
     },
     /// A strategy, which a trigger calls.
     Strategy(strategy::Kind),
-    /// A policy whose options no type of Rust describes.
+    /// A policy whose options have no Rust type.
     Maker(&'static dyn Maker<Box<dyn Policy>>),
 }
 
-/// A row of the table for a policy that is made by `maker`.
+/// Creates a row of the table for a policy that is made by `maker`.
 pub fn made_by(
     maker: &'static dyn Maker<Box<dyn Policy>>,
     name: &'static str,
@@ -113,7 +113,7 @@ pub fn made_by(
     Entry::new::<Map<String, Value>>([name, summary, source], kind)
 }
 
-/// A row of the table: `T` are the options of the policy.
+/// Creates a row of the table; `T` are the options of the policy.
 pub fn row<T: PolicyOptions>(
     name: &'static str,
     summary: &'static str,
@@ -140,7 +140,7 @@ pub fn row<T: PolicyOptions>(
     entry
 }
 
-/// A strategy as a policy.
+/// Creates a policy from a strategy.
 pub fn of_strategy(entry: &strategy::Entry) -> Entry {
     entry.with_kind(Kind {
         make: Make::Strategy(entry.kind),
@@ -177,10 +177,10 @@ impl plugin::Kind for Kind {
 }
 
 impl Kind {
-    /// The strategy of these options as a policy that plans with a forecast; none if it is no strategy.
+    /// Creates the strategy of these options as a policy that plans with a forecast; none if the policy is no strategy.
     ///
     /// # Errors
-    /// As building the policy.
+    /// As when building the policy.
     pub fn forecasting(
         &self,
         options: &Value,
@@ -193,13 +193,13 @@ impl Kind {
         Ok(Some(Box::new(Balancer::new(strategy, forecast))))
     }
 
-    /// The options of the setting of this name (an edition), if it has one.
+    /// Returns the options of the named setting (an edition), if it exists.
     pub fn variant(&self, name: &str) -> Option<Value> {
         let found = self.settings().iter().find(|variant| variant.name == name);
         found.map(strategy::Variant::value)
     }
 
-    /// The names of its settings (editions).
+    /// Returns the names of its settings (editions).
     pub fn variants(&self) -> impl Iterator<Item = &'static str> + use<> {
         self.settings().iter().map(|variant| variant.name)
     }
@@ -217,12 +217,12 @@ impl Kind {
         self.needs_trigger
     }
 
-    /// Whether it is one of the strategies, which `migsim decide` asks.
+    /// Whether it is one of the strategies, which `migsim decide` can call.
     pub fn is_strategy(&self) -> bool {
         matches!(self.make, Make::Strategy(_))
     }
 
-    /// Returns its strategy for a caller that says when a call is, in a run with this seed; none if it is no strategy.
+    /// Returns its strategy for a caller that decides when calls take place, in a run with this seed; none if it is no strategy.
     ///
     /// # Errors
     /// Options are out of range.
@@ -233,7 +233,7 @@ impl Kind {
         }
     }
 
-    /// The readings of its source that options choose and on which results depend, a few words each.
+    /// Returns the readings of its source that the options choose and on which results depend, a few words each.
     ///
     /// # Errors
     /// Options are unknown or unreadable.
@@ -244,7 +244,7 @@ impl Kind {
         }
     }
 
-    /// The options that are shares of a whole.
+    /// Returns the options that are shares of a whole.
     pub fn shares(&self) -> &'static [&'static str] {
         self.shares
     }
@@ -263,17 +263,17 @@ impl Kind {
         }
     }
 
-    /// The option and value that let it move processes inside a cluster, as `own_cluster=within`; empty if it has none.
+    /// Returns the option and value that allow moves inside a cluster, such as `own_cluster=within`; empty if there is none.
     pub fn move_inside(&self) -> &'static str {
         self.move_inside
     }
 
-    /// The values that `migsim tune` tries if none are given: an option, and a list or range of values.
+    /// Returns the values that `migsim tune` tries if none are given: an option, and a list or range of values.
     pub fn ranges(&self) -> &'static [(&'static str, &'static str)] {
         self.ranges
     }
 
-    /// The narrator of its calls.
+    /// Returns the narrator of its calls.
     pub fn narrator(&self) -> &'static dyn Narrator {
         self.narrator
     }

@@ -1,13 +1,13 @@
 //! Rescheduling policies: the view of a policy, its possible answers, and the table of policies.
 //!
-//! After each superstep the runtime shows the policy a [`View`] of what a real runtime could have measured. When the policy says
-//! that a rescheduling call is due, the runtime charges the costs of a call and asks it to [`Policy::decide`]. A policy changes
-//! nothing itself: it returns a [`Decision`], and the scenario says whether the migrations happen.
+//! After each superstep the runtime shows the policy a [`View`] of what a real runtime could measure. If the policy requests a rescheduling
+//! call, the runtime charges the costs of a call and calls [`Policy::decide`]. A policy changes nothing itself: it returns a [`Decision`],
+//! and the scenario determines whether the migrations happen.
 //!
 //! To add a policy, write one file here and one row of the table in `registry.rs`.
 //!
-//! The trait itself, [`Policy`], stands in the crate below; this one has MigBSP, its rivals as [strategies](strategy) with
-//! [triggers](trigger), and [what they say](explain) of their decisions. How long a call takes is left to the runtime.
+//! The trait [`Policy`] is defined in the crate below. This crate has MigBSP, its rivals as [strategies](strategy) with
+//! [triggers](trigger), and the [explanations](explain) of their decisions. The runtime determines how long a call takes.
 //!
 //! ```
 //! let table = migsim_policies::standard();

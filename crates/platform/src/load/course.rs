@@ -1,4 +1,4 @@
-//! The share of one host or link that a load leaves over time; it is drawn once for all scenarios and all runs of a sweep.
+//! The share of a host or link that a load leaves over time. It is drawn once for all scenarios and all runs of a sweep.
 //!
 //! ```text
 //! share = 1 - load

@@ -1,4 +1,4 @@
-//! Rewrites a tree of zones as one file of version 4.1, element by element, if it was read from version 3 or refers to other files.
+//! Rewrites a tree of zones as one file of version 4.1, element by element. It serves trees of version 3 or with other files.
 //!
 //! | read | written |
 //! | --- | --- |

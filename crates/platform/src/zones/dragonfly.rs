@@ -1,5 +1,5 @@
-//! A dragonfly: groups of chassis of blades of hosts (Kim, Dally, Scott and Abts 2008), with minimal routes. All blades of a chassis are
-//! connected to each other, as are the blades of equal number in the chassis of a group, and the groups.
+//! A dragonfly: groups of chassis of blades of hosts (Kim, Dally, Scott and Abts 2008), with minimal routes. The blades of a chassis
+//! are connected all to all. So are the blades of equal number in the chassis of a group, and the groups.
 //!
 //! ```text
 //!  host ─local─ blade ─green─ blade of the chassis ─black─ same blade of another chassis ─blue─ another group

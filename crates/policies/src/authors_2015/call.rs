@@ -12,15 +12,15 @@ pub struct Call<'a> {
     pub sets: &'a [Set],
     /// The report of each process.
     pub reports: &'a [Report],
-    /// The heuristic that makes candidates.
+    /// The heuristic that chooses candidates.
     pub heuristic: Heuristic,
-    /// x of the heuristic percentage.
+    /// x of the heuristic percentage, a share.
     pub x: f64,
-    /// The processes that earlier calls made candidates; their marks are never cleared.
+    /// Whether earlier calls made each process a candidate; these marks are never cleared.
     pub marked: &'a [bool],
-    /// The processes that must stay where they are; empty: all may move.
+    /// Whether each process must stay where it is; empty if all may move.
     pub pinned: &'a [bool],
-    /// Whether moves happen (scenario iii); otherwise they are decided only (scenario ii).
+    /// Whether moves happen (scenario iii) or are only decided (scenario ii).
     pub moves_happen: bool,
 }
 
@@ -31,9 +31,9 @@ pub struct Answer {
     pub indices: Vec<f64>,
     /// The terms of PM(i,j): for each process those of each Set.
     pub terms: Vec<Vec<Terms>>,
-    /// The processes by falling PM, each with the Set that it prefers.
+    /// The processes in decreasing order of PM, each with the Set that it prefers.
     pub order: Vec<Wish>,
-    /// Whether each process is a candidate, of this call or an earlier one.
+    /// Whether each process is a candidate of this call or of an earlier one.
     pub candidates: Vec<bool>,
     /// The moves, in the order in which managers decide them.
     pub moves: Vec<Move>,
@@ -82,7 +82,7 @@ mod tests {
         })
     }
 
-    /// A process on a host of the first Set that received 1 MB in each of many supersteps, but for the first one.
+    /// Returns the report of a process on a host of the first Set that received 1 MB in each superstep of a long interval.
     fn report(process: usize, host: usize, computation: f64) -> Report {
         Report {
             set: 0,

@@ -1,4 +1,4 @@
-//! The options of the edition: what the program takes as parameters, and what its deployments say of the Sets.
+//! The options of the edition: the parameters of the program, and the Sets as its deployments declare them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,9 +15,9 @@ use migsim_base::units::{InstructionsPerSecond, Seconds};
 pub struct DeclaredSet {
     /// The name of its cluster.
     pub cluster: String,
-    /// The number of hosts that the manager knows, the first ones of the cluster; at least 1.
+    /// The number of hosts that the manager knows, which are the first ones of the cluster; at least 1.
     pub hosts: u32,
-    /// The power that the manager believes each of them to have.
+    /// The power that the manager assumes for each of them.
     pub power: InstructionsPerSecond,
 }
 
@@ -25,19 +25,19 @@ pub struct DeclaredSet {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Authors2015Config {
-    /// The heuristic that makes candidates.
+    /// The heuristic that chooses candidates.
     pub heuristic: Heuristic,
-    /// α: supersteps between calls, at least 1. It never changes: the published program computes a new value and does not use it.
+    /// α: supersteps between calls, at least 1. It never changes: the published program computes a new value but does not use it.
     pub alpha: u32,
     /// x of the heuristic percentage: PM must be above x times the largest; in [0, 1].
     pub x: f64,
-    /// D: share of the mean within which a time counts as balanced, from 0 to 10. It only enters the record of a call.
+    /// D: share of the mean within which a time counts as balanced, from 0 to 10. It only affects the record of a call.
     pub d: f64,
     /// δ and β: margin within which a measured value supports its pattern, in [0, 1].
     pub pattern_margin: f64,
-    /// The latency from a manager to itself, by which Mem punishes staying. All other latencies are multiplied by 0 bytes.
+    /// The latency from a manager to itself, by which Mem penalises staying. All other latencies are multiplied by 0 bytes.
     pub own_latency: Seconds,
-    /// The Sets in the order of their numbers. Empty: each cluster, with all its hosts and the speed of its first host.
+    /// The Sets in the order of their numbers. If empty, each cluster is a Set, with all its hosts and the speed of its first host.
     pub sets: Vec<DeclaredSet>,
 }
 
@@ -56,7 +56,7 @@ impl Default for Authors2015Config {
 }
 
 impl Authors2015Config {
-    /// All values that are out of range, each with its key in the options.
+    /// Returns the errors of all values that are out of range, each with its key in the options.
     pub fn problems(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         let mut check = |key: String, is_right: bool, value: String, range: &str| {
@@ -96,7 +96,7 @@ impl Deployment {
     /// Finds the Sets on the platform of a run.
     ///
     /// # Errors
-    /// A declared Set has no cluster or more hosts than its cluster, or two Sets have the same.
+    /// A declared Set has no cluster or more hosts than its cluster, or two Sets have the same cluster.
     pub(super) fn new(config: &Authors2015Config, view: &View<'_>) -> Result<Self, Error> {
         let platform = view.platform;
         let (mut sets, mut clusters) = (Vec::new(), Vec::new());
@@ -141,7 +141,7 @@ impl Deployment {
         Ok(Self { sets, clusters })
     }
 
-    /// The Set and the place in it of each process.
+    /// Returns the Set of each process, and its host in the Set.
     ///
     /// # Errors
     /// A process is in a cluster that is no Set.
@@ -162,7 +162,7 @@ impl Deployment {
         (0..view.processes()).map(place).collect()
     }
 
-    /// The index of the cluster of a Set.
+    /// Returns the index of the cluster of a Set.
     pub(super) fn cluster(&self, set: usize) -> usize {
         self.clusters[set]
     }

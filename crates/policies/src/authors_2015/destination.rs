@@ -1,4 +1,5 @@
-//! Destinations: each manager takes the candidates that prefer its Set, by rising number, and gives each the host with the fewest processes.
+//! Destinations: each manager takes the candidates that prefer its Set, in increasing order of their numbers, and gives each the host with
+//! the fewest processes.
 
 use super::potential::Report;
 use super::ranking::Wish;
@@ -14,11 +15,11 @@ pub struct Move {
     pub host: usize,
 }
 
-/// Gives a host to each process in `movers` that prefers another Set than its own; Set 0 decides first.
+/// Assigns a host to each process in `movers` that prefers another Set than its own; Set 0 decides first.
 ///
-/// `occupancy` has the processes on each declared host. If moves happen, a process that moves leaves its host at once and counts twice on the
-/// new one, as a process that is there and as one that was sent there (a slip); otherwise it counts once more, on the new host alone. No
-/// host is ever full.
+/// `occupancy` has the number of processes on each declared host. If moves happen, a process that moves leaves its host at once and counts
+/// twice on the new one: as a process that is there and as one that was sent there (a slip). Otherwise it counts once more, on the new host
+/// alone. No host is ever full.
 pub(super) fn destinations(
     reports: &[Report],
     wishes: &[Wish],
@@ -35,7 +36,7 @@ pub(super) fn destinations(
                 continue;
             }
             let hosts = occupancy[set].iter().enumerate();
-            // The first of equal hosts.
+            // Of equal hosts the first is taken.
             let Some((host, _)) = hosts.min_by_key(|&(_, &processes)| processes) else {
                 continue;
             };

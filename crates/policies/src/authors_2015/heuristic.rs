@@ -1,4 +1,4 @@
-//! The heuristics: which processes become candidates at a call, from their order and the terms of PM.
+//! The heuristics: they choose the candidates of a call from the order of the processes and the terms of PM.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 use super::potential::Terms;
 use super::ranking::Wish;
 
-/// The heuristic that makes candidates.
+/// The heuristic that chooses candidates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Heuristic {
-    /// The first process of the order.
+    /// The first process in the order.
     One,
-    /// Every process whose PM is above x times that of the first.
+    /// Every process whose PM is above x times that of the first process.
     Percentage,
     /// Every process in a cube around the first one, in the space of (Comp, Comm, Mem).
     MigCube,
@@ -23,7 +23,7 @@ pub enum Heuristic {
 /// A point in the space of (Comp, Comm, Mem).
 type Point = [f64; 3];
 
-/// Finds the processes that a heuristic chooses. `order` is the sorted one; `terms` has those of each process for each Set.
+/// Finds the processes that a heuristic chooses. `order` is the sorted order; `terms` has the terms of each process for each Set.
 pub(super) fn chosen(
     heuristic: Heuristic,
     x: f64,
@@ -47,18 +47,18 @@ pub(super) fn chosen(
     chosen.collect()
 }
 
-/// The points of the processes, in their order.
+/// Returns the points of the processes, in their order.
 fn points(order: &[Wish], terms: &[Vec<Terms>], point: fn(&[Terms]) -> Point) -> Vec<Point> {
     let of_wish = |wish: &Wish| point(&terms[wish.process]);
     order.iter().map(of_wish).collect()
 }
 
-/// The point of `MigCube`: the terms for the last Set, whichever Set the process prefers (a slip).
+/// Returns the point of `MigCube`: the terms for the last Set, whichever Set the process prefers (a slip).
 fn last_set(terms: &[Terms]) -> Point {
     terms.last().map_or([0.0; 3], |terms| terms.metrics)
 }
 
-/// The point of `MigHull`: the largest of each term over the Sets, at least 0.
+/// Returns the point of `MigHull`: the maximum of each term over the Sets, at least 0.
 fn largest_terms(terms: &[Terms]) -> Point {
     [0, 1, 2].map(|axis| {
         let values = terms.iter().map(|terms| terms.metrics[axis]);
@@ -66,7 +66,7 @@ fn largest_terms(terms: &[Terms]) -> Point {
     })
 }
 
-/// Finds the points in the cube around the first one, edges included. Half an edge is the mean distance of the other points to the first.
+/// Finds the points in the cube around the first one, including the surface. Half the edge is the mean distance of the other points to the first.
 fn in_cube(points: &[Point]) -> Vec<bool> {
     let first = points[0];
     let away = |point: &Point| [0, 1, 2].map(|axis: usize| point[axis] - first[axis]);
@@ -89,7 +89,7 @@ fn in_cube(points: &[Point]) -> Vec<bool> {
     points.iter().map(is_inside).collect()
 }
 
-/// Finds the points that are near the line of `MigHull` in all three planes.
+/// Finds the points near the line of `MigHull` in all three planes.
 ///
 /// The ends of the line are a slip: the numbers of the first two processes of the order (from 0) are taken as positions in the order. A point
 /// is near the line in a plane if its cross product with the line, or with the reversed line, is in `[0, limit)`.
@@ -111,9 +111,9 @@ fn near_line(order: &[Wish], points: &[Point]) -> Vec<bool> {
     points.iter().map(is_near).collect()
 }
 
-/// The limits of the planes xy, xz and yz: standard deviations \[s\], against which cross products \[s²\] are compared (a slip).
+/// Returns the limits of the planes xy, xz and yz: standard deviations \[s\], with which cross products \[s²\] are compared (a slip).
 ///
-/// Each plane should have the larger of its two deviations; all three are written into the limit of the first plane (a slip).
+/// Each plane should have the larger of its two deviations; instead, all three are written into the limit of the first plane (a slip).
 fn limits(points: &[Point]) -> [f64; 3] {
     let [x, y, z] = deviations(points);
     let mut xy = x;
@@ -125,7 +125,7 @@ fn limits(points: &[Point]) -> [f64; 3] {
     [xy, x, y]
 }
 
-/// The standard deviations of the coordinates, with division by the number of points.
+/// Returns the standard deviations of the coordinates, with division by the number of points.
 fn deviations(points: &[Point]) -> [f64; 3] {
     let count = points.len() as f64;
     [0, 1, 2].map(|axis| {
@@ -135,7 +135,7 @@ fn deviations(points: &[Point]) -> [f64; 3] {
     })
 }
 
-/// The cross product of the line from `start` to `end` and that from `start` to `point`.
+/// Returns the cross product of the line from `start` to `end` and the line from `start` to `point`.
 fn cross(start: [f64; 2], end: [f64; 2], point: [f64; 2]) -> f64 {
     (end[0] - start[0]) * (point[1] - start[1]) - (end[1] - start[1]) * (point[0] - start[0])
 }
@@ -144,7 +144,7 @@ fn cross(start: [f64; 2], end: [f64; 2], point: [f64; 2]) -> f64 {
 mod tests {
     use super::*;
 
-    /// Processes with these points for their only Set, in this order.
+    /// Returns processes with these points for their only Set, in this order.
     fn case(points: &[Point]) -> (Vec<Wish>, Vec<Vec<Terms>>) {
         let terms = points.iter().map(|&metrics| vec![Terms { metrics }]);
         let terms: Vec<Vec<Terms>> = terms.collect();
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn the_cube_includes_its_edges() {
-        // Distances 1, 2 and 3 from the first: half an edge is 2.
+        // Distances 1, 2 and 3 from the first process: half the edge is 2.
         let (order, terms) = case(&[
             [5.0, 0.0, 0.0],
             [4.0, 0.0, 0.0],
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn the_cube_is_that_of_the_last_set() {
         let (order, mut terms) = case(&[[5.0, 0.0, 0.0], [4.0, 0.0, 0.0], [1.0, 0.0, 0.0]]);
-        // In the second Set, p2 is where p0 is and p1 is 4 away: half an edge is 2.
+        // In the second Set, p2 is at the point of p0, and p1 is at distance 4: half the edge is 2.
         for (terms, computation) in terms.iter_mut().zip([9.0, 5.0, 9.0]) {
             let metrics = [computation, 0.0, 0.0];
             terms.push(Terms { metrics });

@@ -1,31 +1,31 @@
-//! The measures of the supersteps since the last call: aged values, patterns, and times that stay behind.
+//! The measures of the supersteps since the last call: aged values, patterns, and times on Sets that a process has left.
 //!
 //! ```text
-//! aged(x)   = sum of x_k / 2^(n-k+1) over the n supersteps of the interval: from zero, the last weighs a half
-//! pattern   = 1 at first; +1/n for each x_k whose margin has the aged value, else -1/n; at most 1; below 0 it becomes 0.0005
+//! aged(x)   = sum of x_k / 2^(n-k+1) over the n supersteps of the interval: from zero, the last superstep has weight 1/2
+//! pattern   = 1 at first; +1/n for each x_k for which the aged value is within the margin, else -1/n; at most 1; below 0 it becomes 0.0005
 //! ```
-//! Both start again at each call. A pattern judges the final aged value against each measured value: bytes and instructions.
+//! Both restart at each call. A pattern compares the final aged value with each measured value, of bytes and of instructions.
 //!
-//! Bytes and times are booked on the Set in which the process is. The time of a Set that a process has left is never cleared (a slip): its
-//! last value enters each superstep of all later intervals, while its bytes are 0.
+//! Bytes and times are counted for the Set in which the process is. The time on a Set that a process has left is never cleared (a slip).
+//! Its last value enters each superstep of all later intervals, while the bytes of that Set are 0.
 
 use crate::View;
 use migsim_base::units::{Bytes, Seconds};
 
-/// The least pattern.
+/// Minimum of a pattern.
 const LEAST_PATTERN: f64 = 0.0005;
 
-/// What one process did in the interval.
+/// The measures of a process in the interval.
 #[derive(Clone, Debug, Default)]
 struct Process {
-    /// Of each superstep: the patterns judge all of them at the call.
+    /// Instructions of each superstep; the patterns compare all of them at the call.
     instructions: Vec<f64>,
     bytes: Vec<f64>,
     /// Aged time of computation \[s\].
     computation: f64,
     /// Aged time of communication on each Set \[s\].
     communication: Vec<f64>,
-    /// The last time of communication on each Set, over all calls \[s\].
+    /// Last time of communication on each Set, over all calls \[s\].
     last: Vec<f64>,
 }
 
@@ -33,23 +33,23 @@ struct Process {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Interval {
     processes: Vec<Process>,
-    /// Processes whose time lies outside mean · (1 ± D), for each superstep.
+    /// Number of processes whose time lies outside mean · (1 ± D), for each superstep.
     outside: Vec<usize>,
 }
 
-/// What a process reports of the interval.
+/// The report of a process about the interval.
 #[derive(Clone, Debug)]
 pub(super) struct Aged {
     pub(super) computation_pattern: f64,
     pub(super) computation: Seconds,
-    /// For its own Set; 1 for all others, which have no bytes.
+    /// The pattern for its own Set; the pattern is 1 for all other Sets, which have no bytes.
     pub(super) communication_pattern: f64,
     pub(super) communication: Vec<Seconds>,
     pub(super) bytes: Bytes,
 }
 
 impl Interval {
-    /// Books the measures of a superstep; `set_of` is the Set of each process.
+    /// Adds the measures of a superstep; `set_of` is the Set of each process.
     pub(super) fn observe(&mut self, view: &View<'_>, d: f64, sets: usize, set_of: &[usize]) {
         let received = received(view);
         self.processes
@@ -76,12 +76,12 @@ impl Interval {
         self.outside.push(outside(&times, d));
     }
 
-    /// The number of processes outside mean · (1 ± D), for each superstep.
+    /// Returns the number of processes outside mean · (1 ± D), for each superstep.
     pub(super) fn outside(&self) -> &[usize] {
         &self.outside
     }
 
-    /// What a process reports.
+    /// Returns the report of a process.
     pub(super) fn aged(&self, process: usize, margin: f64) -> Aged {
         let state = &self.processes[process];
         let communication = state.communication.iter().copied();
@@ -94,7 +94,7 @@ impl Interval {
         }
     }
 
-    /// Starts the interval after a call; the last times of communication stay.
+    /// Restarts the interval after a call; the last times of communication stay.
     pub(super) fn restart(&mut self) {
         self.outside.clear();
         for state in &mut self.processes {
@@ -106,7 +106,7 @@ impl Interval {
     }
 }
 
-/// The bytes that each process received in a superstep; none if it received no message.
+/// Returns the bytes that each process received in a superstep; none if it received no message.
 fn received(view: &View<'_>) -> Vec<Option<Bytes>> {
     let mut received = vec![None; view.processes()];
     for message in view.messages {
@@ -129,12 +129,12 @@ pub fn age(aged: f64, value: f64) -> f64 {
     f64::midpoint(aged, value)
 }
 
-/// The aged value of the measures of an interval.
+/// Returns the aged value of the measures of an interval.
 fn aged(values: &[f64]) -> f64 {
     values.iter().copied().fold(0.0, age)
 }
 
-/// The pattern of the measures of an interval.
+/// Returns the pattern of the measures of an interval.
 fn pattern(values: &[f64], margin: f64) -> f64 {
     let (aged, step) = (aged(values), 1.0 / values.len() as f64);
     let mut pattern = 1.0_f64;
@@ -199,15 +199,15 @@ mod tests {
             [report.computation_pattern, report.communication_pattern],
             [1.0; 2]
         );
-        // p0 received nothing, so that its communication is no time: 1 s and 1.5 s, then 1 s and 2 s.
+        // p0 received nothing, so its communication is not counted: 1 s and 1.5 s, then 1 s and 2 s.
         assert_eq!(interval.aged(0, 0.3).communication, [Seconds::default(); 2]);
         assert_eq!(interval.outside(), [0, 2]);
         interval.restart();
         step(&mut interval, 2.0, 1);
         let report = interval.aged(1, 0.3);
-        // Moved to Set 1: the last second on Set 0 stays, and counts as if it had been measured once more.
+        // After the move to Set 1 the last second on Set 0 stays, and counts as if it had been measured again.
         assert_eq!(report.communication, [Seconds::of(0.5), Seconds::of(1.0)]);
-        // After one superstep the aged value is half of the measure, outside its margin.
+        // After one superstep the aged value is half of the measured value, outside its margin.
         assert_eq!(report.computation_pattern, 0.0);
     }
 

@@ -3,7 +3,7 @@
 //! ```text
 //! observe ──> interval     aged times and bytes, patterns; a call every α supersteps
 //! decide  ──> potential    PM(i,j) = Comp(i,j) + Comm(i,j) - Mem(i,j); ISet(j) by the power that processes leave
-//!         ├─> ranking      the Set that each process prefers; the order by falling PM
+//!         ├─> ranking      the Set that each process prefers; the order by decreasing PM
 //!         ├─> heuristic    candidates: one, percentage, migcube, or mighull
 //!         └─> destination  the host of the Set with the fewest processes
 //! ```
@@ -13,44 +13,43 @@
 //!
 //! ## What it is for
 //!
-//! It judges and it predicts. [Stored calls](../../results/authors-2015.md) of the program are decided again: each PM to the last bit, each
-//! order, candidate and host. It is no policy to adopt: the slips below are kept because the program has them, and no other policy here
-//! has them.
+//! It serves to check and to predict. [Stored calls](../../results/authors-2015.md) of the program are decided again: each PM to the last
+//! bit, and each order, candidate and host. Do not use it as a policy of your own: it keeps the slips listed below because the program has
+//! them, and no other policy here has them.
 //!
 //! ## What it does
 //!
-//! - A call comes after every α supersteps. The program computes a new α and does not use it.
+//! - A call comes after every α supersteps. The program computes a new α but does not use it.
 //! - Times and bytes age from zero, the last superstep with weight 1/2. Patterns start at 1 in each call.
 //! - The Set index ISet(j) sums `power / (processes + 1)` over the declared hosts of Set j, and divides by the largest sum. A process counts
-//!   on its own host. External load is not asked for.
+//!   on its own host. External load is ignored.
 //! - Each process prefers the Set with its largest PM above 0. Its own Set competes.
-//! - `one` takes the first process of the order, `percentage` each one whose PM is above x times the first.
-//! - `migcube` takes the processes in a cube around the first one, in the space of (Comp, Comm, Mem). Half an edge is the mean distance of
+//! - `one` chooses the first process in the order, `percentage` each process whose PM is above x times that of the first.
+//! - `migcube` chooses the processes in a cube around the first one, in the space of (Comp, Comm, Mem). Half the edge is the mean distance of
 //!   the other processes to the first.
-//! - `mighull` takes the processes near a line through two of them, in all three planes of that space.
-//! - Managers decide by rising number of their Sets, and each takes its candidates by rising number. Nothing asks whether a move pays, a
-//!   move has no price, and a host is never full.
+//! - `mighull` chooses the processes near a line through two of them, in all three planes of that space.
+//! - Managers decide in increasing order of their Sets, and each takes its candidates in increasing order. There is no test whether a move
+//!   pays, a move has no price, and a host is never full.
 //!
 //! ## Its slips, and what they do
 //!
-//! | slip | what it does |
+//! | slip | effect |
 //! |---|---|
-//! | Mem punishes staying | Bytes are booked on the process's own Set, so that Mem is 0 for every other Set. With messages of 1 MB a process pays 0.996 s of PM for staying. Nearly every candidate leaves its Set at nearly every call, and runs oscillate. |
-//! | marks are never cleared | A candidate stays one in all later calls. `one` moves 1, 2, 3, 4, ... processes at successive calls. |
-//! | a move counts twice | Where moves happen, a process counts twice on the host that it is sent to. Later candidates of the call avoid it more than they should. |
-//! | Comm of a Set left behind | The time of communication with a Set that a process has left is never cleared. It draws the process back. |
-//! | an exchange sort that is not stable | The order of equal PM depends on the positions of all others, and decides who is a candidate. |
+//! | Mem penalises staying | Bytes are counted for the process's own Set, so that Mem is 0 for every other Set. With messages of 1 MB, staying costs a process 0.996 s of PM. Nearly every candidate leaves its Set at nearly every call, and runs oscillate. |
+//! | marks are never cleared | A candidate remains one in all later calls. `one` moves 1, 2, 3, 4, ... processes at successive calls. |
+//! | a move counts twice | If moves happen, a process counts twice on the host to which it is sent. Later candidates of the call avoid this host more than they should. |
+//! | Comm of a Set left behind | The time of communication with a Set that a process has left is never cleared. It attracts the process back to that Set. |
+//! | an exchange sort that is not stable | The order of equal PM depends on the positions of all other processes, and decides which process is a candidate. |
 //! | the last Set of `migcube` | The coordinates are those of the last Set, whichever Set a process prefers. |
 //! | the variables of `mighull` | Numbers of processes are used as positions in the order. Two of three limits are written into the wrong variable. A cross product \[s²\] is compared with a standard deviation \[s\]. Of 60 processes 59 or 60 are chosen. |
 //!
-//! The program itself gains about 40 % with these slips on its own cases, since its first moves empty slow hosts that up to four processes
-//! share.
+//! The program itself gains about 40 % with these slips on its own cases, since its first moves empty slow hosts that up to four processes share.
 //!
-//! ## What a run here takes from the simulator
+//! ## Differences of a run here
 //!
 //! The program measures the time of communication from posting the own message to the end of the receive. Here it is the time from the end
-//! of the computation to the barrier, and 0 if the process received nothing. Patterns judge instructions and received bytes. Where the
-//! program would send uninitialised memory, because no PM is above 0, the process stays.
+//! of the computation to the barrier, and 0 if the process received nothing. Patterns compare instructions and received bytes. If no PM is
+//! above 0, the program would send uninitialised memory; here the process stays.
 
 mod call;
 mod config;
@@ -81,31 +80,31 @@ use migsim_base::plugin::OptionFlag;
 use migsim_base::random::Stream;
 use migsim_base::units::{ClusterId, HostId, ProcessId};
 
-/// The number of first calls whose record has every term of every PM.
+/// Number of first calls whose record has every term of every PM.
 const EXPLAINED_CALLS: u32 = 64;
 
-/// The size of the terms of a PM(i,j) as JSON \[B\].
+/// Size of the terms of a PM(i,j) as JSON \[B\].
 const RECORD: f64 = 900.0;
 
-/// The policy.
+/// The policy of the authors' program of 2015.
 #[derive(Debug)]
 pub struct Authors2015 {
     config: Authors2015Config,
-    /// The Sets, once a platform was seen.
+    /// The Sets, once a platform was observed.
     deployment: Option<Deployment>,
     interval: Interval,
     /// Whether each process was ever a candidate.
     marked: Vec<bool>,
     calls: u32,
-    /// What the Sets and the platform contradict each other about; the next call reports it.
+    /// A contradiction between the Sets and the platform, which the next call reports.
     failure: Option<Error>,
 }
 
 impl Authors2015 {
-    /// The policy with these options.
+    /// Creates the policy with these options.
     ///
     /// # Errors
-    /// Options are out of range; all of them are named.
+    /// Options are out of range; the error names all of them.
     pub fn new(config: Authors2015Config) -> Result<Self, Error> {
         let problems = config.problems();
         if !problems.is_empty() {
@@ -121,7 +120,7 @@ impl Authors2015 {
         })
     }
 
-    /// Books a superstep on the Sets in which the processes are.
+    /// Adds the measures of a superstep to the Sets in which the processes are.
     fn observe(&mut self, view: &View<'_>) -> Result<(), Error> {
         let deployment = match self.deployment.take() {
             Some(deployment) => deployment,
@@ -135,7 +134,7 @@ impl Authors2015 {
         Ok(())
     }
 
-    /// The reports of all processes.
+    /// Returns the reports of all processes.
     fn reports(&self, deployment: &Deployment, view: &View<'_>) -> Result<Vec<Report>, Error> {
         let places = deployment.places(view)?.into_iter().enumerate();
         let report = |(process, (set, host))| {
@@ -155,7 +154,7 @@ impl Authors2015 {
         Ok(places.map(report).collect())
     }
 
-    /// The decision record.
+    /// Returns the decision record.
     fn explain(
         &self,
         answer: &Answer,
@@ -196,7 +195,7 @@ impl Authors2015 {
     }
 }
 
-/// The candidates with their verdicts, and the migrations in the order in which managers decide them.
+/// Returns the candidates with their verdicts, and the migrations in the order in which managers decide them.
 fn verdicts(
     answer: &Answer,
     deployment: &Deployment,
@@ -305,7 +304,7 @@ impl Policy for Authors2015 {
         self.interval.restart();
     }
 
-    /// The times on each Set, the terms of a call, and the records of the first calls as JSON.
+    /// Counts the times on each Set, the terms of a call, and the records of the first calls as JSON.
     fn memory(&self, pairs: f64, supersteps: f64) -> f64 {
         let calls = (supersteps / f64::from(self.config.alpha)).floor();
         let records = calls.min(f64::from(EXPLAINED_CALLS));

@@ -1,14 +1,14 @@
 //! The Set index and the terms of PM(i,j).
 //!
 //! ```text
-//! ISet(j)   = sum over the declared hosts k of Set j of power(j) / (processes on k + 1), over the largest of these sums
+//! ISet(j)   = S(j) / max_j S(j),   S(j) = sum over the declared hosts k of Set j of power(j) / (processes on k + 1)
 //! Comp(i,j) = Pcomp(i) · CTP(i) · ISet(j)
 //! Comm(i,j) = Pcomm(i,j) · BTP(i,j)
 //! Mem(i,j)  = latency(own Set to j) · aged bytes(i,j)
 //! PM(i,j)   = Comp(i,j) + Comm(i,j) - Mem(i,j)
 //! ```
-//! Bytes are booked on the Set in which the process itself is, so that Mem(i,j) is 0 for every other Set: only the latency of a Set to
-//! itself counts, and the term punishes staying.
+//! Bytes are counted for the Set in which the process itself is, so that Mem(i,j) is 0 for every other Set: only the latency of a Set to
+//! itself counts, and the term penalises staying.
 
 use migsim_base::units::{Bytes, InstructionsPerSecond, Seconds};
 
@@ -42,7 +42,7 @@ pub struct Report {
     pub bytes: Bytes,
 }
 
-/// The terms of PM(i,j) \[s\]; Mem is a time only in the program's reading.
+/// The terms of PM(i,j) \[s\]; the program treats Mem as a time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Terms {
     /// Comp(i,j), Comm(i,j) and Mem(i,j) \[s\].
@@ -72,7 +72,7 @@ pub(super) fn occupancy(sets: &[Set], reports: &[Report]) -> Vec<Vec<usize>> {
 pub(super) fn set_indices(sets: &[Set], occupancy: &[Vec<usize>]) -> Vec<f64> {
     let power = |(set, hosts): (&Set, &Vec<usize>)| {
         let shares = hosts.iter();
-        // From 0.0, since the empty sum of floating-point numbers is -0.0.
+        // The sum starts from 0.0, since the empty sum of floating-point numbers is -0.0.
         shares.fold(0.0, |sum, &processes| {
             sum + set.power.get() / (processes + 1) as f64
         })

@@ -1,4 +1,4 @@
-//! The order of processes: the Set that each prefers, and the program's sort by falling PM, which decides ties.
+//! The order of processes: the Set that each prefers, and the program's sort by decreasing PM, which decides ties.
 
 use super::potential::Terms;
 
@@ -9,9 +9,9 @@ pub struct Wish {
     pub process: usize,
     /// The Set with its largest PM above 0, the first of equal ones; none if no PM is above 0.
     ///
-    /// The program then sends what its memory happens to have; this never happened in a recorded run.
+    /// In that case the program sends uninitialised memory; it never happened in a recorded run.
     pub set: Option<usize>,
-    /// That PM \[s\]; 0 without one.
+    /// The PM of this Set \[s\]; 0 if there is none.
     pub potential: f64,
 }
 
@@ -33,8 +33,8 @@ pub(super) fn wishes(terms: &[Vec<Terms>]) -> Vec<Wish> {
     terms.iter().enumerate().map(prefer).collect()
 }
 
-/// Sorts by falling PM as the program does: each pair of positions once in each direction, n² comparisons. It is not stable, and its
-/// order of equal PM decides who is a candidate.
+/// Sorts by decreasing PM as the program does: each pair of positions once in each direction, n² comparisons. The sort is not stable, and
+/// the order of equal PM decides which process is a candidate.
 pub(super) fn exchange_sort(wishes: &mut [Wish]) {
     for i in 0..wishes.len() {
         for j in 0..wishes.len() {

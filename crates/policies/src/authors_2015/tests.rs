@@ -1,4 +1,4 @@
-//! The policy over supersteps and calls, on two clusters of two hosts.
+//! Tests of the policy over supersteps and calls, on two clusters of two hosts.
 
 use super::*;
 use crate::Measures;
@@ -9,7 +9,7 @@ use migsim_bsp::Message;
 use migsim_engine::testing::line;
 use migsim_platform::{Cluster, Platform};
 
-/// The clusters `slow` (1 Ginstr/s) and `fast` (2 Ginstr/s), of two hosts each.
+/// Returns the clusters `slow` (1 Ginstr/s) and `fast` (2 Ginstr/s), of two hosts each.
 fn platform() -> Platform {
     let mut platform = line(&[1e9, 1e9, 2e9, 2e9], 1e6, 0.0);
     let cluster = |(name, hosts): (&str, std::ops::Range<u32>)| Cluster {
@@ -23,7 +23,7 @@ fn platform() -> Platform {
     platform
 }
 
-/// Shows supersteps to the policy until it asks for a call, moves what it decides, and returns the decision. p0 sends 1 MB to p1 in each
+/// Shows supersteps to the policy until it requests a call, applies its moves, and returns the decision. p0 sends 1 MB to p1 in each
 /// superstep; both compute 1 Ginstr.
 fn call(policy: &mut Authors2015, placement: &mut [HostId], first: usize) -> Decision {
     let platform = platform();
@@ -85,8 +85,9 @@ fn one_moves_one_process_more_at_each_call_since_marks_stay() {
     assert_eq!(marks, Some(1));
     assert_eq!(moved(&second), [(1, HostId(3))]);
     let third = call(&mut policy, &mut placement, 8);
-    // Both are on fast, so that both Sets have the same index, and p0 prefers the first. p1 at home: 15/32 + 15/64 - 15/16 s, below 0. The
-    // time of communication that it left behind draws it to slow: 15/32 + 15/64 s. p0 has the lower number and takes the first host.
+    // Both processes are on fast, so that both Sets have the same index, and p0 prefers the first. p1 at home: 15/32 + 15/64 - 15/16 s,
+    // below 0. The time of communication on slow, which it has left, attracts it to slow: 15/32 + 15/64 s. p0 has the lower number and
+    // takes the first host.
     assert_eq!(moved(&third), [(0, HostId(0)), (1, HostId(1))]);
     let scores: Vec<f64> = third.candidates.iter().map(|one| one.score).collect();
     assert_eq!(scores, [45.0 / 64.0, 30.0 / 64.0]);

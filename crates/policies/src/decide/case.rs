@@ -9,10 +9,10 @@ use super::snapshot::{Raw, Snapshot};
 use migsim_base::document::{Document, from_value};
 use migsim_base::error::{Error, Problem};
 
-/// A case, and what is asked about it.
+/// A case of a question.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// Its name; without one its number in the file, from 1.
+    /// Its name; by default its number in the file, from 1.
     pub name: String,
     /// Its content.
     pub content: Content,
@@ -23,15 +23,15 @@ pub struct Case {
 pub enum Content {
     /// A barrier.
     Barrier(Box<Snapshot>),
-    /// The loads between balancings.
+    /// The loads between balancing steps.
     History(History),
-    /// Maxima and averages since the last balancing.
+    /// Maxima and averages since the last balancing step.
     Measured(Measured),
     /// A load that grows steadily.
     Growth(Growth),
 }
 
-/// The keys that tell the kinds of cases apart.
+/// The keys that distinguish the kinds of cases.
 const KINDS: [(&str, &str); 4] = [
     (
         "speeds",
@@ -51,17 +51,17 @@ const KINDS: [(&str, &str); 4] = [
     ),
 ];
 
-/// A case by its name alone.
+/// The name of a case.
 #[derive(Deserialize)]
 struct Named {
     #[serde(default)]
     name: Option<String>,
 }
 
-/// The cases of a document, of which `wanted` are chosen by name; none named: all.
+/// Returns the cases of a document, or only those named in `wanted` if it is not empty.
 ///
 /// # Errors
-/// A case is of no known kind, has values out of range, or there is none of a wanted name.
+/// A case is of no known kind or has values out of range, or a wanted name does not exist.
 pub fn cases(document: &Document, wanted: &[String]) -> Result<Vec<Case>, Error> {
     let (list, prefix) = match &document.value {
         Value::Array(list) => (list.iter().collect(), ""),
@@ -110,7 +110,7 @@ fn name_of(object: &Map<String, Value>) -> Option<String> {
     named.name
 }
 
-/// Gives problems the line and column of their keys.
+/// Adds to problems the line and column of their keys.
 fn placed(document: &Document, error: Error) -> Error {
     error.map(|problem| {
         let key = problem.location.key.clone().unwrap_or_default();
@@ -147,7 +147,7 @@ fn content(value: &Value, place: &str) -> Result<Content, Error> {
     }
 }
 
-/// A case as a typed value, without what it may have beside that.
+/// Converts a case into a typed value, without its additional keys.
 fn typed<T: DeserializeOwned>(value: &Value, place: &str) -> Result<T, Error> {
     let mut value = value.clone();
     if let Value::Object(object) = &mut value {
@@ -158,7 +158,7 @@ fn typed<T: DeserializeOwned>(value: &Value, place: &str) -> Result<T, Error> {
     from_value(&value, place)
 }
 
-/// Keys that a case may have besides its content: its name, remarks, and what somebody else decided.
+/// Additional keys of a case: its name, comments, and the decisions of other programs.
 const BESIDE: &[&str] = &[
     "name",
     "note",

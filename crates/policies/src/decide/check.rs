@@ -1,9 +1,9 @@
-//! Values out of range, each noted with its key.
+//! Collects values that are out of range, each with its key.
 
 use migsim_base::document::limited;
 use migsim_base::error::{Error, Problem};
 
-/// Notes values that are negative or not finite; `place` is the path of the case.
+/// Collects values that are negative or not finite; `place` is the path of the case.
 #[derive(Debug)]
 pub(super) struct Check<'p> {
     place: &'p str,
@@ -18,7 +18,7 @@ impl<'p> Check<'p> {
         }
     }
 
-    /// Notes a problem with a key of the case.
+    /// Adds a problem with a key of the case.
     pub(super) fn add(&mut self, key: &str, message: String, hint: &str) {
         let path = if self.place.is_empty() {
             key.to_owned()
@@ -29,7 +29,7 @@ impl<'p> Check<'p> {
             .push(Problem::new(message).key(path).hint(hint));
     }
 
-    /// Notes a value that is not finite, or that `is_right` refuses.
+    /// Adds a problem if a value is not finite or not in the range.
     pub(super) fn value(&mut self, key: &str, value: f64, range: Range) {
         let (is_right, words) = match range {
             Range::Any => (true, "finite"),
@@ -45,7 +45,7 @@ impl<'p> Check<'p> {
         }
     }
 
-    /// Notes the values of a list likewise, and a length other than `count`.
+    /// Adds problems for the values of a list, and for a length other than `count`.
     pub(super) fn list(&mut self, key: &str, list: &[f64], count: Option<usize>, range: Range) {
         if let Some(count) = count {
             self.length(key, list.len(), count);
@@ -55,7 +55,7 @@ impl<'p> Check<'p> {
         }
     }
 
-    /// Notes a length other than `count`.
+    /// Adds a problem for a length other than `count`.
     pub(super) fn length(&mut self, key: &str, found: usize, count: usize) {
         if found != count {
             let message = format!("`{key}` has {found} values, not {count}");
@@ -67,7 +67,7 @@ impl<'p> Check<'p> {
         }
     }
 
-    /// All problems as one error, if there are any.
+    /// Returns all problems as one error, if there are any.
     pub(super) fn done(self) -> Result<(), Error> {
         if self.problems.is_empty() {
             Ok(())
@@ -77,7 +77,7 @@ impl<'p> Check<'p> {
     }
 }
 
-/// Larger numbers are refused, so that sums and quotients stay finite.
+/// Maximum of a number, so that sums and quotients stay finite.
 const LARGEST: f64 = 1e30;
 
 /// The range of a value.

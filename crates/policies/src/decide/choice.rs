@@ -6,27 +6,27 @@ use crate::strategy::{PriceOptions, Variant};
 use migsim_base::error::{Error, Problem};
 use migsim_base::plugin;
 
-/// A policy with options, under the name that output gives it.
+/// A policy with options, and its name in the output.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
     /// Its name in the table.
     pub entry: &'static str,
-    /// Its name with its variant, or with the options that were set: `greedy/charm-8`.
+    /// Its name with its variant, or with the given options: `greedy/charm-8`.
     pub name: String,
     /// Its options.
     pub options: Value,
-    /// The original program that decides the same; empty if none does.
+    /// The original program that makes the same decisions; empty if there is none.
     pub original: &'static str,
 }
 
-/// The policies and options that a question is about.
+/// The policies and options of a question.
 #[derive(Clone, Debug)]
 pub struct Asked {
-    /// The policies, or triggers, with their variants if any; none: all.
+    /// The policies, or triggers, with their variants if any; empty for all.
     pub named: Vec<String>,
     /// Keys and values of options, and of the price of a call (`price.latency`).
     pub settings: Vec<(String, Value)>,
-    /// The seed of policies that draw.
+    /// The seed of policies that use random numbers.
     pub seed: u64,
 }
 
@@ -40,20 +40,20 @@ impl Default for Asked {
     }
 }
 
-/// The settings that belong to the price of a call, not to a policy.
+/// The prefix of settings that belong to the price of a call instead of a policy.
 pub(super) const PRICE: &str = "price";
 
-/// The names in a table with their variants, as a question may have them.
+/// The names in a table with their variants, as a question may give them.
 struct Known {
     entry: &'static str,
     original: &'static str,
     variants: &'static [Variant],
 }
 
-/// The policies of `table` that are asked: those of `named` (`greedy`, `greedy/charm-8`) with the options of `settings`, or all.
+/// Returns the policies of `table` in question: those in `named` (`greedy`, `greedy/charm-8`) with the options of `settings`, or all.
 ///
 /// # Errors
-/// A name or a variant is unknown, or options are set and no policy is named.
+/// A name or a variant is unknown, or options are given without a policy.
 pub(super) fn choices<K>(
     table: &plugin::Table<K>,
     known: impl Fn(&plugin::Entry<K>) -> (&'static str, &'static [Variant]),
@@ -102,7 +102,7 @@ pub(super) fn is_price(key: &str) -> bool {
     key.split_once('.').is_some_and(|(first, _)| first == PRICE)
 }
 
-/// The price of a call under `settings`.
+/// Returns the price of a call under `settings`.
 pub(super) fn price_options(settings: &[(String, Value)]) -> Result<PriceOptions, Error> {
     let mut options = Map::new();
     for (key, value) in settings.iter().filter(|(key, _)| is_price(key)) {
@@ -118,7 +118,7 @@ pub(super) fn price_options(settings: &[(String, Value)]) -> Result<PriceOptions
     Ok(options)
 }
 
-/// A policy without options, and all its variants.
+/// Returns a policy without options, and all its variants.
 fn all(known: &Known) -> Vec<Choice> {
     let plain = Choice {
         entry: known.entry,
@@ -135,7 +135,7 @@ fn all(known: &Known) -> Vec<Choice> {
     std::iter::once(plain).chain(variants).collect()
 }
 
-/// A policy under a variant and settings; settings that make a variant get its name.
+/// Returns a policy with a variant and settings; settings that equal a variant get its name.
 fn one(
     known: &Known,
     variant: Option<&str>,

@@ -1,4 +1,4 @@
-//! Histories of loads: when triggers balance, what the plan of the meta-balancer is, and which supersteps are best.
+//! Histories of loads: the supersteps at which triggers balance, the plan of the meta-balancer, and the best supersteps.
 
 use serde::Deserialize;
 
@@ -7,10 +7,10 @@ use crate::trigger::{Observed, Plan, Sample, Trigger, WhenOptimum, plan, when_op
 use migsim_base::error::Error;
 use migsim_base::units::Seconds;
 
-/// The growth of each processor's deviation from the average by superstep, and the rest that a balancing leaves.
+/// The growth of each processor's deviation from the average per superstep, and the deviation that a balancing leaves.
 ///
 /// The time of p in superstep t is `max(0, average_t + deviation_p)`. A balancing before t > 0 costs `balancing_cost` and sets the
-/// deviations to `residual`, as they are at the start; otherwise `increments_t` is added to them.
+/// deviations to `residual`, their values at the start; otherwise `increments_t` is added to them.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct History {
@@ -36,7 +36,7 @@ pub struct Measured {
     first_ratio: f64,
 }
 
-/// A load of which one processor's part grows: `growth_per_iteration` per superstep, all equal after a balancing.
+/// A load of which one processor's part grows by `growth_per_iteration` per superstep; all are equal after a balancing.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Growth {
@@ -51,14 +51,14 @@ pub struct Growth {
 /// The effect of a trigger on a history.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Told {
-    /// Before which supersteps it balances, counted from 0.
+    /// The supersteps before which it balances, counted from 0.
     pub balances: Vec<usize>,
     /// The time of all supersteps and balancings \[s\].
     pub total: f64,
 }
 
 impl History {
-    /// The history, if its values make sense; `place` is the path of the case.
+    /// Returns the history if its values are valid; `place` is the path of the case.
     pub(super) fn checked(self, place: &str) -> Result<Self, Error> {
         let (steps, processors) = (self.average.len(), self.residual.len());
         let mut check = Check::new(place);
@@ -97,7 +97,7 @@ impl History {
         Ok(self)
     }
 
-    /// The times of the processors in superstep `step` under these deviations.
+    /// Returns the times of the processors in superstep `step` with these deviations.
     fn times(&self, step: usize, deviation: &[f64]) -> Vec<f64> {
         let average = self.average[step];
         deviation
@@ -106,8 +106,8 @@ impl History {
             .collect()
     }
 
-    /// The best supersteps to balance before: no trigger takes less. `None` for histories that are too long: the search takes time with the
-    /// square of their supersteps.
+    /// Returns the best supersteps to balance before: no trigger takes less time. `None` for histories that are too long, since the search
+    /// takes time proportional to the square of the supersteps.
     pub fn optimum(&self) -> Option<WhenOptimum> {
         let (steps, processors) = (self.average.len() as u64, self.residual.len() as u64);
         if steps.saturating_mul(steps).saturating_mul(processors) > MOST_WORK {
@@ -134,7 +134,7 @@ impl History {
     }
 }
 
-/// The most supersteps squared times processors that the search for the best supersteps takes.
+/// Maximum of supersteps squared times processors in the search for the best supersteps.
 const MOST_WORK: u64 = 2_000_000_000;
 
 fn largest(times: &[f64]) -> f64 {
@@ -176,7 +176,7 @@ pub fn tell(history: &History, trigger: &mut dyn Trigger) -> Told {
 }
 
 impl Measured {
-    /// The samples, if their values make sense.
+    /// Returns the samples if their values are valid.
     pub(super) fn checked(self, place: &str) -> Result<Self, Error> {
         let mut check = Check::new(place);
         check.list("max", &self.max, None, Range::NotNegative);
@@ -192,7 +192,7 @@ impl Measured {
         Ok(self)
     }
 
-    /// The plan of the meta-balancer; `None` without enough samples.
+    /// Returns the plan of the meta-balancer; `None` without enough samples.
     pub fn plan(&self) -> Option<Plan> {
         let pairs = self.max.iter().zip(&self.avg);
         let samples: Vec<Sample> = pairs
@@ -206,11 +206,11 @@ impl Measured {
     }
 }
 
-/// The most supersteps of a growing load: the optimum takes time and memory with their square.
+/// Maximum number of supersteps of a growing load: the optimum takes time and memory proportional to their square.
 const MOST_STEPS: u32 = 20_000;
 
 impl Growth {
-    /// The load, if its values make sense.
+    /// Returns the load if its values are valid.
     pub(super) fn checked(self, place: &str) -> Result<Self, Error> {
         let mut check = Check::new(place);
         if self.processors == 0 {
@@ -236,7 +236,7 @@ impl Growth {
     }
 }
 
-/// The best supersteps to balance a growing load before.
+/// Returns the best supersteps to balance a growing load before.
 pub fn optimum_of_growth(growth: &Growth) -> WhenOptimum {
     let processors = f64::from(growth.processors);
     let average =

@@ -1,4 +1,4 @@
-//! The decisions of strategies at a barrier, side by side.
+//! The decisions of strategies at a barrier, for comparison.
 
 use serde_json::{Value, json};
 
@@ -14,15 +14,15 @@ use migsim_base::units::Seconds;
 /// The decisions of the strategies at a barrier.
 #[derive(Clone, Debug)]
 pub struct Verdict {
-    /// The largest host time as processes are now.
+    /// The largest host time with the present placement.
     pub before: Seconds,
-    /// No assignment takes less.
+    /// A lower bound of the largest host time of any assignment.
     pub bound: Seconds,
-    /// The best assignment takes this; `None` where there are too many to try.
+    /// The largest host time of the best assignment; `None` if there are too many assignments to try.
     pub optimum: Option<Seconds>,
-    /// The decision of each strategy, in the order of the table, then of each policy that was asked in the run.
+    /// The decision of each strategy, in the order of the table, then of each policy of the run.
     pub judged: Vec<Judged>,
-    /// Strategies that could not decide, and why.
+    /// The strategies that could not decide, with the reason.
     pub silent: Vec<(String, String)>,
 }
 
@@ -35,16 +35,16 @@ pub struct Judged {
     pub assignment: Assignment,
     /// The number of processes that move.
     pub moves: usize,
-    /// The largest host time then.
+    /// The largest host time after the decision.
     pub max: Seconds,
-    /// The price of the call, moves included.
+    /// The price of the call, including moves.
     pub price: Seconds,
 }
 
-/// Optima are searched among at most this many assignments.
+/// Maximum number of assignments among which an optimum is searched.
 const MOST_ASSIGNMENTS: u64 = 1_000_000;
 
-/// Asks strategies what they do at a barrier: those of `table` that are asked for.
+/// Returns the decisions of the strategies of `table` in question at a barrier.
 ///
 /// # Errors
 /// A name or an option is wrong, or a strategy that was named cannot decide.
@@ -92,7 +92,7 @@ pub fn judge(
     Ok(verdict)
 }
 
-/// The decisions of the policies that were asked in the run, as far as they are asked for.
+/// Returns the decisions of the policies of the run, as far as they are in question.
 fn decided(snapshot: &Snapshot, asked: &Asked, price: &PriceOptions) -> Vec<Judged> {
     let instance = snapshot.instance();
     let is_asked = |name: &String| asked.named.is_empty() || asked.named.contains(name);
@@ -118,7 +118,7 @@ fn decided(snapshot: &Snapshot, asked: &Asked, price: &PriceOptions) -> Vec<Judg
     judged.collect()
 }
 
-/// The question without the policies whose decision the barrier has; `None` if no other is asked.
+/// Returns the question without the policies whose decision the barrier has; `None` if no other policy is in question.
 fn without_decided(snapshot: &Snapshot, asked: &Asked) -> Result<Option<Asked>, Error> {
     let has = |name: &String| {
         snapshot
@@ -156,7 +156,7 @@ fn without_decided(snapshot: &Snapshot, asked: &Asked) -> Result<Option<Asked>, 
     }))
 }
 
-/// Asks triggers when they balance in a history: those of `table` that are asked for.
+/// Returns the supersteps at which the triggers of `table` in question balance in a history.
 ///
 /// # Errors
 /// A name or an option is wrong.

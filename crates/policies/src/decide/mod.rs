@@ -2,12 +2,12 @@
 //!
 //! | a case has | question | answer |
 //! |---|---|---|
-//! | `speeds`, `current`, `work` or `time` | where do processes go at this barrier? | [`Judged`] per strategy |
-//! | `average`, `residual`, `increments` | when do triggers balance? | [`Told`] per trigger |
+//! | `speeds`, `current`, `work` or `time` | the placement of processes at this barrier | [`Judged`] per strategy |
+//! | `average`, `residual`, `increments` | the supersteps at which triggers balance | [`Told`] per trigger |
 //! | `max`, `avg`, `strategy_cost` | the plan of the meta-balancer | [`crate::trigger::Plan`] |
 //! | `initial_total_work`, `growth_per_iteration` | the best supersteps to balance at | [`crate::trigger::WhenOptimum`] |
 //!
-//! A file holds one case, a list of them, or `{"cases": [...]}`. Numbers stand without units, as in the recorded decisions of the original
+//! A file has one case, a list of cases, or `{"cases": [...]}`. Numbers have no units, as in the recorded decisions of the original
 //! programs: seconds on a host of speed 1, bytes, bytes per second.
 
 mod case;

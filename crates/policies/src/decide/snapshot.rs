@@ -1,4 +1,4 @@
-//! A barrier as a file describes it.
+//! A barrier read from a file.
 
 use serde::Deserialize;
 
@@ -37,12 +37,12 @@ pub(super) struct Raw {
     processes: Vec<u64>,
     #[serde(default)]
     decisions: Vec<Decided>,
-    /// The superstep that ended at the barrier, from 1; for people and programs.
+    /// The superstep that ended at the barrier, from 1; not used here.
     #[serde(default, rename = "superstep")]
     _superstep: Option<u64>,
 }
 
-/// A host of a platform: its name, and how many of the barrier's hosts are its cores.
+/// A host of a platform: its name, and the number of the barrier's hosts that are its cores.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct HostName {
@@ -50,7 +50,7 @@ struct HostName {
     cores: u64,
 }
 
-/// The decision of a policy that was asked in the run.
+/// The decision of a policy of the run.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Decided {
@@ -92,12 +92,12 @@ impl Grid {
 pub struct Snapshot {
     instance: Instance<'static>,
     links: Option<Links>,
-    /// The names of the platform's hosts, and of each core the number of its host; empty if the barrier names none.
+    /// The names of the platform's hosts, and for each core the number of its host; empty if the barrier has no names.
     names: Vec<String>,
     host_of: Vec<usize>,
-    /// The number of each process, from 1.
+    /// The number of each process, counted from 1.
     processes: Vec<u64>,
-    /// The policies that were asked in the run, with the new host of each process.
+    /// The policies of the run, with the new host of each process.
     decided: Vec<(String, Vec<usize>)>,
 }
 
@@ -119,7 +119,7 @@ impl Paths for Links {
 }
 
 impl Snapshot {
-    /// The barrier as strategies see it.
+    /// Returns the barrier as strategies see it.
     pub fn instance(&self) -> Instance<'_> {
         Instance {
             paths: self.links.as_ref().map(|links| links as &dyn Paths),
@@ -127,17 +127,17 @@ impl Snapshot {
         }
     }
 
-    /// The number of hosts of the platform if the barrier names them: each of its own hosts is a core of one.
+    /// Returns the number of hosts of the platform if the barrier names them: each of its own hosts is then a core of one.
     pub fn named_hosts(&self) -> Option<usize> {
         (!self.names.is_empty()).then_some(self.names.len())
     }
 
-    /// The policies that were asked in the run, each with the new host of each process.
+    /// Returns the policies of the run, each with the new host of each process.
     pub fn decided(&self) -> &[(String, Vec<usize>)] {
         &self.decided
     }
 
-    /// The processes that `hosts` moves, each by its number from 1, with the names of its old and new host. Moves between cores of one host are none.
+    /// Returns the processes that `hosts` moves: number from 1, names of the old and new host. Moves between cores of one host are left out.
     pub fn moved(&self, hosts: &[usize]) -> Vec<(u64, String, String)> {
         let pairs = self.instance.current.iter().zip(hosts).enumerate();
         let pairs = pairs.filter(|(_, (old, new))| self.host(**old) != self.host(**new));
@@ -149,7 +149,7 @@ impl Snapshot {
         moved.collect()
     }
 
-    /// The host of a core; without names each is one.
+    /// Returns the host of a core; without names each core is a host.
     fn host(&self, core: usize) -> usize {
         self.host_of.get(core).copied().unwrap_or(core)
     }
@@ -165,7 +165,7 @@ fn seconds(list: &[f64]) -> Vec<Seconds> {
 }
 
 impl Raw {
-    /// The barrier, if its values make sense; `place` is the path of the case.
+    /// Returns the barrier if its values are valid; `place` is the path of the case.
     pub(super) fn checked(self, place: &str) -> Result<Snapshot, Error> {
         let hosts = self.speeds.len();
         let mut check = Check::new(place);
@@ -224,7 +224,7 @@ impl Raw {
         })
     }
 
-    /// Time and work of each process, of which one may be left out.
+    /// Returns time and work of each process; one of the two may be missing in the file.
     fn loads(&self, current: &[usize]) -> [Vec<Seconds>; 2] {
         let scaled = |list: &[f64], scale: fn(f64, f64) -> f64| {
             let pairs = list.iter().zip(current);
@@ -320,7 +320,7 @@ impl Raw {
         }
     }
 
-    /// Notes rows of messages between processes that do not exist, and amounts below 0.
+    /// Collects messages between processes that do not exist, and amounts below 0.
     fn check_communication(&self, check: &mut Check<'_>) {
         let processes = self.current.len();
         for (at, (from, to, messages, bytes)) in self.communication.iter().enumerate() {
@@ -349,7 +349,7 @@ impl Raw {
         }
     }
 
-    /// Notes what is wrong with names of hosts, numbers of processes and decisions.
+    /// Collects problems with names of hosts, numbers of processes and decisions.
     fn check_names(&self, check: &mut Check<'_>) {
         let (hosts, processes) = (self.speeds.len(), self.current.len());
         let cores = self.hosts.iter().map(|host| host.cores);

@@ -4,17 +4,17 @@
 //! to the program      {"superstep": 8, "speeds": [1e9, ...], "current": [0, 0, 1, ...], "work": [...], ...}
 //! from the program    {"assignment": [0, 1, 1, ...]}
 //! ```
-//! The first line is what `migsim snapshot` writes: each core is a host of its own, with a number from 0, and `current` has that of each
-//! process. The answer is one line with the new number of each process. It may have `operations`, the elementary operations of the
-//! decision, and `words`, a remark that `migsim explain` shows. A [trigger](super::trigger) says when the program is asked.
+//! The first line is that of `migsim snapshot`: each core is a host of its own, with a number from 0, and `current` has the core of each
+//! process. The answer is one line with the new core of each process. It may have `operations`, the number of elementary operations of the
+//! decision, and `words`, a remark that `migsim explain` shows. A [trigger](super::trigger) decides when the program is called.
 //!
-//! The program is started at the first call of a run and answers all calls of that run, so that it may keep a state. At the end of the run its
-//! input is closed. A program whose answers depend on nothing but its input makes a run that can be repeated. The price of its decisions
-//! is declared: the time that it takes never enters a run.
+//! The program is started at the first call of a run and answers all calls of that run, so that it may keep a state. At the end of the run
+//! its input is closed. If the answers depend on nothing but the input, the run can be repeated. The cost of a decision is declared: the
+//! real computing time of the program never affects a run.
 //!
-//! `--policy 'exec:python3 mylb.py'` stands for the name `exec` and the option `command`. Spaces divide the arguments, except between double
-//! quotes. In a list of policies, a command with commas needs quotes: `--policies 'never,exec:./mylb "1,2"'`. A file that names a program does not start
-//! it, unless the command line allows that (`--allow-exec`).
+//! `--policy 'exec:python3 mylb.py'` stands for the name `exec` and the option `command`. Spaces separate the arguments, except between
+//! double quotes. In a list of policies, a command with commas needs quotes: `--policies 'never,exec:./mylb "1,2"'`. A file that names a
+//! program does not start it, unless the command line allows that (`--allow-exec`).
 
 mod program;
 
@@ -38,13 +38,13 @@ use migsim_base::units::Seconds;
 /// The name of the policy.
 pub const EXEC: &str = "exec";
 
-/// The start of a name that is followed by a command: `exec:./mylb`.
+/// The prefix of a name that is followed by a command: `exec:./mylb`.
 pub const PREFIX: &str = "exec:";
 
-/// The most characters of an answer that an error quotes.
+/// Maximum number of characters of an answer that an error quotes.
 const QUOTED: usize = 200;
 
-/// Whether settings in JSON may name a program: a text or a key has the word `exec`, wherever it stands.
+/// Whether settings in JSON may name a program: any text or key contains the word `exec`.
 pub fn may_name_program(settings: &Value) -> bool {
     let has_word = |text: &str| {
         let mut words = text.split(|letter: char| !letter.is_alphanumeric());
@@ -64,14 +64,14 @@ pub fn may_name_program(settings: &Value) -> bool {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ExecOptions {
-    /// The program and its arguments, divided by spaces; an argument with spaces or commas stands between double quotes.
+    /// The program and its arguments, separated by spaces; an argument with spaces or commas is between double quotes.
     pub command: String,
-    /// The elementary operations of a decision, 10 instructions each, unless the answer has `operations`. The time that the program takes is not
-    /// counted.
+    /// The elementary operations of a decision, 10 instructions each, unless the answer has `operations`. The real computing time of the
+    /// program does not count.
     #[serde(deserialize_with = "whole")]
     #[schemars(with = "u64")]
     pub operations: u64,
-    /// The longest time to wait for an answer.
+    /// The maximum time to wait for an answer.
     pub timeout: Seconds,
 }
 
@@ -109,11 +109,11 @@ impl PolicyOptions for ExecOptions {
     }
 }
 
-/// The policy.
+/// The policy that calls a program.
 #[derive(Debug)]
 struct Exec {
     options: ExecOptions,
-    /// The program, once it has been asked.
+    /// The program, once it has been started.
     program: Option<Program>,
     window: Window,
 }
@@ -146,7 +146,7 @@ fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     (number.as_u64().or(of_float)).ok_or_else(|| D::Error::custom(message()))
 }
 
-/// The same where it may be missing.
+/// Reads such a number if it is present.
 fn some_whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u64>, D::Error> {
     whole(deserializer).map(Some)
 }
@@ -178,7 +178,7 @@ impl Policy for Exec {
     }
 }
 
-/// Starts the program if it does not run, and asks it.
+/// Starts the program if it does not run, and sends it the barrier.
 fn ask(
     options: &ExecOptions,
     program: &mut Option<Program>,
@@ -191,7 +191,7 @@ fn ask(
     program.ask(asked, Duration::from_secs_f64(options.timeout.get()))
 }
 
-/// The assignment of an answer, checked.
+/// Returns the assignment of an answer, after checks.
 fn assignment(
     answer: &str,
     instance: &Instance<'_>,

@@ -1,9 +1,9 @@
-//! A started program that answers lines with lines.
+//! A started program that answers each line with a line.
 //!
-//! Three threads stand between the run and the program: one writes its input, one reads its answers, one keeps the end of what it says on
-//! its error output. So a program that reads nothing, says nothing or says too much blocks no run for longer than the time limit.
+//! Three threads connect the run and the program: one writes its input, one reads its answers, one keeps the end of its error output. So a
+//! program that reads nothing, writes nothing or writes too much blocks no run for longer than the time limit.
 //!
-//! The program is the leader of a process group of its own. A program that is stopped takes the programs that it has started with it.
+//! The program leads a process group of its own, so that stopping it also stops the programs that it has started.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
@@ -19,10 +19,10 @@ use rustix::process::{Pid, Signal, kill_process_group};
 /// Maximum size of an answer \[B\].
 const MOST_ANSWER: u64 = 64 << 20;
 
-/// Maximum size of the last words of a program in an error \[B\].
+/// Maximum size of the error output of a program that an error message quotes \[B\].
 const MOST_WORDS: usize = 400;
 
-/// How long a program may take to end once its input is closed, and the pause between two looks at it.
+/// Maximum number of checks whether a program has ended after its input was closed, and the pause between two checks.
 const FAREWELL: (u32, Duration) = (100, Duration::from_millis(5));
 
 /// A started program.
@@ -31,10 +31,10 @@ pub(super) struct Program {
     child: Child,
     /// The lines for its input; none once it is closed.
     input: Option<SyncSender<String>>,
-    /// Its lines; an empty one is the end.
+    /// Its output lines; an empty line stands for the end.
     answers: Receiver<io::Result<String>>,
     words: Arc<Mutex<Vec<u8>>>,
-    /// The thread that keeps the words.
+    /// The thread that keeps the error output.
     listener: Option<JoinHandle<()>>,
 }
 
@@ -42,7 +42,7 @@ impl Program {
     /// Starts the program of a command.
     ///
     /// # Errors
-    /// There is no such program, or it may not be started.
+    /// The program does not exist, or may not be started.
     pub(super) fn start(command: &str) -> Result<Self, Problem> {
         let cannot = |error: io::Error| {
             let message = format!("cannot start the policy `{command}`: {error}");
@@ -60,7 +60,7 @@ impl Program {
         let (input, lines) = sync_channel::<String>(1);
         if let Some(mut stdin) = child.stdin.take() {
             thread::spawn(move || {
-                // A program that is gone is noticed where its answer is missed.
+                // A program that has ended is noticed when its answer is missing.
                 let mut write = |line: String| stdin.write_all(line.as_bytes()).is_ok();
                 while lines.recv().is_ok_and(&mut write) {}
             });
@@ -92,10 +92,10 @@ impl Program {
         })
     }
 
-    /// Asks, and waits for the answer.
+    /// Sends a line, and waits for the answer.
     ///
     /// # Errors
-    /// The program answers too late, too long or not at all, or has said something that nobody asked for.
+    /// The answer is too late, too long or missing, or the program has written a line without a request.
     pub(super) fn ask(&mut self, mut line: String, limit: Duration) -> Result<String, Problem> {
         if let Ok(Ok(early)) = self.answers.try_recv()
             && !early.is_empty()
@@ -105,7 +105,7 @@ impl Program {
         }
         line.push('\n');
         if let Some(input) = &self.input {
-            // The thread that writes is gone only if the program is.
+            // The writing thread ends only if the program has ended.
             let _ = input.try_send(line);
         }
         match self.answers.recv_timeout(limit) {
@@ -124,7 +124,7 @@ impl Program {
         }
     }
 
-    /// A problem, with the last words of the program.
+    /// Creates a problem with the end of the program's error output.
     fn problem(&self, message: &str) -> Problem {
         let words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
         let words = String::from_utf8_lossy(&words).trim().to_owned();
@@ -134,7 +134,7 @@ impl Program {
         Problem::new(format!("{message}; its last words: {words}"))
     }
 
-    /// Closes its input, waits for it for a moment, and stops it if it goes on.
+    /// Closes its input, waits briefly for its end, and stops it if it does not end.
     fn end(&mut self) -> String {
         self.input = None;
         let (looks, pause) = FAREWELL;
@@ -146,7 +146,7 @@ impl Program {
             }
         }
         let ended = self.child.try_wait();
-        // The group may have ended by now, too.
+        // The group may have ended in the meantime.
         let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
         if let Ok(Some(status)) = ended {
             return status.to_string(); // a program that it started went on
@@ -162,7 +162,7 @@ impl Drop for Program {
     }
 }
 
-/// The words of a command: spaces divide them, except between double quotes.
+/// Splits a command at spaces, except between double quotes.
 fn words(command: &str) -> Vec<String> {
     let (mut words, mut word, mut is_quoted) = (Vec::new(), None, false);
     for letter in command.chars() {
@@ -179,12 +179,12 @@ fn words(command: &str) -> Vec<String> {
     words
 }
 
-/// The start of a text.
+/// Returns the start of a text.
 fn short(text: &str) -> String {
     text.trim_end().chars().take(MOST_WORDS).collect()
 }
 
-/// The next line of an output; an empty one at its end.
+/// Reads the next line of an output; returns an empty one at its end.
 fn line_of(output: &mut impl BufRead) -> io::Result<String> {
     let mut line = Vec::new();
     output.take(MOST_ANSWER).read_until(b'\n', &mut line)?;
@@ -194,7 +194,7 @@ fn line_of(output: &mut impl BufRead) -> io::Result<String> {
     String::from_utf8(line).map_err(|_| io::Error::other("is not UTF-8"))
 }
 
-/// Keeps the end of what a program says on its error output.
+/// Keeps the end of the error output of a program.
 fn keep_words(mut output: impl Read, kept: &Mutex<Vec<u8>>) {
     let mut buffer = [0; 4096];
     while let Ok(count @ 1..) = output.read(&mut buffer) {

@@ -6,7 +6,7 @@ use crate::testing::view;
 use migsim_base::random::Purpose;
 use migsim_base::units::{HostId, Instructions};
 
-/// The decisions of some calls in a row of a shell script, or its error.
+/// Returns the decisions of a shell script in consecutive calls, or its error.
 fn decided(script: &str, calls: usize) -> Result<Vec<Vec<u32>>, String> {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("policy.sh");
@@ -122,7 +122,7 @@ fn a_program_that_is_stopped_takes_its_children_with_it() {
 #[test]
 fn a_line_that_nobody_asked_for_is_refused() {
     let script = "read l; echo '{\"assignment\": [0, 0, 1]}'; echo more; read l; echo '{\"assignment\": [0, 0, 1]}'";
-    // The second line comes at any time before the second call, or in place of its answer.
+    // The second line may arrive at any time before the second call, or in place of its answer.
     let error = decided(script, 2).unwrap_err();
     assert!(error.contains("more"), "{error}");
 }

@@ -1,4 +1,4 @@
-//! The quantities that the explanations of any policy have in common.
+//! The quantities that the explanations of all policies share.
 
 use super::quantity::{Meaning, Quantity, Unit};
 
@@ -54,7 +54,7 @@ pub const LOSS: Meaning = Meaning::new(
     "t2 - t1 of one candidate; not a time of the run, since processes overlap",
 );
 
-/// The number of a superstep as a quantity.
+/// Returns the number of a superstep as a quantity.
 pub fn superstep(number: u64) -> Quantity {
     SUPERSTEP.count(number)
 }

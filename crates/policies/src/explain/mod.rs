@@ -1,13 +1,13 @@
-//! The explanations of a policy after the run: the other half of its decision records ([`super::Explain`]).
+//! The explanations of a policy after the run, made from its decision records ([`super::Explain`]).
 //!
 //! ```text
-//! trigger    was a call due, and why
+//! trigger    whether a call was due, and the reason
 //! selection  which processes were candidates
-//! placement  where each wanted to go, and the verdict
-//! outcome    the price, and what came of the moves   (the same for all policies: migsim_output)
+//! placement  the destination of each candidate, and the verdict
+//! outcome    the price, and the effect of the moves   (the same for all policies: migsim_output)
 //! ```
-//! `migsim explain`, the page of a run and traces ask a [`Narrator`]. All its methods have defaults, which list a record as it is.
-//! Each number of a [`Sentence`] is a [`Quantity`] with a name and a definition ([`Meaning`]): words and JSON are written from it.
+//! `migsim explain`, the page of a run and traces use a [`Narrator`]. All its methods have defaults, which list a record unchanged. Each
+//! number of a [`Sentence`] is a [`Quantity`] with a name and a definition ([`Meaning`]); the words and the JSON are both written from it.
 
 pub mod meanings;
 mod narrator;

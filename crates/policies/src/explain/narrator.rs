@@ -1,4 +1,4 @@
-//! The narrator of a policy: turns its records into sentences, columns and charts.
+//! The narrator of a policy: converts its records into sentences, columns and charts.
 
 use std::fmt;
 
@@ -11,41 +11,40 @@ use super::record::{Judged, Record};
 use super::scene::{Interval, Quiet, Scene, Score, ScoreWords};
 use super::sentence::{Sentence, say};
 
-/// Tells of the calls of a policy; what it does not tell is told from the record as it is.
+/// Describes the calls of a policy; by default each part of a record is listed unchanged.
 pub trait Narrator: fmt::Debug + Send + Sync {
-    /// Whether a call was due after the superstep, and why.
+    /// Describes whether a call was due after the superstep, and the reason.
     fn trigger(&self, scene: &Scene<'_>) -> Vec<Sentence> {
         plain::trigger(scene)
     }
 
-    /// The candidates at the call, and why they were.
+    /// Describes the candidates at the call, and the reason of their selection.
     fn selection(&self, scene: &Scene<'_>, call: Record<'_>) -> Vec<Sentence> {
         listed(scene, call, &[])
     }
 
-    /// A remark about the host that a candidate was offered, behind its name.
+    /// Returns a remark about the host that a candidate was offered, to be written after its name.
     fn offer(&self, _call: Record<'_>, _candidate: &Judged) -> Sentence {
         Sentence::default()
     }
 
-    /// The predicted times of a candidate where it is and at its destination \[s\], in words.
+    /// Describes the predicted times of a candidate on its host and at its destination \[s\].
     fn times(&self, _call: Record<'_>, _candidate: &Judged, [stay, go]: [f64; 2]) -> [Sentence; 2] {
         [say!("t1 = {}", STAY.of(stay)), say!("t2 = {}", GO.of(go))]
     }
 
-    /// The time that a candidate would save or lose by its move, with what that counts: for which supersteps, and whether the price of the move
-    /// is in it.
+    /// Describes the time that a candidate would save or lose by its move: for which supersteps, and whether it includes the price of the move.
     fn saving(&self, _call: Record<'_>, candidate: &Judged, times: [f64; 2]) -> Sentence {
         say!("{}.", saving(candidate, times))
     }
 
-    /// The factors by which computation and communication of a candidate take longer at its destination, without the move itself;
-    /// none if the policy foresees no times.
+    /// Returns the factors by which computation and communication of a candidate take longer at its destination, without the move itself;
+    /// none if the policy predicts no times.
     fn changes(&self, _call: Record<'_>, candidate: &Judged) -> Option<[f64; 2]> {
         Some([ratio(candidate.go_s?, candidate.stay_s?); 2])
     }
 
-    /// The reason why a call without candidates had none.
+    /// Describes why a call had no candidates.
     fn quiet(&self, call: Record<'_>) -> Quiet {
         let reason = call.explanation.get(REASON).and_then(Value::as_str);
         Quiet::new(match reason {
@@ -55,17 +54,17 @@ pub trait Narrator: fmt::Debug + Send + Sync {
         })
     }
 
-    /// Further numbers behind the sentences, for programs.
+    /// Returns further values for programs, which follow the sentences.
     fn facts(&self, _scene: &Scene<'_>, _call: Record<'_>) -> Map<String, Value> {
         Map::new()
     }
 
-    /// The interval that a call closes, from its explanation; none if the policy has no such.
+    /// Returns the interval that a call closes, from its explanation; none if the policy has no interval.
     fn interval<'a>(&self, _explanation: &'a Map<String, Value>) -> Option<Interval<'a>> {
         None
     }
 
-    /// The words for its scores.
+    /// Returns the words for its scores.
     fn score_words(&self) -> ScoreWords {
         ScoreWords {
             title: "Scores of a process",
@@ -75,13 +74,13 @@ pub trait Narrator: fmt::Debug + Send + Sync {
         }
     }
 
-    /// The scores that a call compared, with the threshold that candidates had to pass, from its explanation.
+    /// Returns the scores that a call compared, with the threshold of candidates, from its explanation.
     fn scores<'a>(&self, _explanation: &'a Map<String, Value>) -> (Vec<Score<'a>>, Option<f64>) {
         (Vec::new(), None)
     }
 }
 
-/// The time that a candidate would save or lose by its move, without a full stop.
+/// Describes the time that a candidate would save or lose by its move, without a full stop.
 pub(crate) fn saving(candidate: &Judged, [stay, go]: [f64; 2]) -> Sentence {
     let process = candidate.process.to_string();
     if stay > go {
@@ -93,14 +92,14 @@ pub(crate) fn saving(candidate: &Judged, [stay, go]: [f64; 2]) -> Sentence {
     }
 }
 
-/// Runs are compared by what happened in them, not by who tells of it.
+/// Comparisons of runs ignore the narrator: only the events of the runs count.
 impl PartialEq for dyn Narrator + '_ {
     fn eq(&self, _other: &Self) -> bool {
         true
     }
 }
 
-/// Lists records as they are.
+/// A narrator that lists records unchanged.
 #[derive(Clone, Copy, Debug)]
 pub struct Plain;
 
@@ -110,7 +109,7 @@ impl Narrator for Plain {}
 mod tests {
     use super::*;
 
-    /// The reason of a call without candidates, of which the policy says `explanation`.
+    /// Describes why a call had no candidates, from the policy's `explanation`.
     fn quiet(explanation: &[(&str, Value)]) -> String {
         let pairs = explanation.iter();
         let explanation = pairs.map(|(key, value)| ((*key).to_owned(), value.clone()));

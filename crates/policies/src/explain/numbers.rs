@@ -1,6 +1,6 @@
 //! Numbers in the sentences of `migsim explain`.
 
-/// A duration \[s\] in the unit that suits it.
+/// Formats a duration \[s\] in a suitable unit.
 pub fn duration(seconds: f64) -> String {
     match seconds.abs() {
         0.0 => "0 s".into(),
@@ -10,7 +10,7 @@ pub fn duration(seconds: f64) -> String {
     }
 }
 
-/// The factor by which `go` takes longer than `stay`; as long, where that takes no time.
+/// Returns the factor by which `go` takes longer than `stay`; 1 if `stay` takes no time.
 pub fn ratio(go: f64, stay: f64) -> f64 {
     let ratio = go / stay;
     if stay > 0.0 && ratio.is_finite() {

@@ -9,7 +9,7 @@ use super::scene::Scene;
 use super::sentence::{Sentence, say};
 use migsim_base::words::counted;
 
-/// That the policy asked for a call, or that none was due.
+/// Describes that the policy requested a call, or that none was due.
 pub(super) fn trigger(scene: &Scene<'_>) -> Vec<Sentence> {
     match scene.call() {
         None => no_call(scene, "".into(), "".into()),
@@ -17,7 +17,7 @@ pub(super) fn trigger(scene: &Scene<'_>) -> Vec<Sentence> {
     }
 }
 
-/// That the policy asked for the call after the superstep.
+/// Describes that the policy requested the call after the superstep.
 pub(crate) fn asked(scene: &Scene<'_>) -> Sentence {
     say!(
         "The policy `{}` asked for a call after superstep {}.",
@@ -26,7 +26,7 @@ pub(crate) fn asked(scene: &Scene<'_>) -> Sentence {
     )
 }
 
-/// That no call was due after the superstep. `last` and `next` are said behind the calls around it; `next` only of the first of all.
+/// Describes that no call was due after the superstep. `last` and `next` follow the calls around it; `next` only if there was no call before.
 pub fn no_call(scene: &Scene<'_>, last: Sentence, next: Sentence) -> Vec<Sentence> {
     if scene.calls.is_empty() {
         return vec![say!(
@@ -54,10 +54,10 @@ pub fn no_call(scene: &Scene<'_>, last: Sentence, next: Sentence) -> Vec<Sentenc
     )]
 }
 
-/// The key of an explanation under which a policy gives the reason of a call as a text.
+/// The key of an explanation that has the reason of a call as a text.
 pub const REASON: &str = "reason";
 
-/// The explanation of a call key by key, but for the keys that are `told` elsewhere; of lists the entries of the process that is asked about.
+/// Lists the explanation of a call key by key, without the keys in `told`; of lists it shows the entries of the process in question.
 pub fn listed(scene: &Scene<'_>, call: Record<'_>, told: &[&str]) -> Vec<Sentence> {
     let policy = scene.policy;
     if call.explanation.is_empty() {
@@ -88,7 +88,7 @@ pub fn listed(scene: &Scene<'_>, call: Record<'_>, told: &[&str]) -> Vec<Sentenc
     sentences
 }
 
-/// A value of a record, as it is.
+/// Formats a value of a record unchanged.
 fn recorded(name: &str, value: &Value) -> Sentence {
     match value {
         Value::Number(_) => Meaning::recorded(name).as_recorded(value).into(),

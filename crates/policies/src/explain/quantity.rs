@@ -1,4 +1,4 @@
-//! Quantities of sentences: a name, a unit, a definition and a value, from which words and JSON are both written.
+//! Quantities of sentences: a name, a unit, a definition and a value, from which both words and JSON are written.
 
 use std::borrow::Cow;
 
@@ -24,7 +24,7 @@ pub enum Unit {
     InstructionsPerSecond,
 }
 
-/// The meaning of a quantity: the same wherever its name occurs.
+/// The meaning of a quantity, which is the same wherever its name occurs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Meaning {
     name: Cow<'static, str>,
@@ -41,7 +41,7 @@ pub struct Quantity {
 }
 
 impl Unit {
-    /// The unit in JSON.
+    /// Returns the unit in JSON.
     pub const fn symbol(self) -> &'static str {
         match self {
             Self::Seconds => "s",
@@ -54,7 +54,7 @@ impl Unit {
 }
 
 impl Meaning {
-    /// A quantity by its name in JSON, with the equation or words that define it.
+    /// Creates a quantity by its name in JSON, with the equation or words that define it.
     pub const fn new(name: &'static str, unit: Unit, definition: &'static str) -> Self {
         Self {
             name: Cow::Borrowed(name),
@@ -63,7 +63,7 @@ impl Meaning {
         }
     }
 
-    /// A number that a policy has written into its record without a definition.
+    /// Creates a number that a policy has written into its record without a definition.
     pub fn recorded(name: &str) -> Self {
         Self {
             name: Cow::Owned(name.to_owned()),
@@ -72,22 +72,22 @@ impl Meaning {
         }
     }
 
-    /// The name in JSON.
+    /// Returns the name in JSON.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The unit of its values.
+    /// Returns the unit of its values.
     pub fn unit(&self) -> Unit {
         self.unit
     }
 
-    /// The definition.
+    /// Returns the definition.
     pub fn definition(&self) -> &'static str {
         self.definition
     }
 
-    /// The quantity with this value, shown as its unit wants it.
+    /// Creates the quantity with this value, formatted by its unit.
     pub fn of(&self, value: f64) -> Quantity {
         let shown = match self.unit {
             Unit::Seconds => duration(value),
@@ -99,12 +99,12 @@ impl Meaning {
         self.with(json!(value), shown)
     }
 
-    /// The quantity with this whole number.
+    /// Creates the quantity with this whole number.
     pub fn count(&self, value: u64) -> Quantity {
         self.with(json!(value), value.to_string())
     }
 
-    /// The quantity with a number of a record, shown with all its digits.
+    /// Creates the quantity with a number of a record, with all its digits.
     pub fn as_recorded(&self, value: &Value) -> Quantity {
         self.with(value.clone(), value.to_string())
     }
@@ -119,29 +119,29 @@ impl Meaning {
 }
 
 impl Quantity {
-    /// The same quantity in other words or with other digits.
+    /// Returns the same quantity with another text.
     #[must_use]
     pub fn shown_as(mut self, shown: impl Into<String>) -> Self {
         self.shown = shown.into();
         self
     }
 
-    /// The meaning.
+    /// Returns the meaning.
     pub fn meaning(&self) -> &Meaning {
         &self.meaning
     }
 
-    /// The value in JSON.
+    /// Returns the value in JSON.
     pub fn value(&self) -> &Value {
         &self.value
     }
 
-    /// The value as it stands in the sentence.
+    /// Returns the value as written in the sentence.
     pub fn shown(&self) -> &str {
         &self.shown
     }
 
-    /// Name and value.
+    /// Returns name and value.
     pub fn to_json(&self) -> Value {
         json!({ "name": self.meaning.name, "value": self.value })
     }

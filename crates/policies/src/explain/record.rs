@@ -6,13 +6,13 @@ use serde_json::{Map, Value};
 /// The record of a call, for sentences.
 #[derive(Clone, Copy, Debug)]
 pub struct Record<'a> {
-    /// After which superstep.
+    /// The superstep after which it took place.
     pub superstep: u64,
     /// The candidates.
     pub candidates: &'a [Judged],
     /// The migrations that were decided.
     pub migrations: &'a [Decided],
-    /// The policy's own account of its decision.
+    /// The explanation of the decision by the policy.
     pub explanation: &'a Map<String, Value>,
 }
 
@@ -20,15 +20,15 @@ pub struct Record<'a> {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Judged {
-    /// Who, counted from 1.
+    /// The process, counted from 1.
     pub process: u64,
     /// The cluster where it was.
     pub from_cluster: String,
     /// The host where it was.
     pub from_host: String,
-    /// The cluster that it wanted.
+    /// The cluster to which it would move.
     pub to_cluster: String,
-    /// The host that it was offered there.
+    /// The host there that it was offered.
     pub to_host: Option<String>,
     /// The policy's measure of the benefit, in the policy's own unit.
     pub score: f64,
@@ -36,9 +36,9 @@ pub struct Judged {
     pub stay_s: Option<f64>,
     /// Predicted time at the destination (t2) \[s\].
     pub go_s: Option<f64>,
-    /// Whether it was to move.
+    /// Whether it was accepted for a move.
     pub accepted: bool,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
@@ -46,14 +46,14 @@ pub struct Judged {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Decided {
-    /// Who, counted from 1.
+    /// The process, counted from 1.
     pub process: u64,
-    /// From where.
+    /// Its cluster before the move.
     pub from_cluster: String,
-    /// To where.
+    /// Its cluster after the move.
     pub to_cluster: String,
-    /// From where.
+    /// Its host before the move.
     pub from_host: String,
-    /// To where.
+    /// Its host after the move.
     pub to_host: String,
 }

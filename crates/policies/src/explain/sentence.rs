@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::quantity::Quantity;
 
-/// A sentence, and the quantities in it in their order.
+/// A sentence, and its quantities in their order.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sentence {
     text: String,
@@ -12,10 +12,10 @@ pub struct Sentence {
 }
 
 impl Sentence {
-    /// The template with each `{}` replaced by the next of `parts`.
+    /// Replaces each `{}` of the template by the next of `parts`.
     ///
     /// # Panics
-    /// The template has another number of gaps.
+    /// The template has a different number of gaps.
     pub fn filled(template: &str, parts: impl IntoIterator<Item = Self>) -> Self {
         let mut sentence = Self::default();
         let mut texts = template.split("{}");
@@ -36,7 +36,7 @@ impl Sentence {
         self.quantities.extend(other.quantities);
     }
 
-    /// Joins sentences with `between` them.
+    /// Joins sentences, separated by `between`.
     pub fn joined(parts: impl IntoIterator<Item = Self>, between: &str) -> Self {
         let mut all = Self::default();
         for (place, part) in parts.into_iter().enumerate() {
@@ -48,23 +48,23 @@ impl Sentence {
         all
     }
 
-    /// The words.
+    /// Returns the words.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// The quantities in it, in their order.
+    /// Returns its quantities in their order.
     pub fn quantities(&self) -> &[Quantity] {
         &self.quantities
     }
 
-    /// Names and values of its quantities.
+    /// Returns the names and values of its quantities.
     pub fn to_json(&self) -> Value {
         self.quantities.iter().map(Quantity::to_json).collect()
     }
 }
 
-/// Unit and definition of each quantity in some sentences, by name.
+/// Returns the unit and definition of each quantity in some sentences, by name.
 pub fn definitions<'a>(sentences: impl IntoIterator<Item = &'a Sentence>) -> Value {
     let mut known = Map::new();
     for quantity in sentences.into_iter().flat_map(Sentence::quantities) {
