@@ -1,8 +1,8 @@
-//! A probe: the barrier of one superstep of a run, as strategies see it, for `migsim decide`.
+//! A probe: records the barrier of one superstep of a run, as strategies see it, for `migsim decide`.
 //!
-//! It stands before the policy of the run and lets that decide as always. At its superstep it asks for a call, so that loads are measured as
-//! at any call, and keeps the instance; what comes later in the run is of no use. A policy that is no strategy (MigBSP) decides from the times of
-//! many supersteps, which no instance has: it is called at that barrier as well, and its decision is kept.
+//! It wraps the policy of the run, which decides as usual. At its superstep it requests a call, so that loads are measured as at any call,
+//! and keeps the instance; the rest of the run does not matter. A policy that is no strategy (MigBSP) decides from the times of many
+//! supersteps, which no instance has. So it is called at that barrier as well, and its decision is kept.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,27 +16,28 @@ use migsim_base::error::Error;
 use migsim_base::random::Stream;
 use migsim_base::units::{Bytes, Seconds};
 
-/// The place of the snapshot.
+/// The shared place of the snapshot.
 pub type Snapshot = Arc<Mutex<Option<Value>>>;
 
-/// Up to so many cores latency and bandwidth stand in a snapshot, a number for each pair.
+/// Maximum number of cores for which a snapshot has the latency and bandwidth of each pair.
 const MOST_PAIRED: usize = 500;
 
-/// The policy of a run, and the superstep to look at.
+/// The policy of a run, and the superstep of the snapshot.
 #[derive(Debug)]
 pub struct Probe {
     policy: Box<dyn Policy>,
-    /// Counted from 0.
+    /// The superstep, counted from 0.
     superstep: usize,
     snapshot: Snapshot,
-    /// The name of the policy if its decision is kept.
+    /// The name of the policy, if its decision is kept.
     kept: Option<String>,
-    /// The knowledge of strategies.
+    /// The measures that strategies use.
     window: Window,
 }
 
 impl Probe {
-    /// Looks at the barrier of `superstep`, counted from 0, of a run under `policy`; keeps its decision, too, under the name `kept`.
+    /// Creates a probe of the barrier of `superstep`, counted from 0, of a run under `policy`; it also keeps the decision of the policy,
+    /// under the name `kept`.
     pub fn new(
         policy: Box<dyn Policy>,
         superstep: usize,
@@ -82,8 +83,8 @@ impl Policy for Probe {
     }
 }
 
-/// The barrier as `migsim snapshot` writes it and `migsim decide` reads it: the instance, and the names and cores of hosts. If some processes may
-/// not migrate they are left out, and it has the numbers of the others, from 1.
+/// Returns the barrier as `migsim snapshot` writes it and `migsim decide` reads it: the instance, and the names and cores of hosts.
+/// Processes that may not migrate are left out; then it has the numbers of the other processes, from 1.
 pub(super) fn barrier(instance: &Instance<'_>, view: &View<'_>) -> Value {
     let mut value = json_of(instance);
     value["superstep"] = json!(view.superstep + 1);
@@ -97,7 +98,7 @@ pub(super) fn barrier(instance: &Instance<'_>, view: &View<'_>) -> Value {
     value
 }
 
-/// The core of each process that may migrate after a decision: each that moves gets the core of its new host with the least load then.
+/// Returns the core of each process that may migrate after a decision: each process that moves gets the core of its new host with the least load.
 fn on_cores(
     decision: &Decision,
     view: &View<'_>,
@@ -120,7 +121,7 @@ fn on_cores(
     places
 }
 
-/// The fields that `migsim decide` reads.
+/// Returns the fields that `migsim decide` reads.
 fn json_of(instance: &Instance<'_>) -> Value {
     let seconds = |list: &[Seconds]| -> Vec<f64> { list.iter().map(|time| time.get()).collect() };
     let bytes = |list: &[Bytes]| -> Vec<f64> { list.iter().map(|size| size.get()).collect() };

@@ -6,13 +6,13 @@ use super::{
     Authors2015Config, EXEC, ExecOptions, MigBsp2007Config, MigBspConfig, Never, ReplayConfig,
 };
 
-/// The policy of an experiment that names none.
+/// The default policy of an experiment.
 pub const USUAL: &str = "migbsp";
 
-/// The policy that moves nobody.
+/// The policy without moves.
 pub const NEVER: &str = "never";
 
-/// The policies that come with the program.
+/// Returns the policies that come with the program.
 pub fn standard() -> Table {
     let mut rows = vec![
         row::<Never>(NEVER, "baseline: no process moves", "-"),

@@ -1,9 +1,9 @@
-//! Forced decisions: makes the moves of a list, so that their timing can be judged apart from any policy.
+//! Forced decisions: makes the moves of a list, so that their timing can be studied without any policy.
 //!
-//! The list is given in the experiment (`policy.replay.decisions`) or in a JSON file (`--decisions FILE`): objects with `superstep` and
-//! `process` (`24` or `"p24"`), counted from 1, and `to`, a host or a cluster (then its least occupied host, the lowest index first). A call comes after
-//! each superstep that the list names, and is paid like any other. Results of this policy are no results of a policy: it is
-//! labelled `replay` wherever its name appears.
+//! The list is given in the experiment (`policy.replay.decisions`) or in a JSON file (`--decisions FILE`). It has objects with `superstep`
+//! and `process` (`24` or `"p24"`), counted from 1, and `to`, a host or a cluster (then its least occupied host, the lowest index first). A
+//! call comes after each superstep in the list, and is paid like any other. Since these results are no results of a policy, the name
+//! `replay` appears with them everywhere.
 
 use std::collections::BTreeMap;
 
@@ -24,21 +24,21 @@ pub struct ReplayConfig {
     /// A JSON file with a list of forced moves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// Forced moves, besides those of the file.
+    /// Forced moves, in addition to those of the file.
     pub decisions: Vec<ForcedMove>,
 }
 
-/// One forced move.
+/// A forced move.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ForcedMove {
-    /// After which superstep, counted from 1.
+    /// The superstep after which it happens, counted from 1.
     pub superstep: u64,
     /// The process, counted from 1: `24` or `"p24"`.
     #[serde(deserialize_with = "process_number")]
     #[schemars(schema_with = "process_number_schema")]
     pub process: u32,
-    /// The host, or the cluster, where it goes.
+    /// The destination: a host, or a cluster.
     pub to: String,
 }
 
@@ -49,7 +49,7 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// A call after each of the supersteps `calls`, counted from 1, and `moves`, each at the call after its superstep.
+    /// Creates a policy with a call after each of the supersteps `calls`, counted from 1, and `moves`, each at the call after its superstep.
     pub fn of_calls(
         calls: impl IntoIterator<Item = u64>,
         moves: impl IntoIterator<Item = ForcedMove>,
@@ -130,7 +130,7 @@ impl Policy for Replay {
     }
 }
 
-/// The host of this name, or the least occupied one of the cluster of this name.
+/// Returns the host of this name, or the least occupied host of the cluster of this name.
 fn destination(name: &str, occupancy: &[u32], view: &View<'_>) -> Result<HostId, Error> {
     let platform = view.platform;
     if let Some(host) = platform.host_named(name) {

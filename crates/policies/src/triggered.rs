@@ -1,11 +1,11 @@
-//! A policy whose calls another trigger asks for, or whose own calls are limited to those that can be paid back.
+//! A policy whose calls another trigger requests, or whose own calls are limited to those that can be paid back.
 //!
 //! A trigger that plans from a balancing gets a first one, after the first superstep with computation
 //! ([`Trigger::takes_first_balancing`]).
 //!
-//! The times of hosts that a [`Trigger`] sees are those of the computation: `T_h = max compute_i` over the processes i of host h. Of n hosts
-//! only as many as there are processes can be busy, so that `avg = Σ T_h / m` with `m = min(hosts, processes)`, and `min = 0` if fewer
-//! than m hosts have a process.
+//! The times of hosts that a [`Trigger`] observes are those of the computation: `T_h = max compute_i` over the processes i of host h. At
+//! most as many hosts as there are processes can be busy, so that `avg = Σ T_h / m` with `m = min(hosts, processes)`, and `min = 0` if
+//! fewer than m hosts have a process.
 
 use super::trigger::{Observed, Trigger};
 use super::{Decision, Policy, View};
@@ -13,25 +13,25 @@ use migsim_base::error::Error;
 use migsim_base::random::Stream;
 use migsim_base::units::Seconds;
 
-/// A policy and the trigger that asks for its calls.
+/// A policy and the trigger that requests its calls.
 #[derive(Debug)]
 pub struct Triggered {
-    /// None: the policy says itself when it is called.
+    /// The trigger; none if the policy requests its own calls.
     trigger: Option<Box<dyn Trigger>>,
     policy: Box<dyn Policy>,
-    /// Whether a call is left out whose price the remaining supersteps cannot earn.
+    /// Whether calls are left out whose price the remaining supersteps cannot earn.
     only_if_paid_back: bool,
     is_first_after_balancing: bool,
-    /// Whether no call has been due yet.
+    /// Whether no call was due yet.
     awaits_first_call: bool,
-    /// What the trigger could not say.
+    /// The error of the trigger.
     failure: Option<Error>,
     /// The time of each host in the last superstep \[s\].
     times: Vec<f64>,
 }
 
 impl Triggered {
-    /// The calls of `policy` come when `trigger` says so, or without one when the policy does.
+    /// Creates a policy whose calls come when `trigger` requests them, or without a trigger when `policy` does.
     pub fn new(
         trigger: Option<Box<dyn Trigger>>,
         policy: Box<dyn Policy>,
@@ -48,7 +48,7 @@ impl Triggered {
         }
     }
 
-    /// The times of the hosts in the superstep that has just ended.
+    /// Returns the times of the hosts in the superstep that has just ended.
     fn observe(&mut self, view: &View<'_>) -> Observed {
         let hosts = view.platform.hosts.len();
         super::refill(&mut self.times, hosts, -1.0);
@@ -176,8 +176,8 @@ mod tests {
         }
     }
 
-    /// The supersteps, counted from 0, after which a trigger asks for calls while process 0 computes for `times` and process 1 for 1 s.
-    /// A call costs 2 s.
+    /// Returns the supersteps, counted from 0, after which a trigger requests calls while process 0 computes for `times` and process 1 for
+    /// 1 s. A call costs 2 s.
     fn calls(options: impl TriggerOptions, times: &[f64]) -> Vec<usize> {
         let platform = migsim_platform::open("lbm").unwrap().platform;
         let placement = [0, 1].map(HostId::from_index);
@@ -199,11 +199,11 @@ mod tests {
 
     #[test]
     fn triggers_that_plan_from_a_balancing_get_a_first_one() {
-        // A constant imbalance, of which neither would ever ask for a call; the first superstep computes nothing.
+        // A constant imbalance, for which neither trigger would ever request a call; the first superstep computes nothing.
         let times = [&[0.0][..], &[4.0; 9]].concat();
         assert_eq!(calls(ProcassiniOptions::default(), &times), [1]);
         assert_eq!(calls(MetaBalancerOptions::default(), &times), [1]);
-        // Others ask themselves: a tolerance of 20 % is left by each superstep, the plan of a period by the third.
+        // Other triggers request calls themselves: each superstep exceeds a tolerance of 20 %, and the third ends a planned period.
         assert_eq!(calls(MarquezOptions::default(), &times[..4]), [1, 2, 3]);
         let every = EveryOptions {
             supersteps: std::num::NonZeroUsize::new(3).unwrap(),
@@ -214,8 +214,8 @@ mod tests {
 
     #[test]
     fn a_first_balancing_starts_the_plan_of_metabalancer() {
-        // A balancing after the first superstep, a balanced superstep, then 2 s instead of 1 s: the first ratio is 1, which the lines of five
-        // samples have left.
+        // A balancing after the first superstep, a balanced superstep, then 2 s instead of 1 s: the first ratio is 1, and the lines through
+        // five samples differ from it.
         let times = [&[4.0, 1.0][..], &[2.0; 9]].concat();
         let found = calls(MetaBalancerOptions::default(), &times);
         assert_eq!(found[0], 0);

@@ -1,14 +1,14 @@
-//! The load that a strategy plans with: the messages since the last rescheduling call, and a forecast of the work of each process.
+//! The load that a strategy uses: the messages since the last rescheduling call, and a forecast of the work of each process.
 //!
 //! ```text
-//! w_i(t)   work of process i in superstep t as the policy sees it; n supersteps since the last call, or since the start without one
+//! w_i(t)   work of process i in superstep t as the policy sees it; n supersteps since the last call, or since the start if there was none
 //! mean     Σ_t w_i(t) / n
 //! last     w_i of the last superstep
 //! ewma     x_i := (w_i(t) + x_i) / 2 in each superstep, over calls; x_i = w_i in the first one
 //! linear   the least-squares line through the n values, one superstep ahead, at least 0; with n = 1 the last value
 //! ```
-//! Messages are always means of a superstep since the last call. A single superstep says little of an application whose work changes from one
-//! to the next: a process of LU without work in one of them has work in others.
+//! Messages are always means per superstep since the last call. A single superstep is not representative of an application whose work
+//! changes from one superstep to the next: a process of LU without work in one superstep has work in others.
 
 use std::collections::BTreeMap;
 
@@ -19,14 +19,14 @@ use super::View;
 use super::strategy::Row;
 use migsim_base::units::{Bytes, Instructions};
 
-/// The forecast of the work of a process in the supersteps to come, as strategies see it.
+/// The forecast of the work of a process in future supersteps, which strategies use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Forecast {
     /// The mean of the supersteps since the last call, as runtimes such as Charm++ measure it.
     #[default]
     Mean,
-    /// The last superstep.
+    /// The value of the last superstep.
     Last,
     /// The exponentially weighted moving average with the weight 1/2, over calls.
     Ewma,
@@ -38,7 +38,7 @@ impl Forecast {
     /// All forecasts.
     pub const ALL: [Self; 4] = [Self::Mean, Self::Last, Self::Ewma, Self::Linear];
 
-    /// Its name in files and as a part of a policy's name.
+    /// Returns its name in files and as a part of a policy's name.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Mean => "mean",
@@ -48,7 +48,7 @@ impl Forecast {
         }
     }
 
-    /// The forecast of this name.
+    /// Returns the forecast of this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|one| one.name() == name)
     }
@@ -61,14 +61,15 @@ pub(super) struct Window {
     supersteps: usize,
     /// The instructions of each process, summed.
     work: Vec<f64>,
-    /// `linear`: the same times the number of the superstep, from 0. `ewma`: the average, over calls. `last`: those of the last superstep.
+    /// `linear`: these sums weighted by the number of the superstep, from 0. `ewma`: the average, over calls. `last`: the instructions of
+    /// the last superstep.
     state: Vec<f64>,
     /// Messages and bytes by sender and receiver, summed.
     messages: BTreeMap<(usize, usize), (f64, f64)>,
 }
 
 impl Window {
-    /// A window with this forecast.
+    /// Creates a window with this forecast.
     pub(super) fn of(forecast: Forecast) -> Self {
         Self {
             forecast,
@@ -76,7 +77,7 @@ impl Window {
         }
     }
 
-    /// Takes note of the superstep that has just ended, of its messages only on demand.
+    /// Adds the superstep that has just ended; its messages only if `needs_communication`.
     pub(super) fn note(&mut self, view: &View<'_>, needs_communication: bool) {
         let number = self.supersteps as f64;
         self.supersteps += 1;
@@ -110,7 +111,7 @@ impl Window {
         self.supersteps == 0
     }
 
-    /// Hands out what was measured and starts anew after a call; an average over calls goes on.
+    /// Returns the measures and restarts after a call; an average over calls continues.
     pub(super) fn close(&mut self) -> Self {
         let next = Self {
             forecast: self.forecast,
@@ -123,7 +124,7 @@ impl Window {
         std::mem::replace(self, next)
     }
 
-    /// The forecast of the work of a process in a superstep.
+    /// Returns the forecast of the work of a process in a superstep.
     pub(super) fn work(&self, process: usize) -> Instructions {
         let count = self.supersteps as f64;
         let mean = self.work[process] / count;
@@ -140,7 +141,7 @@ impl Window {
         })
     }
 
-    /// The mean messages of a superstep between the processes `movable`, numbered by their place in it, by sender and receiver.
+    /// Returns the mean messages of a superstep between the processes `movable`, numbered by their index in it, by sender and receiver.
     pub(super) fn rows(&self, movable: &[usize]) -> Vec<Row> {
         let count = self.supersteps as f64;
         let place = |process: usize| movable.binary_search(&process).ok();
@@ -190,11 +191,11 @@ mod tests {
             panic!("one pair of processes")
         };
         assert_eq!((row.messages, row.bytes.get()), (1.0, 20.0));
-        // Who may not move is no part of the rows.
+        // Processes that may not move are not in the rows.
         assert!(window.rows(&[1]).is_empty());
     }
 
-    /// The forecast of the only process after supersteps of these works; a call follows the first `before` of them.
+    /// Returns the forecast of the only process after supersteps of these works; a call follows the first `before` of them.
     fn forecast(forecast: Forecast, works: &[f64], before: usize) -> f64 {
         let platform = migsim_platform::open("lbm").unwrap().platform;
         let placement = [HostId::from_index(0)];
@@ -216,10 +217,10 @@ mod tests {
     fn each_forecast_is_that_of_its_formula() {
         let works = [8.0, 4.0, 6.0];
         for (name, expected, after_a_call) in [
-            // (8 + 4 + 6) / 3; after a call behind the first superstep (4 + 6) / 2.
+            // (8 + 4 + 6) / 3; with a call after the first superstep (4 + 6) / 2.
             ("mean", 6.0, 5.0),
             ("last", 6.0, 6.0),
-            // 8; (4 + 8) / 2 = 6; (6 + 6) / 2 = 6, whatever was called.
+            // 8; (4 + 8) / 2 = 6; (6 + 6) / 2 = 6, with or without the call.
             ("ewma", 6.0, 6.0),
             // Slope (0·8 + 1·4 + 2·6 - 1·18) / 2 = -1: 6 - 1·2. Through 4 and 6: 8.
             ("linear", 4.0, 8.0),

@@ -1,6 +1,6 @@
-//! MigBSP's adaptive interval as a trigger for any strategy: α grows while the times of the hosts are alike, and falls otherwise.
+//! MigBSP's adaptive interval as a trigger for any strategy: α grows while the times of the hosts are similar, and shrinks otherwise.
 //!
-//! The rule is that of [`super::trigger`], with the time of a host in place of that of a process.
+//! The rule is that of [`super::trigger`], applied to the time of a host instead of a process.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,11 +11,11 @@ use crate::trigger::{Observed, Trigger, TriggerOptions};
 use migsim_base::error::Error;
 use migsim_base::units::Seconds;
 
-/// The options: those of MigBSP that say when; its other readings have their defaults.
+/// The options of MigBSP that determine when calls come; its other readings have their defaults.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct AdaptiveOptions {
-    /// α: supersteps until the first call, and the least interval.
+    /// α: supersteps until the first call, and the minimum interval.
     #[schemars(range(min = 1))]
     pub alpha: u32,
     /// D: the tolerance of the stability test, a share of the mean time.
@@ -54,7 +54,7 @@ impl TriggerOptions for AdaptiveOptions {
     }
 }
 
-/// The trigger.
+/// The adaptive trigger.
 #[derive(Debug)]
 struct Adaptive {
     config: MigBspConfig,
@@ -76,7 +76,7 @@ impl Trigger for Adaptive {
 mod tests {
     use super::*;
 
-    /// The supersteps, counted from 1, after which a call is due, if the hosts take between 1 and `max` s.
+    /// Returns the supersteps, counted from 1, after which a call is due, if the hosts take between 1 and `max` s.
     fn calls(max: f64, supersteps: usize) -> Vec<usize> {
         let mut trigger = AdaptiveOptions::default().trigger().unwrap();
         let mut calls = Vec::new();

@@ -1,8 +1,8 @@
 //! The options of MigBSP: the parameters of the papers, and one named option for each point that they leave open.
 //!
-//! The numbers A1..A37 are those of the project's list of ambiguities of the papers. Defaults are the values of the LU paper
-//! (α = 4, ω = 3, D = 0.5, x = 80 %) and, where it is silent, the plainest reading; what was chosen to fit a paper stands in
-//! its experiment file with its origin.
+//! The numbers A1..A37 are those of the project's list of ambiguities of the papers. Defaults are the values of the LU paper (α = 4, ω = 3,
+//! D = 0.5, x = 80 %) and, where it gives none, the plainest reading. A value chosen to fit a paper is in the experiment file of the paper,
+//! with its origin.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -30,35 +30,35 @@ choice!(
     }
 );
 choice!(
-    /// The growth of D, or of α in its place, after ω calls without migration (A4).
+    /// The growth of D, or of α instead, after ω calls without migration (A4).
     ToleranceGrowth {
         /// D is multiplied by `d_factor`.
         Multiply,
-        /// D stays, and α becomes twice the interval that has ended, however its supersteps voted (the authors' program of 2015).
+        /// D stays, and α becomes twice the interval that has ended, regardless of the votes of its supersteps (the authors' program of 2015).
         DoubleAlpha,
-        /// It does not: there is no second adaptation (Lattice Boltzmann paper, section 4, where it is future work).
+        /// D does not grow: there is no second adaptation (Lattice Boltzmann paper, section 4, where it is future work).
         Never,
     }
 );
 choice!(
     /// The calls without migration at which D grows (A5).
     ToleranceTrigger {
-        /// At the ω-th in a row and at each further one.
+        /// At the ω-th call in a row and at each further one.
         Every,
-        /// At each ω-th in a row; the count starts again.
+        /// At each ω-th call in a row; then the count restarts.
         EachOmega,
         /// Once in a run.
         Once,
     }
 );
 choice!(
-    /// The value of D after a call that migrates again (A5).
+    /// The value of D after a call with migrations that follows calls without (A5).
     AfterMigration {
         /// D stays.
         Keep,
-        /// D goes back to its initial value.
+        /// D returns to its initial value.
         Reset,
-        /// One growth of D is taken back.
+        /// The last growth of D is undone.
         StepBack,
     }
 );
@@ -74,9 +74,9 @@ choice!(
 choice!(
     /// The interval to which the test of the calling superstep belongs (A37).
     CallingSuperstep {
-        /// Before the call: it closes its own interval.
+        /// Before the call: the test is the last one of its interval.
         Before,
-        /// After the call: it opens the next interval.
+        /// After the call: the test is the first one of the next interval.
         After,
     }
 );
@@ -85,9 +85,9 @@ choice!(
     Population {
         /// Processes that computed in the superstep.
         Computing,
-        /// Processes that received a message in the superstep: only they have a time that includes receives.
+        /// Processes that received a message in the superstep: only their time includes receives.
         Receiving,
-        /// All.
+        /// All processes.
         All,
     }
 );
@@ -105,7 +105,7 @@ choice!(
 choice!(
     /// The vote of a superstep without a process to test (A2).
     IdleSuperstep {
-        /// None: α' stays.
+        /// No vote: α' stays.
         NoVote,
         /// Stable.
         Stable,
@@ -118,7 +118,7 @@ choice!(
     FirstTest {
         /// As measured.
         Measured,
-        /// Counts as stable: there is nothing yet to compare with.
+        /// The test counts as stable, since there is no earlier superstep to compare with.
         Stable,
     }
 );
@@ -127,15 +127,15 @@ choice!(
     Ageing {
         /// The value of the first superstep (Smith-Waterman paper on dynamic platforms, equation 5).
         FirstValue,
-        /// 0, so that the first superstep weighs as much as the last: the forecast of a steady value v is `v · (1 - 2^-α)`, and a young history
-        /// counts less (the authors' program of 2015).
+        /// 0, so that the first superstep weighs as much as the last: the forecast of a steady value v is `v · (1 - 2^-α)`, and a short
+        /// history counts less (the authors' program of 2015).
         FromZero,
     }
 );
 choice!(
     /// The effect of idle supersteps on forecasts (A12).
     IdleAgeing {
-        /// A value of 0 enters.
+        /// They enter with the value 0.
         Zero,
         /// They are skipped.
         Skip,
@@ -144,44 +144,44 @@ choice!(
 choice!(
     /// The effect of a superstep without computation on the regularity Pcomp (A7).
     IdlePattern {
-        /// It is judged like any other (0 foreseen as 0 is regular).
+        /// It is judged like any other: a forecast of 0 is right if the value is 0.
         Judged,
-        /// It leaves Pcomp as it is.
+        /// Pcomp stays as it is.
         Unchanged,
     }
 );
 choice!(
-    /// The life of the regularities Pcomp and Pcomm, which start at 1 (A7).
+    /// The lifetime of the regularities Pcomp and Pcomm, which start at 1 (A7).
     Patterns {
-        /// They are kept for the run (the 2007 paper, algorithm 2, of Pcomp).
+        /// They are kept during the run (the 2007 paper, algorithm 2, of Pcomp).
         Kept,
-        /// They start at 1 again after each call (the authors' program of 2015).
+        /// They restart at 1 after each call (the authors' program of 2015).
         EachCall,
     }
 );
 choice!(
-    /// The side of the communication time with a cluster that is forecast (A8).
+    /// The communication time with a cluster that is forecast (A8).
     CommunicationTime {
-        /// The larger of sending and receiving.
+        /// The larger of sending and receiving time.
         Larger,
-        /// Their sum.
+        /// The sum of sending and receiving time.
         Sum,
-        /// Receiving alone.
+        /// The receiving time alone.
         Received,
     }
 );
 choice!(
-    /// The power of a cluster, of which its index ISet(j) is made (A9).
+    /// The power of a cluster, from which its index ISet(j) is computed (A9).
     SetIndex {
-        /// The mean clock.
+        /// The mean clock rate.
         MeanClock,
-        /// The mean over its hosts of clock, less external load, shared by the processes there and one more.
+        /// The mean over its hosts of the clock rate, less external load, shared by the processes there and one more.
         MeanFreePower,
-        /// The best host without a process; 0 if there is none.
+        /// The clock rate of the best host without a process; 0 if there is none.
         BestFreeHost,
-        /// The best host: the maximum of clock, less external load, shared by the processes there and one more.
+        /// The maximum over its hosts of the clock rate, less external load, shared by the processes there and one more.
         BestHost,
-        /// The sum over its hosts of clock, less external load, shared by the processes there and one more (the authors' program of 2015).
+        /// The sum over its hosts of the clock rate, less external load, shared by the processes there and one more (the authors' program of 2015).
         FreePowerSum,
     }
 );
@@ -190,8 +190,8 @@ choice!(
     IndexForm {
         /// `power(j) / max power`: 1 for the best cluster.
         OfBest,
-        /// `1 - v/power(j)`, v the speed that the process gets where it is: the part of its time that it would save; negative where
-        /// it is better off already. Comp(i,j) is then `t1 - t2` without costs.
+        /// `1 - v/power(j)`, with v the speed of the process on its present host: the part of its time that it would save, which is
+        /// negative for a slower cluster. Comp(i,j) is then `t1 - t2` without costs.
         GainOverSource,
     }
 );
@@ -207,19 +207,19 @@ choice!(
 choice!(
     /// The rate at which Mem(i,j) sends the memory of a process.
     MemoryRate {
-        /// The narrowest link between clusters: one rate for all pairs. Access links and the medium inside a cluster do not count (a platform
-        /// without such links: as `managers`).
+        /// The rate of the narrowest link between clusters, one for all pairs. Access links and the medium inside a cluster do not count.
+        /// On a platform without such links it is as `managers`.
         Backbone,
-        /// The narrowest link between the two managers.
+        /// The rate of the narrowest link between the two managers.
         Managers,
     }
 );
 choice!(
     /// The cluster from which Mem(i,j) counts the transfer of the memory.
     MemoryOrigin {
-        /// The cluster of process i; the transfer to that cluster itself costs nothing.
+        /// The present cluster of process i; a transfer to that cluster itself costs nothing.
         Present,
-        /// The first cluster of process i: rates were measured once, at the start, and kept.
+        /// The first cluster of process i, as if rates were measured once, at the start, and kept.
         Initial,
     }
 );
@@ -228,15 +228,15 @@ choice!(
     WeightRule {
         /// 1 each (equation 1).
         Fixed,
-        /// They adjust themselves at each call: those of Comp and Comm follow the shares of time that are foreseen, and that of Mem what
-        /// followed the last moves. The Lattice Boltzmann paper announces such weights and gives no rule; this one is ours.
+        /// They are adjusted at each call: those of Comp and Comm follow the predicted shares of time, and that of Mem follows the effect
+        /// of the last moves. The Lattice Boltzmann paper announces such weights without a rule; this rule is ours.
         Adaptive,
     }
 );
 choice!(
     /// The number of supersteps over which a time is counted (A13, A17).
     Horizon {
-        /// One.
+        /// One superstep.
         Superstep,
         /// The interval that has just ended (α).
         Interval,
@@ -249,7 +249,7 @@ choice!(
     OwnCluster {
         /// No.
         Excluded,
-        /// Yes; a process that wants to stay is no candidate.
+        /// Yes; a process whose highest PM is that of its own cluster stays, and is no candidate.
         Competes,
         /// Yes; a process whose highest PM is that of its own cluster is a candidate for another host there. Its move costs a transfer between
         /// two hosts of that cluster, as with the random node of the own Set in the 2007 paper (section 2.3.3).
@@ -259,9 +259,9 @@ choice!(
 choice!(
     /// The selection of candidates.
     Heuristic {
-        /// All above a threshold set by x.
+        /// All processes with a PM above a threshold that x determines.
         One,
-        /// Only the process with the highest PM.
+        /// The process with the highest PM alone.
         Two,
     }
 );
@@ -270,41 +270,42 @@ choice!(
     ThresholdMeaning {
         /// PM > x · max PM.
         OfMaximum,
-        /// PM > x · max PM, the maximum over the processes of the own cluster: each manager selects from a list of its own (Smith-Waterman
+        /// PM > x · max PM, with the maximum over the processes of the own cluster: each manager selects from its own list (Smith-Waterman
         /// paper on dynamic platforms, section 2.3).
         OfClusterMaximum,
-        /// The first x of the processes.
+        /// The first processes, of which x is the share.
         OfProcesses,
     }
 );
 choice!(
     /// The order in which candidates are tried (A29).
     CandidateOrder {
-        /// By falling PM, ties by rising rank.
+        /// By decreasing PM, ties by increasing rank.
         Potential,
-        /// By falling PM; of equal processes first the one that was answered last at the last call, that of the highest rank (managers
-        /// answer by rising rank, and who is answered later begins the next superstep later); at the first call nobody was, and the
-        /// lowest rank is first. Of those that move to equal hosts the lowest rank gets the first host.
+        /// By decreasing PM; of equal processes first the one that was answered last at the last call, which is that of the highest rank.
+        /// Managers answer by increasing rank, and a process that is answered later begins the next superstep later. At the first call the
+        /// lowest rank is first, since no process was answered before. Of processes that move to equal hosts the lowest rank gets the first
+        /// host.
         PotentialLastAnswered,
-        /// By rising rank.
+        /// By increasing rank.
         RankAscending,
-        /// By falling rank.
+        /// By decreasing rank.
         RankDescending,
     }
 );
 choice!(
     /// The hosts of the chosen cluster that can be destinations (A14).
     FreeHost {
-        /// Any.
+        /// Any host.
         Any,
         /// Hosts without a process.
         Unmapped,
-        /// Hosts without a process that computed since the last call. Only such processes count as being on a host, for `set_index` and
-        /// `index_form`, too.
+        /// Hosts without a process that computed since the last call. Only such processes count as being on a host, also for `set_index`
+        /// and `index_form`.
         Inactive,
-        /// The hosts on which nothing computed within the memory (`load_memory`), whoever it was. A process then counts as being on a host
-        /// if it computed in the calling superstep or has been sent there in this call, for `set_index`, too; a host that has fallen
-        /// silent within the memory counts one process.
+        /// The hosts on which no process computed within the memory (`load_memory`). A process then counts as being on a host if it
+        /// computed in the calling superstep or was sent there in this call, also for `set_index`. A host without computation in the
+        /// calling superstep but within the memory counts one process.
         Quiet,
     }
 );
@@ -313,7 +314,7 @@ choice!(
     HostLoad {
         /// The external load only.
         External,
-        /// The BSP processes there and the newcomer share what the external load leaves.
+        /// The external load, with the remaining speed shared by the BSP processes there and the new one.
         WithProcesses,
     }
 );
@@ -324,17 +325,17 @@ choice!(
         Stay,
         /// It tries the cluster of its next best PM.
         NextBest,
-        /// All candidates of its cluster that want this one try together the cluster of the next best PM, until one has a free host for each
-        /// of them; else all stay (Smith-Waterman paper on dynamic platforms, section 5.2).
+        /// All candidates of its cluster that want the full cluster try the clusters of the next best PM together, until one has a free
+        /// host for each of them; otherwise all stay (Smith-Waterman paper on dynamic platforms, section 5.2).
         NextForGroup,
     }
 );
 choice!(
     /// The cost in t2 of a destination that is already in use.
     Sharing {
-        /// Its fair share of the host.
+        /// The fair share of the process on the host.
         Fair,
-        /// Its fair share, and the slowdown of the processes that are already there.
+        /// The fair share of the process, and the slowdown of the processes that are already there.
         FairAndInflicted,
         /// Only empty hosts are acceptable.
         Alone,
@@ -346,7 +347,7 @@ choice!(
         /// Yes: it moves if `t1 > t2` (LU paper, section 2; Smith-Waterman papers, section 2).
         Tested,
         /// No: each candidate with a host moves, so that PM alone decides (the 2007 paper, and the authors' program of 2015). t1 and t2 are
-        /// computed and recorded all the same.
+        /// still computed and recorded.
         None,
     }
 );
@@ -355,8 +356,8 @@ choice!(
     ViabilityCommunication {
         /// No.
         Ignored,
-        /// Yes: the predicted communication time in t1; in t2 that of the same messages of the same clusters without contention,
-        /// `Σ_j messages · L(j, destination) + bytes / bandwidth`. A message without bytes takes its latency, too.
+        /// Yes: t1 includes the predicted communication time. t2 includes that of the same messages with the same clusters, without
+        /// contention: `Σ_j messages · L(j, destination) + bytes / bandwidth`. A message without bytes takes its latency, too.
         Uncontended,
     }
 );
@@ -369,7 +370,7 @@ impl WeightRule {
 }
 
 impl CandidateOrder {
-    /// Whether processes of equal PM are tried by falling rank, at the first call or at a later one.
+    /// Whether processes of equal PM are tried by decreasing rank, at the first call or at a later one.
     pub(super) fn ties_fall(self, has_answered: bool) -> bool {
         match self {
             Self::PotentialLastAnswered => has_answered,
@@ -388,13 +389,13 @@ pub struct MigBspConfig {
     pub floor: Floor,
     /// D: a superstep is stable if all times lie within avg·(1 ± D); a share, from 0 to 10.
     pub d: f64,
-    /// ω: calls in a row without migration after which D grows, or α in its place (`d_growth`).
+    /// ω: calls in a row without migration after which D grows, or α instead (`d_growth`).
     pub omega: u32,
     /// The growth of D (A4).
     pub d_growth: ToleranceGrowth,
     /// The factor of `d_growth: multiply`.
     pub d_factor: f64,
-    /// At which calls D grows (A5).
+    /// The calls at which D grows (A5).
     pub d_trigger: ToleranceTrigger,
     /// D when migrations resume (A5).
     pub d_after_migration: AfterMigration,
@@ -404,7 +405,7 @@ pub struct MigBspConfig {
     pub calling_superstep: CallingSuperstep,
     /// The processes in the stability test (A3).
     pub population: Population,
-    /// The time that is tested.
+    /// The time of a process in the stability test.
     pub process_time: ProcessTime,
     /// The vote of a superstep without a process to test (A2).
     pub idle_superstep: IdleSuperstep,
@@ -421,13 +422,13 @@ pub struct MigBspConfig {
     pub beta: f64,
     /// Pcomp in supersteps without computation (A7).
     pub idle_pattern: IdlePattern,
-    /// The life of Pcomp and Pcomm (A7).
+    /// The lifetime of Pcomp and Pcomm (A7).
     pub patterns: Patterns,
     /// The first value of a forecast in an interval (A12).
     pub ageing: Ageing,
     /// The effect of idle supersteps on forecasts (A12).
     pub idle_ageing: IdleAgeing,
-    /// The side of the communication time that is forecast (A8).
+    /// The communication time that is forecast (A8).
     pub communication_time: CommunicationTime,
     /// The power of a cluster in ISet(j) (A9).
     pub set_index: SetIndex,
@@ -463,8 +464,8 @@ pub struct MigBspConfig {
     pub candidate_order: CandidateOrder,
     /// The hosts that can be destinations (A14).
     pub free_host: FreeHost,
-    /// `free_host: quiet`: the number of supersteps, at least 1, for which a host counts as busy from its computation on. Default: the rest
-    /// of the run. The load of the 2007 paper (section 2.4) is a mean over 15 minutes, longer than most runs of the papers (A16).
+    /// `free_host: quiet`: the number of supersteps, at least 1, for which a host counts as busy after a computation. Default: the rest of
+    /// the run. The load of the 2007 paper (section 2.4) is a mean over 15 minutes, longer than most runs of the papers (A16).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub load_memory: Option<u32>,
     /// The load in ICPU (A16).
@@ -540,18 +541,18 @@ impl Default for MigBspConfig {
     }
 }
 
-/// Maximum of D, as a share of the mean time. No time of 11 processes is more than 10 times above their mean, and of most applications
-/// none is near that: a larger D is percent.
+/// Maximum of D, as a share of the mean time. No time of 11 processes is more than 10 times above their mean, and few applications come
+/// near that, so a larger D is probably meant as percent.
 const LARGEST_D: f64 = 10.0;
 
-/// The range of a share that starts at 0, and the share that is meant by percent.
+/// Describes the range of a share from 0, with the share that was meant by percent.
 fn within(most: f64, value: f64) -> String {
     let share = of_percent(value).map_or_else(String::new, |share| format!(": {share}"));
     format!("from 0 to {most}{share}")
 }
 
 impl MigBspConfig {
-    /// All values that are out of range, each with its key in the options.
+    /// Returns the errors of all values that are out of range, each with its key in the options.
     pub fn problems(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         let mut check = |key: &str, is_right: bool, value: String, range: &str| {

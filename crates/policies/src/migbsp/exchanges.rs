@@ -1,11 +1,11 @@
-//! A table of forecasts by process and cluster: the pairs that have had traffic, and what is foreseen of them.
+//! A table of forecasts by process and cluster, for the pairs that have had traffic.
 //!
 //! ```text
 //! memory = processes · 4 B + 44 B · nodes of six pairs + 44 B · states,   states <= pairs
 //! ```
-//! What is foreseen of a pair is its state. Where there are many, pairs with equal traffic share one: messages of one size are foreseen
-//! alike. A superstep without traffic changes a state once for all its pairs, and no pair is touched: what a superstep costs grows with its
-//! traffic and with the states.
+//! The forecast of a pair is its state. If there are many pairs, those with equal traffic share a state, since messages of one size get
+//! equal forecasts. A superstep without traffic changes a state once for all its pairs and visits no pair. So the cost of a superstep grows
+//! with its traffic and with the number of states.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ pub(crate) struct Exchange {
     pub(crate) time: f64,
     /// Pcomm(i,j), dimensionless.
     pub(crate) regularity: f64,
-    /// The number of messages that took `time`, and their bytes.
+    /// Number of messages that took `time`, and their bytes.
     pub(crate) messages: f64,
     pub(crate) volume: f64,
 }
@@ -38,16 +38,16 @@ impl Exchange {
     }
 }
 
-/// A pair's state and the traffic that enters, which tell its next state.
+/// The state of a pair and its traffic, which determine its next state.
 #[derive(Clone, Copy, Debug, Default)]
 struct Entrance {
-    /// `NONE` if the pair is new.
+    /// The previous state; `NONE` if the pair is new.
     before: u32,
     traffic: Traffic,
 }
 
 impl Entrance {
-    /// Whether all is equal to the bit.
+    /// Whether both are equal to the last bit.
     #[inline]
     fn is_same(&self, other: &Self) -> bool {
         let (ours, theirs) = (self.bits(), other.bits());
@@ -68,10 +68,10 @@ impl Entrance {
         ]
     }
 
-    /// A number below [`RECENT`] that is equal for equal ones.
+    /// Returns a number below [`RECENT`] that is equal for equal values.
     #[inline]
     fn hash(&self) -> usize {
-        // Multiplication brings all bits to the highest ones (Knuth 1973, section 6.4); 2^64 over the golden ratio.
+        // The multiplication, by 2^64 over the golden ratio, moves all bits to the highest ones (Knuth 1973, section 6.4).
         let spread = |hash: u64| hash.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let [before, messages, sent, received, send_time, receive_time] = self.bits();
         let bytes = spread(before ^ messages ^ sent ^ received.rotate_left(29));
@@ -85,63 +85,62 @@ impl Entrance {
 pub(super) struct Exchanges {
     /// The state of each pair.
     pairs: Pairs<u32, 6>,
-    /// Per process, the remainders by 32 of the clusters of its pairs, as bits: most pairs are new, and need not be looked for.
+    /// For each process, the remainders by 32 of the clusters of its pairs, as bits: most pairs are new, and need no search.
     clusters: Vec<u32>,
     states: States,
 }
 
-/// What is foreseen, each state for at least one pair.
+/// The forecasts; each state has at least one pair.
 #[derive(Clone, Debug, Default)]
 struct States {
-    /// An [`Exchange`] per state.
+    /// The [`Exchange`] of each state.
     bytes: Vec<f64>,
     time: Vec<f64>,
     regularity: Vec<f64>,
     messages: Vec<f64>,
     volume: Vec<f64>,
-    /// The number of pairs that are in it, and [`FRESH`].
+    /// Number of pairs in each state, with the bit [`FRESH`].
     pairs: Vec<u32>,
-    /// Where pairs share states: those that began in this superstep, by the hash of the entrance.
+    /// If pairs share states: the states that began in this superstep, by the hash of the entrance.
     recent: Vec<(Entrance, u32)>,
 }
 
-/// From so many states on, pairs share them; fewer are quicker with one each.
+/// Number of states from which on pairs share states; below it, one state per pair is faster.
 const MANY: usize = if cfg!(test) { 8 } else { 1 << 16 };
-/// States are looked for among so many; one that is not found there is kept once more.
+/// Number of places where a shared state is searched; a state that is not found there is stored again.
 const RECENT: usize = 1 << RECENT_BITS;
 const RECENT_BITS: u32 = 10;
-/// The bit of a state that the traffic of this superstep has entered.
+/// The bit of a state that includes the traffic of this superstep.
 const FRESH: u32 = 1 << 31;
 const NONE: u32 = u32::MAX;
 
 impl Exchanges {
-    /// Forgets all pairs and prepares for `processes`, keeping the memory.
+    /// Removes all pairs and prepares for `processes` processes, keeping the memory.
     pub(super) fn clear(&mut self, processes: usize) {
         self.pairs.clear(processes);
         refill(&mut self.clusters, processes, 0);
         self.states.resize(0);
     }
 
-    /// Forgets all pairs, keeping the memory.
+    /// Removes all pairs, keeping the memory.
     pub(super) fn forget(&mut self) {
         self.clear(self.pairs.processes());
     }
 
-    /// The pair of a process and a cluster, if it has had traffic.
+    /// Returns the forecast of a process and a cluster, if they have had traffic.
     pub(super) fn get(&self, process: usize, cluster: usize) -> Option<Exchange> {
         let state = self.pairs.get(process, cluster)?;
         Some(self.states.at(*state))
     }
 
-    /// The clusters of the pairs of a process, and what is foreseen of each.
+    /// Returns the clusters of the pairs of a process, with their forecasts.
     #[inline]
     pub(super) fn of(&self, process: usize) -> impl Iterator<Item = (usize, Exchange)> {
         let pairs = self.pairs.of(process);
         pairs.map(|(cluster, &state)| (cluster, self.states.at(state)))
     }
 
-    /// Lets the traffic of a superstep enter: `enter` sees each pair that has some, `silent` all others. A pair that had none so far begins as
-    /// `first`.
+    /// Adds the traffic of a superstep: `enter` changes each pair with traffic, `silent` all others. A new pair begins as `first`.
     pub(super) fn observe(
         &mut self,
         traffic: &Pairs<Traffic>,
@@ -174,7 +173,7 @@ impl Exchanges {
         states.end_superstep(silent);
     }
 
-    /// Keeps the pairs of whose regularity `is_kept` is true, in their order, and of what is foreseen of them the regularity alone.
+    /// Keeps the pairs for whose regularity `is_kept` is true, in their order; of their forecasts it keeps the regularity alone.
     pub(super) fn retain(&mut self, is_kept: impl Fn(f64) -> bool) {
         let becomes = self.states.retain(is_kept);
         let in_state = &mut self.states.pairs;
@@ -193,7 +192,7 @@ impl Exchanges {
     }
 }
 
-/// The remainder of a cluster by 32, as one of 32 bits.
+/// Returns the remainder of a cluster by 32, as one of 32 bits.
 #[inline]
 fn bit(cluster: usize) -> u32 {
     1 << (cluster % 32)
@@ -214,7 +213,7 @@ impl States {
         self.pairs.resize(states, 0);
     }
 
-    /// What is foreseen in a state.
+    /// Returns the forecast of a state.
     #[inline]
     fn at(&self, state: u32) -> Exchange {
         let at = state as usize;
@@ -227,7 +226,7 @@ impl States {
         }
     }
 
-    /// Lets traffic enter a state if only one pair is in it; else takes that pair out of it. Whether it is still there.
+    /// Changes a state by traffic if only one pair is in it; otherwise removes that pair from it. Returns whether the pair is still in it.
     #[inline]
     fn change(
         &mut self,
@@ -246,7 +245,7 @@ impl States {
         is_alone
     }
 
-    /// The state of one more pair from now on, which traffic enters: in the state `before`, or else as `first`.
+    /// Returns the new state of a pair after traffic has changed the state `before`, or `first` for a new pair.
     #[inline]
     fn enter(
         &mut self,
@@ -277,7 +276,7 @@ impl States {
         state
     }
 
-    /// A state of its own.
+    /// Adds a state for one pair.
     fn push(&mut self, exchange: Exchange) -> u32 {
         let state = to_u32(self.pairs.len());
         if self.pairs.len() == MANY {
@@ -302,7 +301,7 @@ impl States {
         self.volume[at] = exchange.volume;
     }
 
-    /// Changes all states that no traffic of this superstep has entered.
+    /// Changes all states that do not include traffic of this superstep.
     fn end_superstep(&mut self, silent: impl Fn(Exchange) -> Exchange) {
         self.recent.fill((Entrance::default(), NONE));
         let count = self.pairs.len();
@@ -340,8 +339,8 @@ impl States {
         }
     }
 
-    /// Keeps the states of whose regularity `is_kept` is true, as states without pairs of which only the regularity is known. Returns what
-    /// each becomes.
+    /// Keeps the states for whose regularity `is_kept` is true, as states without pairs and with the regularity alone. Returns the new
+    /// number of each state.
     fn retain(&mut self, is_kept: impl Fn(f64) -> bool) -> Vec<u32> {
         let is_shared = !self.recent.is_empty();
         let mut known = BTreeMap::new();
@@ -424,7 +423,7 @@ mod tests {
                     }
                 }
                 table.observe(&traffic, Exchange::none(100.0), enter, silent);
-                // A call forgets some pairs, and of the others the bytes.
+                // A call removes some pairs, and the bytes of the others.
                 for round in 0..2 {
                     for process in 0..4 {
                         let values = |of: Exchange| (of.bytes, of.regularity);

@@ -1,15 +1,15 @@
-//! Forecasts of the next work of a process, which age by half, and its regularity so far.
+//! Forecasts of the next work of a process, in which old values lose half their weight per superstep, and the regularity of the process.
 //!
-//! Within an interval that starts at superstep k, a forecast of a value v is `p_k = v_k`, then `p_t = p_{t-1}/2 + v_t/2` (Smith-
-//! Waterman paper on dynamic platforms, equation 5; 2007 paper, section 2.3); with `ageing: from-zero` it is `p_k = v_k/2`. The regularity Pcomp(i) starts at 1; each superstep
-//! whose instructions I satisfy `I·(1-δ) <= PI <= I·(1+δ)` adds 1/α, up to 1, any other subtracts 1/α, down to 0 (2007 paper,
-//! algorithm 2). Pcomm(i,j) is the same for the bytes exchanged with cluster j, with margin β (algorithm 3).
+//! Within an interval that starts at superstep k, a forecast of a value v is `p_k = v_k`, then `p_t = p_{t-1}/2 + v_t/2` (Smith-Waterman
+//! paper on dynamic platforms, equation 5; 2007 paper, section 2.3); with `ageing: from-zero` it is `p_k = v_k/2`. The regularity Pcomp(i)
+//! starts at 1. Each superstep whose instructions I satisfy `I·(1-δ) <= PI <= I·(1+δ)` adds 1/α, up to 1; any other superstep subtracts
+//! 1/α, down to 0 (2007 paper, algorithm 2). Pcomm(i,j) is the same for the bytes exchanged with cluster j, with margin β (algorithm 3).
 //!
-//! Most processes talk to few of many clusters. What is kept of a pair (i,j) that never had traffic is the same for all such pairs:
+//! Most processes communicate with few of many clusters. All pairs (i,j) that never had traffic have the same state:
 //! ```text
-//! bytes = 0, BTP = 0, Pcomm = 1    (it starts at 1, and 0 foreseen as 0 is right)
+//! bytes = 0, BTP = 0, Pcomm = 1    (it starts at 1, and a forecast of 0 is right)
 //! ```
-//! A pair gets an entry with this state just before its first traffic enters, and loses it at a call after which it is the same again.
+//! A pair gets an entry with this state just before its first traffic is added. It loses the entry at a call after which it has this state again.
 
 use super::config::{Ageing, CommunicationTime, IdleAgeing, IdlePattern, MigBspConfig, Patterns};
 use super::exchanges::{Exchange, Exchanges};
@@ -19,9 +19,9 @@ use migsim_base::units::{Instructions, Seconds};
 /// The forecasts for all processes; flat arrays by process, and entries for the pairs of a process and a cluster that have had traffic.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Forecasts {
-    /// Whether the forecast of the process has a value that ages in this interval.
+    /// Whether the forecast of the process has a value in this interval.
     has_work: Vec<bool>,
-    /// Whether it computed in this interval.
+    /// Whether the process computed in this interval.
     is_active: Vec<bool>,
     /// PI \[instructions\] and CTP \[s\].
     work: Vec<f64>,
@@ -33,15 +33,15 @@ pub(crate) struct Forecasts {
     initial: Vec<u32>,
     /// Supersteps since the last call.
     age: u64,
-    /// Per host, the last superstep in which something computed there.
+    /// For each host, the last superstep in which a process computed there.
     last_computation: Vec<Option<usize>>,
 }
 
-/// The forecast of a process and a cluster that have no entry: without traffic, and regular.
+/// The forecast of a process and a cluster without an entry: no traffic, and regular.
 pub(super) const NO_EXCHANGE: Exchange = Exchange::none(1.0);
 
 impl Exchange {
-    /// Lets the traffic of a superstep enter.
+    /// Adds the traffic of a superstep.
     fn observe(
         mut self,
         config: &MigBspConfig,
@@ -53,7 +53,7 @@ impl Exchange {
         let (out, back) = (traffic.send_time.get(), traffic.receive_time.get());
         let count_out = f64::from(traffic.sent_messages);
         let count_back = f64::from(traffic.received_messages);
-        // Bytes, time, and the messages and bytes that took this time.
+        // The values are bytes, time, and the messages and bytes that took this time.
         let values = match config.communication_time {
             CommunicationTime::Larger if out > back => [sent.max(received), out, count_out, sent],
             CommunicationTime::Larger => [sent.max(received), back, count_back, received],
@@ -82,7 +82,7 @@ impl Exchange {
     }
 }
 
-/// Lets a superstep without traffic enter what is foreseen: only 0 foresees 0, whatever the margin.
+/// Adds a superstep without traffic to a forecast: only a forecast of 0 is right, whatever the margin.
 #[inline]
 fn observe_nothing(step: f64, is_first: bool, before: Exchange) -> Exchange {
     let regularity = before.regularity;
@@ -99,7 +99,7 @@ fn observe_nothing(step: f64, is_first: bool, before: Exchange) -> Exchange {
 }
 
 impl Forecasts {
-    /// Lets a superstep of an interval of `alpha` supersteps enter.
+    /// Adds a superstep of an interval of `alpha` supersteps.
     pub(crate) fn observe(&mut self, config: &MigBspConfig, alpha: u64, view: &View<'_>) {
         if self.work.is_empty() {
             self.start(config, view);
@@ -131,7 +131,7 @@ impl Forecasts {
             self.regularity.fill(1.0);
             self.with.forget();
         }
-        // The next superstep is the first of its interval: what was foreseen before is not looked at.
+        // The next superstep is the first of its interval, so that earlier forecasts do not count.
         self.with
             .retain(|regularity| regularity < NO_EXCHANGE.regularity);
     }
@@ -151,18 +151,19 @@ impl Forecasts {
         self.regularity[process]
     }
 
-    /// The clusters with which a process has an entry, in no order: with all others the communication takes no time, with one regularity.
+    /// Returns the clusters with which a process has an entry, in no particular order. With all other clusters, communication takes no time
+    /// and has one regularity.
     pub(super) fn partners(&self, process: usize) -> impl Iterator<Item = (usize, Exchange)> {
         self.with.of(process)
     }
 
-    /// What is foreseen of a process and a cluster.
+    /// Returns the forecast of a process and a cluster.
     pub(crate) fn exchange(&self, process: usize, cluster: usize) -> Exchange {
         let found = self.with.get(process, cluster);
         found.unwrap_or(NO_EXCHANGE)
     }
 
-    /// The cluster in which a process was when the policy first saw it.
+    /// Returns the cluster in which a process was when the policy first saw it.
     pub(crate) fn initial_cluster(&self, process: usize) -> usize {
         self.initial[process] as usize
     }
@@ -172,7 +173,7 @@ impl Forecasts {
         self.is_active[process]
     }
 
-    /// Whether something computed on a host in the last `memory` supersteps, the one that has just ended included; if not given, ever.
+    /// Whether a process computed on a host in the last `memory` supersteps, including the one that has just ended; if `memory` is not given, ever.
     pub(crate) fn computed_recently(
         &self,
         host: usize,
@@ -199,7 +200,7 @@ impl Forecasts {
         self.with.clear(processes);
     }
 
-    /// Lets the work of all processes enter.
+    /// Adds the work of all processes.
     fn observe_work(&mut self, config: &MigBspConfig, step: f64, view: &View<'_>) {
         let delta = match config.delta_without_moves {
             Some(delta) if !view.migrations_happen => delta,
@@ -208,7 +209,7 @@ impl Forecasts {
         let skips_idle = config.idle_ageing == IdleAgeing::Skip;
         let passes_idle = config.idle_pattern == IdlePattern::Unchanged;
         let count = view.processes();
-        // Slices of one length, so that no index needs a check.
+        // The slices have one length, so that no index needs a check.
         let (has_work, is_active) = (&mut self.has_work[..count], &mut self.is_active[..count]);
         let (foreseen, foreseen_compute) = (&mut self.work[..count], &mut self.compute[..count]);
         let regularity = &mut self.regularity[..count];
@@ -247,13 +248,13 @@ impl Forecasts {
     }
 }
 
-/// Line 2 of algorithms 2 and 3: the forecast (PI, printed as P in the former, w07-x01) is within the margin of what came, both ends
-/// included.
+/// Line 2 of algorithms 2 and 3: whether the forecast (PI, printed as P in the former, w07-x01) is within the margin of the value,
+/// including both ends.
 fn is_right(forecast: f64, value: f64, margin: f64) -> bool {
     forecast >= value * (1.0 - margin) && forecast <= value * (1.0 + margin)
 }
 
-/// Moves a regularity by `step` up or down, within [0, 1].
+/// Increases or decreases a regularity by `step`, within [0, 1].
 fn judge(regularity: &mut f64, forecast: f64, value: f64, margin: f64, step: f64) {
     *regularity = if is_right(forecast, value, margin) {
         (*regularity + step).min(1.0)
@@ -285,7 +286,7 @@ mod tests {
             sent_messages: 3,
             received_messages: 1,
         };
-        // The messages and bytes are those of the side that took the time.
+        // The messages and bytes are those of the direction that took the time.
         for (communication_time, (bytes, time), (messages, volume)) in [
             (CommunicationTime::Larger, (300.0, 7.0), (1.0, 200.0)),
             (CommunicationTime::Received, (200.0, 7.0), (1.0, 200.0)),
@@ -300,7 +301,7 @@ mod tests {
             let exchange = Exchange::none(0.0);
             let exchange = exchange.observe(&config, 0.25, true, &traffic);
             assert_eq!(values(exchange), first);
-            // A forecast is the mean of the last forecast and what came.
+            // A forecast is the mean of the last forecast and the new value.
             let exchange = exchange.observe(&config, 0.25, false, &traffic);
             assert_eq!(values(exchange), first);
             let silent = exchange.observe(&config, 0.25, false, &Traffic::default());
@@ -336,7 +337,7 @@ mod tests {
         let mut forecasts = Forecasts::default();
         forecasts.observe(&MigBspConfig::default(), 4, &at(3));
         let is_recent = |memory, now| forecasts.computed_recently(2, memory, &at(now));
-        // In superstep 3: the third last one at superstep 5.
+        // At superstep 5, superstep 3 is within the last three.
         assert!(is_recent(Some(3), 5) && !is_recent(Some(2), 5));
         assert!(is_recent(None, 9) && !forecasts.computed_recently(0, None, &at(5)));
     }

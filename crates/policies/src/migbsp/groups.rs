@@ -1,15 +1,15 @@
-//! Groups: candidates of one cluster that want the same cluster, and go to one that has room for all of them.
+//! Groups: candidates of one cluster that prefer the same cluster, and move to one that has room for all of them.
 //!
-//! The paper on dynamic platforms (section 5.2) sends the six processes of a cluster together to the Set that "can run them together in
-//! one cluster": not to a faster one that has five free nodes. A group is made of the candidates of a call with the same cluster and the
-//! same highest PM's cluster. It goes to the first cluster, by falling PM of its first member, whose free hosts are enough for it.
+//! The paper on dynamic platforms (section 5.2) sends the six processes of a cluster together to the Set that "can run them together in one
+//! cluster", not to a faster one with five free nodes. A group consists of the candidates of a call in one cluster whose highest PM is to
+//! one cluster. It goes to the first cluster, in decreasing order of the PM of its first member, whose free hosts suffice for it.
 
 use std::collections::BTreeMap;
 
 use super::potential::Potential;
 use crate::View;
 
-/// The groups of a call, by the cluster of their members and the cluster that they want.
+/// The groups of a call, by the cluster of their members and the cluster that they prefer.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Groups(BTreeMap<(usize, usize), Group>);
 
@@ -17,14 +17,14 @@ pub(super) struct Groups(BTreeMap<(usize, usize), Group>);
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 struct Group {
     members: u32,
-    /// Whether its cluster has been looked for.
+    /// Whether its cluster was searched already.
     is_decided: bool,
     /// The cluster to which it goes; none if no cluster has room.
     goes: Option<usize>,
 }
 
 impl Groups {
-    /// The groups of all candidates of a call.
+    /// Forms the groups of all candidates of a call.
     pub(super) fn of(candidates: &[Potential], view: &View<'_>) -> Self {
         let mut groups = BTreeMap::new();
         for candidate in candidates {
@@ -34,7 +34,7 @@ impl Groups {
         Self(groups)
     }
 
-    /// The cluster to which the group of `candidate` goes: `find` chooses it for a group of so many, once for all members.
+    /// Returns the cluster to which the group of `candidate` goes; `find` chooses it by the size of the group, once for all members.
     pub(super) fn destination(
         &mut self,
         candidate: &Potential,

@@ -7,20 +7,20 @@
 //!         ├─> potential  PM(i,j) = Comp + Comm - Mem; candidates above x · max
 //!         └─> viability  destination, t1 against t2, reservation
 //! settle  ──> trigger    D grows after ω calls without migration; α := α'
-//! explain                the records of all that in sentences
+//! explain                the records of these steps in sentences
 //! ```
 //! | edition | reading |
 //! |---|---|
-//! | (none) | the options as they come: PM compares the loaded speed of the present host with nominal clocks, that of its own cluster included |
-//! | `equal-information` | PM knows the same of both ends of a move, the speed that external load and other processes leave (`set_index: best-host`, `index_form: gain-over-source`); processes may move inside their cluster (`own_cluster: within`) |
+//! | (none) | the options as given: PM compares the loaded speed of the present host with nominal clock rates, including that of its own cluster |
+//! | `equal-information` | PM uses the same information about both ends of a move, which is the speed that external load and other processes leave (`set_index: best-host`, `index_form: gain-over-source`); processes may move inside their cluster (`own_cluster: within`) |
 //!
-//! On platforms that no paper used, the neutral settings are in effect without an edition. They were fitted to the papers together. Draw 1 of
-//! the benchmark will choose the default for these platforms.
+//! On platforms that no paper used, the neutral settings are in effect without an edition. They were fitted to all papers together. Draw 1
+//! of the benchmark will choose the default for these platforms.
 //!
-//! With one cluster nothing can move, unless `own_cluster` is `within`: the command notes it.
+//! With one cluster nothing can move, unless `own_cluster` is `within`; the command prints a note about it.
 //!
-//! Sources: da Rosa Righi et al., the LU, Lattice Boltzmann and Smith-Waterman papers on MigBSP; the order of one call follows
-//! their texts. Where they are silent each reading is an option ([`MigBspConfig`]). The first generation, the paper of 2007, is
+//! Sources: da Rosa Righi et al., the LU, Lattice Boltzmann and Smith-Waterman papers on MigBSP; the order of steps in a call follows their
+//! texts. Where they are ambiguous, each reading is an option ([`MigBspConfig`]). The first generation, the paper of 2007, is
 //! [`super::migbsp_2007`].
 
 mod adaptive;
@@ -66,25 +66,25 @@ use migsim_base::plugin::{FlagValues, OptionFlag};
 use migsim_base::random::Stream;
 use migsim_base::units::Seconds;
 
-/// The policy.
+/// The policy MigBSP, second generation.
 #[derive(Clone, Debug)]
 pub struct MigBsp {
     config: MigBspConfig,
     trigger: Trigger,
     forecasts: Forecasts,
     weights: Weights,
-    /// Migrations that the last call decided.
+    /// Number of migrations that the last call decided.
     decided: usize,
-    /// Whether processes have been answered at a call.
+    /// Whether processes were answered at an earlier call.
     has_answered: bool,
     clusters: Option<Arc<[String]>>,
 }
 
 impl MigBsp {
-    /// MigBSP with these options.
+    /// Creates MigBSP with these options.
     ///
     /// # Errors
-    /// Options are out of range; all of them are named.
+    /// Options are out of range; the error names all of them.
     pub fn new(config: MigBspConfig) -> Result<Self, Error> {
         let problems = config.problems();
         if !problems.is_empty() {
@@ -101,7 +101,7 @@ impl MigBsp {
         })
     }
 
-    /// The migrations of the last call that count for ω, if it moved `moved` processes (A6).
+    /// Returns the migrations of the last call that count for ω, if it moved `moved` processes (A6).
     fn counted(&self, moved: usize) -> usize {
         match self.config.quiet_call {
             QuietCall::Decided => self.decided,
@@ -109,7 +109,7 @@ impl MigBsp {
         }
     }
 
-    /// The interval that the last call closes, with the one that follows.
+    /// Returns the interval that the last call closes, with the next one.
     fn interval_after(&self, view: &View<'_>) -> Interval {
         let moved = if view.migrations_happen {
             self.decided
@@ -122,7 +122,7 @@ impl MigBsp {
         }
     }
 
-    /// The names of the clusters, for the records of all calls.
+    /// Returns the names of the clusters, for the records of all calls.
     fn clusters(&mut self, view: &View<'_>) -> Arc<[String]> {
         let names = || {
             let clusters = view.platform.clusters.iter();
@@ -132,28 +132,28 @@ impl MigBsp {
     }
 }
 
-/// `--alpha`.
+/// The flag `--alpha`.
 pub(super) const ALPHA: OptionFlag = OptionFlag::new(
     "alpha",
     FlagValues::Counts,
     "MigBSP's α: supersteps until the first call (all policies of MigBSP)",
 );
 
-/// `--d`.
+/// The flag `--d`.
 pub(super) const TOLERANCE: OptionFlag = OptionFlag::new(
     "d",
     FlagValues::Numbers,
     "MigBSP's D: tolerance of the stability test (both generations)",
 );
 
-/// The values of α that a search tries, in steps that grow as it does.
+/// The values of α that a search tries, with increasing steps.
 pub(super) const ALPHAS: (&str, &str) = ("alpha", "1..4,6,8,12,16,24,32,48,64");
 
 /// The values of D that a search tries.
 pub(super) const TOLERANCES: (&str, &str) = ("d", "0.05..1.0:0.05");
 
-/// Up to so many pairs of a process and a cluster all PM(i,j) of a call are computed and stand in its record; beyond, those of the candidates
-/// do, and [`Potentials::best`] looks only at the pairs that can matter. What is decided is the same, to the bit.
+/// Maximum number of pairs of a process and a cluster for which all PM(i,j) of a call are computed and recorded. Beyond it only those of
+/// the candidates are recorded, and [`Potentials::best`] visits only the pairs that can matter. The decision is the same, to the last bit.
 pub(super) const LISTED_PAIRS: usize = 20_000;
 
 /// The reading in which PM knows the same of both ends of a move: the speed of the present host and that of the destination are both what the
@@ -169,9 +169,9 @@ const EQUAL_INFORMATION: Variant = Variant::new(
 struct Explanation {
     interval: Interval,
     highest: Option<f64>,
-    /// The highest PM among the processes that are best in another cluster, or may move inside their own.
+    /// The highest PM among the processes that prefer another cluster, or may move inside their own.
     highest_elsewhere: Option<f64>,
-    /// Whether the PM of a process to its own cluster means that it stays.
+    /// Whether a process stays if its highest PM is to its own cluster.
     stays_at_home: bool,
     threshold: Option<f64>,
     listed: Vec<Potential>,
@@ -179,11 +179,11 @@ struct Explanation {
     /// Processes that may not migrate, counted from 1.
     pinned: Vec<usize>,
     weighed: Vec<Weighing>,
-    /// The supersteps over which t1 and t2 are counted, and what a move costs besides the transfer of the memory.
+    /// Number of supersteps over which t1 and t2 are counted, and the cost of a move besides the transfer of the memory.
     horizon: f64,
     operations: Seconds,
     clusters: Arc<[String]>,
-    /// The weights of the terms of PM, where they adjust themselves.
+    /// The weights of the terms of PM, if they are adjusted.
     weights: Option<Weights>,
 }
 
@@ -293,8 +293,8 @@ impl PolicyOptions for MigBspConfig {
     }
 }
 
-/// Hands the hosts of those that move out by rising rank, where it makes no difference to t2: hosts of one cluster that offer the same,
-/// and processes of the same memory.
+/// Assigns hosts to moving processes by increasing rank where that does not affect t2: among hosts of one cluster with equal offers, and
+/// processes of equal memory.
 fn hand_out_by_rank(judged: &mut [Candidate], weighed: &[Weighing], view: &View<'_>) {
     let mut groups: BTreeMap<_, Vec<usize>> = BTreeMap::new();
     let was_weighed = |(_, candidate): &(usize, &Candidate)| candidate.stay.is_some();
@@ -371,7 +371,7 @@ impl Policy for MigBsp {
             horizon: supersteps(config.viability_horizon, alpha, next_alpha),
             potentials: &potentials,
         };
-        // They stay until the end of the run, and may be many.
+        // The records are kept until the end of the run, and there may be many.
         chosen.shrink_to_fit();
         reservations.groups = Groups::of(&chosen, view);
         let mut judged: Vec<Candidate> = Vec::with_capacity(chosen.len());

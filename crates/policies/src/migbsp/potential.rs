@@ -6,9 +6,10 @@
 //! Comm(i,j) = Pcomm(i,j) · BTP(i,j)                     (equation 3)
 //! Mem(i,j)  = M(i) · T(i,j) + Mig(i,j)                  (equation 4)
 //! ```
-//! All in seconds, each with a weight of 1 (or [`super::weights`]). ISet(j) is not defined there: it is made of the power of the clusters, relative to the best of them, or for each
-//! process relative to its own host ([`IndexForm`]). Each process contributes its highest PM and the cluster of it; heuristic one takes all above `x · max PM`,
-//! heuristic two the highest alone.
+//! All terms are in seconds, each with a weight of 1 (or [`super::weights`]). The paper does not define ISet(j): here it is computed from
+//! the power of the clusters, relative to the best cluster, or for each process relative to its own host ([`IndexForm`]). Each process
+//! contributes its highest PM and the cluster of this PM. Heuristic one chooses all processes above `x · max PM`, heuristic two the highest
+//! alone.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -24,14 +25,14 @@ use crate::View;
 use migsim_base::units::{BytesPerSecond, ClusterId, HostId, ProcessId, Seconds, to_u32};
 use migsim_platform::{Platform, Route};
 
-/// The largest term of a PM \[s\]: three of them add up to a number, however fast a host or long a message is.
+/// Maximum of a term of PM \[s\], so that three terms have a finite sum however fast a host or long a message is.
 const LARGEST: f64 = 1e307;
 
-/// PM(i,j) and its terms, in seconds: 32 B, since a call has one for each process.
+/// PM(i,j) and its terms, in seconds. It takes 32 B, since a call has one for each process.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Potential {
     process: u32,
-    /// Twice its number, and 1 if the process is there already.
+    /// Twice the number of the cluster, plus 1 if the process is already there.
     cluster: u32,
     pub(super) compute: f64,
     pub(super) communication: f64,
@@ -39,7 +40,7 @@ pub(super) struct Potential {
 }
 
 impl Potential {
-    /// Without terms.
+    /// Creates a PM without terms.
     pub(super) fn of(process: usize, cluster: usize, is_own: bool) -> Self {
         Self {
             process: to_u32(process),
@@ -58,18 +59,18 @@ impl Potential {
         self.cluster as usize / 2
     }
 
-    /// Whether the process is there already.
+    /// Whether the process is already there.
     pub(super) fn is_own(&self) -> bool {
         self.cluster % 2 == 1
     }
 
-    /// PM(i,j) \[s\].
+    /// Returns PM(i,j) \[s\].
     pub(super) fn value(&self) -> f64 {
         self.compute + self.communication - self.memory
     }
 }
 
-/// The factor of a horizon: a number of supersteps.
+/// Returns the factor of a horizon, a number of supersteps.
 pub(super) fn supersteps(horizon: Horizon, alpha: u64, next_alpha: u64) -> f64 {
     match horizon {
         Horizon::Superstep => 1.0,
@@ -86,10 +87,10 @@ pub(super) struct Potentials<'a> {
     forecasts: &'a Forecasts,
     occupancy: &'a [u32],
     view: &'a View<'a>,
-    /// The power of each cluster, and the largest.
+    /// The power of each cluster, and the maximum.
     powers: Vec<f64>,
     best: f64,
-    /// The rate of `memory_rate: backbone`, if that is chosen and there is one: a search over all links, done once a call.
+    /// The rate for `memory_rate: backbone`, if it is chosen and a backbone exists; the search over all links is done once per call.
     backbone: Option<BytesPerSecond>,
     /// The weights of Comp, Comm and Mem.
     weights: [f64; 3],
@@ -120,19 +121,19 @@ impl<'a> Potentials<'a> {
         }
     }
 
-    /// With these weights of the terms.
+    /// Sets the weights of the terms.
     pub(super) fn weighted(mut self, weights: &Weights) -> Self {
         self.weights = [weights.computation, weights.communication, weights.memory];
         self
     }
 
-    /// The number of PM(i,j).
+    /// Returns the number of PM(i,j).
     pub(super) fn count(&self) -> usize {
         let excluded = usize::from(self.config.own_cluster == OwnCluster::Excluded);
         self.view.processes() * (self.powers.len() - excluded)
     }
 
-    /// PM of a process to every cluster that it may want, by cluster.
+    /// Returns PM of a process to every possible cluster, by cluster.
     pub(super) fn of(&self, process: usize) -> impl Iterator<Item = Potential> {
         let subject = self.subject(process);
         let may_want = move |cluster: &usize| {
@@ -146,7 +147,7 @@ impl<'a> Potentials<'a> {
         })
     }
 
-    /// What PM(i,j) needs of process i.
+    /// Returns the data of process i that PM(i,j) needs.
     #[inline]
     fn subject(&self, process: usize) -> Subject {
         let forecasts = self.forecasts;
@@ -157,7 +158,7 @@ impl<'a> Potentials<'a> {
         }
     }
 
-    /// PM(i,j) where memory comes to cluster j at this rate, and this exchange is foreseen.
+    /// Computes PM(i,j) from the rate at which memory reaches cluster j, and the forecast exchange.
     #[inline]
     fn at_rate(
         &self,
@@ -190,7 +191,7 @@ impl<'a> Potentials<'a> {
         }
     }
 
-    /// Mem(i,j); nothing for the cluster in which a process stays, unless its transfer is counted from the initial one.
+    /// Computes Mem(i,j); 0 for the cluster in which a process stays, unless its transfer is counted from the initial cluster.
     #[inline]
     fn memory_cost(&self, process: usize, is_own: bool, rate: Option<BytesPerSecond>) -> Seconds {
         let stays = is_own && self.config.own_cluster != OwnCluster::Within;
@@ -210,19 +211,19 @@ impl<'a> Potentials<'a> {
         transfer + operations
     }
 
-    /// M(i) · T(i,j): the time to send the memory of a process to a cluster, from where `memory_origin` says.
+    /// Computes M(i) · T(i,j): the time to send the memory of a process to a cluster, from the cluster that `memory_origin` determines.
     pub(super) fn transfer_time(&self, process: usize, to: usize) -> Seconds {
         self.transfer(process, self.rate(self.origin(process), to))
     }
 
-    /// Without a route there is no rate; the move itself will name the missing route.
+    /// Computes the transfer time; without a route there is no rate, and the move itself will report the missing route.
     #[inline]
     fn transfer(&self, process: usize, rate: Option<BytesPerSecond>) -> Seconds {
         rate.map_or_else(Seconds::default, |rate| self.view.memory[process] / rate)
     }
 
-    /// The rate at which memory is sent between two clusters: that of the backbone or else of their managers. A move inside a cluster uses
-    /// no backbone.
+    /// Returns the rate at which memory is sent between two clusters: that of the backbone, or else between their managers. A move inside a
+    /// cluster does not use the backbone.
     fn rate(&self, from: usize, to: usize) -> Option<BytesPerSecond> {
         let platform = self.view.platform;
         let managers = || platform.bottleneck(&route_between(platform, from, to)?);
@@ -230,7 +231,7 @@ impl<'a> Potentials<'a> {
         self.backbone.filter(|_| !is_inside).or_else(managers)
     }
 
-    /// The cluster from which the memory of a process is sent.
+    /// Returns the cluster from which the memory of a process is sent.
     fn origin(&self, process: usize) -> usize {
         match self.config.memory_origin {
             MemoryOrigin::Present => self.view.cluster_of(process).index(),
@@ -238,8 +239,8 @@ impl<'a> Potentials<'a> {
         }
     }
 
-    /// The highest PM of each process, of equal ones that of the first cluster, without a look at all clusters: see [`Row`]. The processes come
-    /// in no particular order.
+    /// Returns the highest PM of each process, of equal ones that of the first cluster, without visiting all clusters: see [`Row`]. The
+    /// processes are in no particular order.
     ///
     /// ```text
     /// best(i) = max_j PM(i,j),   cost = origins · clusters + processes · (partners + classes)
@@ -260,7 +261,7 @@ impl<'a> Potentials<'a> {
     }
 }
 
-/// A process in PM(i,j).
+/// The data of a process for PM(i,j).
 #[derive(Clone, Copy, Debug)]
 struct Subject {
     process: usize,
@@ -270,27 +271,27 @@ struct Subject {
     compute: f64,
 }
 
-/// The clusters as the processes of one origin see them.
+/// The clusters as seen by the processes of one origin.
 ///
-/// Clusters to which memory goes at the same rate, and with which a process has exchanged nothing, have the same PM but for their power, and
-/// with it PM does not fall, rounding included:
+/// Consider clusters to which memory goes at one rate, and with which a process has exchanged nothing. Their PM differ only by their
+/// powers, and PM does not decrease with the power, rounding included:
 /// ```text
 /// power(j) >= power(k)  =>  PM(i,j) >= PM(i,k),   equality if Pcomp(i) · CTP(i) = 0
 /// ```
-/// (but for the power 0, whose index is 0 in both forms: a class of its own). So in each class the first cluster that is neither its own nor a
-/// partner is the only one of its power that a process has to look at, and it looks at lower powers only while rounding makes PM equal.
+/// An exception is the power 0, whose index is 0 in both forms; it is a class of its own. So of each class and power a process needs only
+/// the first cluster that is neither its own nor a partner. It visits lower powers only while rounding makes PM equal.
 #[derive(Debug)]
 struct Row {
-    /// Per cluster.
+    /// The rate to each cluster.
     rates: Vec<Option<BytesPerSecond>>,
     classes: Vec<Class>,
-    /// The last process that has looked at each cluster by itself.
+    /// The last process that visited each cluster individually.
     apart_for: Vec<u32>,
 }
 
 const NO_PROCESS: u32 = u32::MAX;
 
-/// Clusters of one rate, by number, and the same by power: highest first, those of equal power by number.
+/// Clusters of one rate, by number; and the same in decreasing order of power, those of equal power by number.
 #[derive(Debug, Default)]
 struct Class {
     by_number: Vec<usize>,
@@ -317,7 +318,7 @@ impl Row {
         }
     }
 
-    /// The highest PM of a process, of equal ones that of the first cluster.
+    /// Returns the highest PM of a process, of equal ones that of the first cluster.
     fn best(&mut self, all: &Potentials<'_>, process: u32) -> Option<Potential> {
         let subject = all.subject(process as usize);
         let own = subject.own;
@@ -327,7 +328,7 @@ impl Row {
             all.at_rate(&subject, own, self.rates[own], exchange)
         });
         self.apart_for[own] = process;
-        // Where no communication is foreseen any more, a partner is like the others.
+        // A partner without a forecast of communication is like other clusters.
         for (cluster, exchange) in all.forecasts.partners(subject.process) {
             if cluster != own && exchange.time > 0.0 {
                 self.apart_for[cluster] = process;
@@ -382,7 +383,7 @@ impl Class {
     }
 }
 
-/// The higher of two potentials of a process, of equal ones that of the first cluster.
+/// Returns the higher of two potentials of a process, of equal ones that of the first cluster.
 #[inline]
 #[expect(clippy::unnecessary_wraps, reason = "what a fold needs")]
 fn higher(best: Option<Potential>, other: Potential) -> Option<Potential> {
@@ -393,15 +394,15 @@ fn higher(best: Option<Potential>, other: Potential) -> Option<Potential> {
     Some(best.filter(is_best).unwrap_or(other))
 }
 
-/// The highest PM of each process, of equal ones the first, from all of them by process.
+/// Returns the highest PM of each process, of equal ones the first, given all PM by process.
 pub(super) fn highest(potentials: &[Potential]) -> Vec<Potential> {
     let by_process = potentials.chunk_by(|a, b| a.process == b.process);
     let one = |all: &[Potential]| all.iter().copied().fold(None, higher);
     by_process.filter_map(one).collect()
 }
 
-/// The candidates, highest PM first, and the threshold that they passed \[s\], if it is one for all; `best` has the highest PM of each
-/// process, `own` the cluster in which each is, and ties go by falling rank if `ties_fall`.
+/// Returns the candidates in decreasing order of PM, and the threshold that they passed \[s\], if all have the same. `best` has the highest
+/// PM of each process, `own` the cluster of each process; ties are ordered by decreasing rank if `ties_fall`.
 pub(super) fn candidates(
     config: &MigBspConfig,
     mut best: Vec<Potential>,
@@ -409,7 +410,7 @@ pub(super) fn candidates(
     ties_fall: bool,
 ) -> (Vec<Potential>, Option<f64>) {
     if config.own_cluster == OwnCluster::Competes {
-        // A process that wants to stay is no candidate.
+        // A process that prefers its own cluster is no candidate.
         best.retain(|potential| !potential.is_own());
     }
     let highest = best.iter().map(Potential::value).max_by(f64::total_cmp);
@@ -419,7 +420,7 @@ pub(super) fn candidates(
     if highest <= 0.0 && config.only_positive {
         return (Vec::new(), None);
     }
-    // No two are equal in this order: each has its process.
+    // No two are equal in this order, since each has its process.
     let sort = |best: &mut [Potential]| {
         best.sort_by_cached_key(|potential| {
             let process = potential.process;
@@ -456,7 +457,7 @@ pub(super) fn candidates(
             (best, None)
         }
         (Heuristic::One, ThresholdMeaning::OfProcesses) => {
-            // A count of processes: the product is not negative and at most all of them.
+            // A number of processes: the product is not negative and at most the number of all processes.
             let wanted = (config.x * own.len() as f64).floor();
             sort(&mut best);
             best.retain(|potential| potential.value() > 0.0 || !config.only_positive);
@@ -471,19 +472,19 @@ pub(super) fn candidates(
     }
 }
 
-/// The PM that candidates must exceed: x · max for a positive maximum, as far below a negative one.
+/// Returns the PM that candidates must exceed: x · max for a positive maximum, and the same distance below a negative one.
 fn threshold(config: &MigBspConfig, highest: f64) -> f64 {
     highest - (1.0 - config.x) * highest.abs()
 }
 
-/// A number that is larger where the value is, in the order of [`f64::total_cmp`].
+/// Converts a value to an integer of the same order as [`f64::total_cmp`].
 fn ordinal(value: f64) -> i64 {
     let bits = value.to_bits().cast_signed();
-    // Of negative ones the bits but the first rise as the value falls.
+    // For negative values all bits except the first increase as the value decreases.
     if bits < 0 { bits ^ i64::MAX } else { bits }
 }
 
-/// The speed that a process gets on its host \[instr/s\]: the clock, less external load, shared by the processes there.
+/// Returns the speed that a process gets on its host \[instr/s\]: the clock rate, less external load, shared by the processes there.
 fn speed_here(occupancy: &[u32], process: usize, view: &View<'_>) -> f64 {
     let at = view.placement[process].index();
     let host = &view.platform.hosts[at];
@@ -491,7 +492,7 @@ fn speed_here(occupancy: &[u32], process: usize, view: &View<'_>) -> f64 {
     host.speed.get() * (1.0 - view.external_load[at]) / crowd
 }
 
-/// The power of all clusters \[instr/s\].
+/// Returns the power of all clusters \[instr/s\].
 fn set_powers(config: &MigBspConfig, occupancy: &[u32], view: &View<'_>) -> Vec<f64> {
     view.platform
         .clusters
@@ -521,7 +522,7 @@ fn set_powers(config: &MigBspConfig, occupancy: &[u32], view: &View<'_>) -> Vec<
         .collect()
 }
 
-/// The route between the managers of two clusters; inside one cluster, between its manager and the next host.
+/// Returns the route between the managers of two clusters; inside one cluster, between its manager and the next host.
 pub(super) fn route_between(platform: &Platform, from: usize, to: usize) -> Option<Route<'_>> {
     let manager = |cluster: usize| platform.manager(ClusterId::from_index(cluster));
     if from != to {

@@ -1,11 +1,11 @@
 //! The readings of MigBSP's papers on which results depend most, in a few words each.
 //!
-//! They stand below the table of a run on a platform that its settings were not fitted to: there the reader cannot look them up in a paper.
+//! They are printed below the table of a run on a platform to which its settings were not fitted, since the reader cannot look them up in a paper.
 
 use super::config::{Heuristic, MemoryRate, MigBspConfig, OwnCluster, Viability};
 
 impl MigBspConfig {
-    /// The readings that these options choose: the price in t2, the rate of Mem(i,j), the own cluster, and x.
+    /// Returns the readings that these options choose: the price in t2, the rate of Mem(i,j), the own cluster, and x.
     pub(super) fn readings(&self) -> Vec<String> {
         let price = match (self.viability_transfer, self.viability_cost.get() > 0.0) {
             (false, false) => "t2 without the price of the move".to_owned(),

@@ -11,7 +11,7 @@ use migsim_platform::{LoadedPlatform, open};
 const LABTEC: u32 = 0;
 const AQUARIO: u32 = 154;
 
-/// The rule of the Smith-Waterman papers with round numbers: calls every 2 supersteps at first, 0.9 s a move.
+/// The rule of the Smith-Waterman papers with round numbers: calls every 2 supersteps at first, 0.9 s per move.
 fn config() -> MigBspConfig {
     let cost = Seconds::of(0.9);
     MigBspConfig {
@@ -34,14 +34,14 @@ fn config() -> MigBspConfig {
 /// A process: its host, and its instructions in each superstep.
 type Process = (u32, [f64; 2]);
 
-/// Shows two supersteps to the policy, which then has to call, and lets it decide.
+/// Shows two supersteps to the policy, after which a call must be due, and lets it decide.
 fn decide(config: MigBspConfig, processes: &[Process], happen: bool) -> (MigBsp, Decision) {
     let mut policy = MigBsp::new(config).unwrap();
     let decision = next_call(&mut policy, processes, happen);
     (policy, decision)
 }
 
-/// Shows the same two supersteps in turn until the policy has to call, and lets it decide.
+/// Shows the same two supersteps in turn until a call is due, and lets the policy decide.
 fn next_call(policy: &mut MigBsp, processes: &[Process], happen: bool) -> Decision {
     let LoadedPlatform { platform, .. } = open("ufrgs-sw").unwrap();
     let placement: Vec<HostId> = processes.iter().map(|process| HostId(process.0)).collect();
@@ -140,7 +140,7 @@ fn a_host_is_quiet_when_nothing_computed_there_for_a_while() {
     );
 }
 
-/// Two hosts of Aquario are quiet, and four equal processes on Labtec want them.
+/// Returns a case in which two hosts of Aquario have no process, and four equal processes on Labtec prefer them.
 fn four_for_two_hosts() -> Vec<Process> {
     let labtec = (0..4).map(|host| (LABTEC + host, [3e9, 3e9]));
     let aquario = (2..20).map(|host| (AQUARIO + host, [4e9, 4e9]));
@@ -160,7 +160,7 @@ fn of_equal_candidates_those_answered_last_are_first_and_hosts_go_by_rank() {
         candidate_order: CandidateOrder::PotentialLastAnswered,
         ..config()
     };
-    // Nobody has been answered before the first call.
+    // No process was answered before the first call.
     let (mut policy, decision) = decide(config, &four_for_two_hosts(), false);
     assert_eq!(moves(&decision), [(0, AQUARIO), (1, AQUARIO + 1)]);
     policy.on_outcome(0);
@@ -202,7 +202,7 @@ fn without_a_viability_test_a_candidate_moves_although_t2_is_longer() {
 
 #[test]
 fn the_record_of_a_call_has_the_interval_that_follows() {
-    // Nobody has a faster host to go to, and D = 0 makes both supersteps unstable: α' = 2, its floor; ω = 1.
+    // No process has a faster host to go to, and D = 0 makes both supersteps unstable: α' = 2, its floor; ω = 1.
     let next_alpha = |d_growth| {
         let config = MigBspConfig {
             d: 0.0,
@@ -284,8 +284,8 @@ fn d_is_finite_and_not_negative() {
     }
 }
 
-/// The moves of the first call on one cluster of three hosts of 1 GHz: p1 and p2 have 1e9 instructions in each superstep and start on
-/// `placement`; `load` is that of others.
+/// Returns the moves of the first call on one cluster of three hosts of 1 GHz: p1 and p2 have 1e9 instructions in each superstep and start
+/// on `placement`; `load` is the external load.
 fn moves_in_one_cluster(
     config: &MigBspConfig,
     placement: [u32; 2],
@@ -324,7 +324,7 @@ fn moves_in_one_cluster(
     panic!("the first call is due after 2 supersteps");
 }
 
-/// The named reading of equal information, above the defaults.
+/// Returns the options of the edition `equal-information`.
 fn equal_information() -> MigBspConfig {
     serde_json::from_value(EQUAL_INFORMATION.value()).unwrap()
 }
@@ -342,19 +342,19 @@ fn a_process_may_move_inside_its_own_cluster() {
         moves_in_one_cluster(&equal_information(), [0, 0], quiet),
         [(0, 1)]
     );
-    // Each on a host of its own, which is as good as any.
+    // Each process is on a host of its own, which is as good as any other.
     assert_eq!(
         moves_in_one_cluster(&equal_information(), [0, 1], quiet),
         []
     );
-    // Others take half of host 0: the nominal clock promises a gain for staying there.
+    // External load takes half of host 0: the nominal clock rate promises a gain for staying there.
     let loaded = [0.5, 0.0, 0.0];
     assert_eq!(moves_in_one_cluster(&competes, [0, 1], loaded), []);
     assert_eq!(
         moves_in_one_cluster(&equal_information(), [0, 1], loaded),
         [(0, 2)]
     );
-    // Others take half of all hosts: no place is better, where the nominal clock would be.
+    // External load takes half of all hosts: no host is better, but by the nominal clock rate one would be.
     assert_eq!(
         moves_in_one_cluster(&equal_information(), [0, 1], [0.5; 3]),
         []

@@ -1,8 +1,8 @@
 //! The trigger: the interval α between calls and its two adaptations (2007 paper, algorithm 1 and equations 1-2; LU paper, section 2).
 //!
-//! After each superstep, α' grows by 1 if the system is stable, `min T > avg·(1-D)` and `max T < avg·(1+D)`, and falls by 1
-//! otherwise. A call comes α supersteps after the last one; then α := α'. After ω calls in a row without migration D grows, so
-//! that the test passes more easily and calls become rare.
+//! After each superstep, α' increases by 1 if the system is stable, `min T > avg·(1-D)` and `max T < avg·(1+D)`, and decreases by 1
+//! otherwise. A call comes α supersteps after the last one; then α := α'. After ω calls in a row without migration D grows, so that the
+//! test passes more easily and calls become rare.
 
 use super::config::{
     AfterMigration, CallingSuperstep, FirstTest, Floor, IdleSuperstep, MigBspConfig, Population,
@@ -18,7 +18,7 @@ pub(crate) struct Trigger {
     next_alpha: u64,
     /// Supersteps since the last call.
     position: u64,
-    /// D now, and each value that it had before a growth.
+    /// The present D, and each value that it had before a growth.
     tolerance: f64,
     earlier_tolerances: Vec<f64>,
     has_grown: bool,
@@ -65,12 +65,12 @@ impl Trigger {
         }
     }
 
-    /// α: how many supersteps the current interval has.
+    /// Returns α, the number of supersteps of the current interval.
     pub(crate) fn alpha(&self) -> u64 {
         self.alpha
     }
 
-    /// α': how many the next one will have, as far as is known.
+    /// Returns α', the number of supersteps of the next interval, as far as it is known.
     pub(crate) fn next_alpha(&self) -> u64 {
         self.next_alpha
     }
@@ -81,12 +81,12 @@ impl Trigger {
         self.advance(config, vote)
     }
 
-    /// Whether no call comes in so many more supersteps: the interval has more.
+    /// Whether no call comes in `left` more supersteps, because the interval is longer.
     pub(crate) fn is_done(&self, left: usize) -> bool {
         self.position + (left as u64) < self.alpha
     }
 
-    /// The same for a superstep of which only the least, the mean and the largest time are known.
+    /// Tests a superstep of which only the minimum, the mean and the maximum time are known.
     pub(super) fn observe_times(&mut self, config: &MigBspConfig, times: [f64; 3]) -> bool {
         let vote = self.judge(config, times);
         self.advance(config, vote)
@@ -104,7 +104,7 @@ impl Trigger {
         is_due
     }
 
-    /// The state of the rule at a call.
+    /// Returns the state of the rule at a call.
     pub(crate) fn interval(&self) -> Interval {
         Interval {
             alpha: self.alpha,
@@ -115,7 +115,7 @@ impl Trigger {
         }
     }
 
-    /// Closes a call that made `migrations`: D, the next interval.
+    /// Closes a call that made `migrations`: updates D, and starts the next interval.
     pub(crate) fn close(&mut self, config: &MigBspConfig, migrations: usize) {
         if migrations == 0 {
             self.next_alpha = self.next_after(config, migrations);
@@ -142,7 +142,7 @@ impl Trigger {
         }
     }
 
-    /// The fault: both α are at least 1, and D is a number that is not negative.
+    /// Returns the fault of the state, if any: both α must be at least 1, and D finite and not negative.
     pub(crate) fn fault(&self) -> Option<String> {
         let Self {
             alpha,
@@ -155,7 +155,7 @@ impl Trigger {
         (!is_right).then(state)
     }
 
-    /// The next interval, if the call that closes this one makes `migrations`: α', or twice α.
+    /// Returns the next interval if the call that closes this one makes `migrations`: α', or twice α.
     pub(crate) fn next_after(&self, config: &MigBspConfig, migrations: usize) -> u64 {
         let is_quiet = migrations == 0 && self.grows_at(config, self.quiet_calls + 1);
         if is_quiet && config.d_growth == ToleranceGrowth::DoubleAlpha {
@@ -186,7 +186,7 @@ impl Trigger {
         if config.d_after_migration == AfterMigration::StepBack {
             self.earlier_tolerances.push(self.tolerance);
         }
-        // Beyond this every superstep is stable; it also keeps D finite.
+        // Beyond this value every superstep is stable; the limit also keeps D finite.
         self.tolerance = grown.min(self.tolerance.max(1e9));
     }
 
@@ -214,7 +214,7 @@ impl Trigger {
                 };
             count += 1;
             sum += time;
-            // All are numbers, so that this is the same as `min` and `max`, in fewer steps.
+            // No value is NaN, so that this equals `min` and `max`, with fewer instructions.
             least = if time < least { time } else { least };
             largest = if time > largest { time } else { largest };
         }
@@ -228,7 +228,7 @@ impl Trigger {
         self.judge(config, [least, sum / count as f64, largest])
     }
 
-    /// The test of the least, the mean and the largest time: all within D of the mean.
+    /// Tests the minimum, the mean and the maximum time: all must be within D of the mean.
     fn judge(&mut self, config: &MigBspConfig, [least, average, largest]: [f64; 3]) -> Vote {
         self.tests += 1;
         let is_stable =
@@ -250,7 +250,7 @@ impl Trigger {
             Vote::Unstable => self.next_alpha = (self.next_alpha - 1).max(floor),
             Vote::None => {}
         }
-        // A long stable run has intervals of thousands of supersteps: the record keeps the first votes.
+        // A long stable run has intervals of thousands of supersteps, so the record keeps only the first votes.
         if self.votes.len() < 64 {
             self.votes.push(match vote {
                 Vote::Stable => '+',
@@ -268,13 +268,13 @@ mod tests {
     use crate::{Measures, Policy};
     use migsim_base::units::{Instructions, Seconds};
 
-    /// The vote of a superstep of three processes on `lbm` that computed for 1 s each: p1 received nothing and sent for 9 s, p2 and p3
-    /// received for 2 s.
+    /// Returns the vote of a superstep of three processes on `lbm` that computed for 1 s each: p1 received nothing and sent for 9 s, p2 and
+    /// p3 received for 2 s.
     fn vote(population: Population, process_time: ProcessTime, d: f64) -> Vote {
         voted(population, process_time, d, 2.0)
     }
 
-    /// The same if p2 and p3 received for `received` seconds.
+    /// Returns the same if p2 and p3 received for `received` seconds.
     fn voted(population: Population, process_time: ProcessTime, d: f64, received: f64) -> Vote {
         let platform = migsim_platform::open("lbm").unwrap().platform;
         let mut measures = Measures::default();

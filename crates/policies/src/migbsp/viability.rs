@@ -1,9 +1,9 @@
 //! Placement and viability: the host for a candidate, and the test that its move pays.
 //!
-//! The manager of the wanted cluster offers the host with the largest `ICPU = peak · (1 - load)` that has memory for the process
-//! (2007 paper, section 2.4 and equation 10; ties: the lowest index). The candidate moves if `t1 > t2`: its foreseen time where
-//! it is, against its foreseen time there with the costs of migration. A host is reserved at once, so that the next candidate
-//! sees it.
+//! The manager of the preferred cluster offers the host with the largest `ICPU = peak · (1 - load)` that has memory for the process (2007
+//! paper, section 2.4 and equation 10; ties: the lowest index). The candidate moves if `t1 > t2`: its predicted time where it is, and its
+//! predicted time at the destination with the costs of migration. A host is reserved at once, so that the next candidate sees the
+//! reservation.
 
 use std::borrow::Cow;
 
@@ -17,20 +17,21 @@ use super::potential::{Potential, Potentials, route_between};
 use crate::{Candidate, View};
 use migsim_base::units::{Bytes, ClusterId, HostId, ProcessId, Seconds};
 
-/// The processes and memory on each host, with what has been reserved in this call.
+/// The processes and memory on each host, including the reservations of this call.
 #[derive(Clone, Debug)]
 pub(super) struct Reservations {
-    /// Processes on each host, and how many there were before the call.
+    /// Number of processes on each host, now and before the call.
     pub(super) mapped: Vec<u32>,
     before: Vec<u32>,
     active: Vec<u32>,
-    /// `free_host: quiet`: processes that computed in the calling superstep or were sent there, and hosts still in memory.
+    /// `free_host: quiet`: number of processes that computed in the calling superstep or were sent there, and hosts with a computation
+    /// within the memory.
     computing: Vec<u32>,
     is_remembered: Vec<bool>,
     memory: Vec<f64>,
-    /// Per cluster, the memory of the last process that it made an offer \[B\], and the offer, until a reservation there changes.
+    /// For each cluster, the memory of the last process that got an offer \[B\] and the offer, until a reservation there changes.
     offers: Vec<Option<(f64, Option<Offer>)>>,
-    /// The candidates that want to move together.
+    /// The candidates that move together.
     pub(super) groups: Groups,
 }
 
@@ -81,7 +82,7 @@ impl Reservations {
         }
     }
 
-    /// The number of processes that count as being on a host.
+    /// Returns the number of processes that count as being on a host.
     fn occupancy(&self, config: &MigBspConfig, host: usize) -> u32 {
         match config.free_host {
             FreeHost::Inactive => self.active[host],
@@ -90,7 +91,7 @@ impl Reservations {
         }
     }
 
-    /// The numbers of processes that count as being on each host in the index of the clusters.
+    /// Returns the numbers of processes that count as being on each host in the index of the clusters.
     pub(super) fn for_index(&self, config: &MigBspConfig) -> Vec<u32> {
         (0..self.mapped.len())
             .map(|host| self.occupancy(config, host))
@@ -103,49 +104,49 @@ fn is_computing(process: usize, view: &View<'_>) -> bool {
     view.measures.work[process].get() > 0.0
 }
 
-/// The data of a call: options, forecasts, view, and the supersteps over which times are counted.
+/// The data of a call: options, forecasts, view, and the number of supersteps over which times are counted.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Call<'a> {
     pub(super) config: &'a MigBspConfig,
     pub(super) forecasts: &'a Forecasts,
     pub(super) view: &'a View<'a>,
     pub(super) horizon: f64,
-    /// PM(i,j): the alternatives when a cluster is full.
+    /// PM(i,j): the alternatives if a cluster is full.
     pub(super) potentials: &'a Potentials<'a>,
 }
 
-/// The destination offered to a candidate, and the terms of t1 and t2: the content of the decision record.
+/// The destination offered to a candidate, and the terms of t1 and t2, as in the decision record.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Weighing {
     pub(super) process: ProcessId,
-    /// The offer of the host, ICPU [instructions/s], and the number of hosts of its cluster that could have taken the process.
+    /// ICPU of the offered host [instructions/s], and the number of hosts of its cluster that could have taken the process.
     pub(super) power: f64,
     pub(super) offered: u32,
-    /// The processes that count as being there.
+    /// Number of processes that count as being there.
     pub(super) residents: u32,
-    /// The factor by which the process is slowed by them, and what is added to it for the harm that it does to them.
+    /// The factor by which they slow the process, and an addition to it for the slowdown of these processes.
     pub(super) slowdown: [f64; 2],
-    /// t1 = computation + communication where it is.
+    /// The computation in t1 = computation + communication on the present host.
     pub(super) stay_compute: f64,
-    /// t2 = computation + communication there + transfer of the memory + operations of the move ([`Call::operations`]).
+    /// The computation in t2 = computation + communication there + transfer of the memory + operations of the move ([`Call::operations`]).
     pub(super) go_compute: f64,
     pub(super) go_transfer: Seconds,
-    /// Communication where it is, and there; nothing if it does not count.
+    /// Communication on the present host and at the destination; none if it does not count.
     communication: Option<Box<(f64, f64)>>,
 }
 
 impl Weighing {
-    /// The common properties of hosts that make a process the same offer.
+    /// Returns the properties by which hosts make a process equal offers.
     pub(super) fn equal_hosts(&self) -> (u64, u32) {
         (self.power.to_bits(), self.residents)
     }
 
-    /// The factor on the computation in t2.
+    /// Returns the factor of the computation in t2.
     pub(super) fn slowdown(&self) -> f64 {
         self.slowdown[0] + self.slowdown[1]
     }
 
-    /// The communication in t1 and in t2.
+    /// Returns the communication in t1 and in t2.
     pub(super) fn communication(&self) -> (f64, f64) {
         self.communication.as_deref().copied().unwrap_or_default()
     }
@@ -159,7 +160,7 @@ struct Offer {
     offered: u32,
 }
 
-/// The reason of a process that would share its host with so many; a text of its own only where they are unusually many.
+/// Returns the reason for a process that would share its host with `residents` processes; it is newly formatted only for unusually many.
 fn not_viable(residents: u32) -> Cow<'static, str> {
     macro_rules! reasons {
         ($($count:literal)*) => {
@@ -175,12 +176,12 @@ fn not_viable(residents: u32) -> Cow<'static, str> {
 }
 
 impl Call<'_> {
-    /// The price of a move besides the transfer of the memory.
+    /// Returns the price of a move besides the transfer of the memory.
     pub(super) fn operations(&self) -> Seconds {
         self.config.viability_cost
     }
 
-    /// t1 and t2.
+    /// Returns t1 and t2.
     fn times(&self, weighing: &Weighing) -> (Seconds, Seconds) {
         let (talk_here, talk_there) = weighing.communication();
         let stay = (weighing.stay_compute + talk_here) * self.horizon;
@@ -189,7 +190,7 @@ impl Call<'_> {
         (Seconds::of(stay), go)
     }
 
-    /// Judges one candidate and reserves its host if it is to move; also what was weighed, if there was something to weigh.
+    /// Judges one candidate, and reserves its host if it moves; also returns the terms, if there are any.
     pub(super) fn judge(
         &self,
         candidate: &Potential,
@@ -243,7 +244,7 @@ impl Call<'_> {
         (record, Some(weighing))
     }
 
-    /// The cluster and host that are offered to a candidate.
+    /// Returns the cluster and host that are offered to a candidate.
     fn destination(
         &self,
         candidate: &Potential,
@@ -276,7 +277,7 @@ impl Call<'_> {
         self.others(candidate).into_iter().find_map(offer)
     }
 
-    /// The clusters of the other potentials of a candidate, the highest first.
+    /// Returns the clusters of the other potentials of a candidate, in decreasing order of PM.
     fn others(&self, candidate: &Potential) -> Vec<usize> {
         let own = self.view.cluster_of(candidate.process()).index();
         let is_alternative = |other: &Potential| {
@@ -294,8 +295,8 @@ impl Call<'_> {
         others.iter().map(Potential::cluster).collect()
     }
 
-    /// The offer of `cluster`: the same for the next process of equal memory, as long as no reservation changes there. A process that looks for
-    /// another host of its own cluster has an offer of its own.
+    /// Returns the offer of `cluster`, which is the same for the next process of equal memory until a reservation there changes. A process
+    /// that searches another host in its own cluster has an offer of its own.
     fn offer(
         &self,
         process: usize,
@@ -316,7 +317,7 @@ impl Call<'_> {
         }
     }
 
-    /// The host of `cluster` with the largest ICPU among those that are free and have memory for the process, without its own host.
+    /// Returns the host of `cluster` with the largest ICPU among the free hosts with memory for the process, except its own host.
     fn best_host(
         &self,
         process: usize,
@@ -359,15 +360,14 @@ impl Call<'_> {
         })
     }
 
-    /// By how much each of `processes` on a host is slowed.
+    /// Returns the factor by which each of `processes` on a host is slowed.
     fn crowd(&self, host: usize, processes: u32) -> f64 {
         (f64::from(processes) / f64::from(self.view.platform.hosts[host].cores)).max(1.0)
     }
 
-    /// t1 and t2 of `process` for the destination that is offered, where `residents` are.
+    /// Computes t1 and t2 of `process` for the offered destination, where `residents` processes are.
     ///
-    /// t1 is the measured time, less what the process no longer shares: others that were on its host may have been given another
-    /// one in this call.
+    /// t1 is the measured time, less the effect of processes that no longer share the host, because they were assigned other hosts in this call.
     fn weigh(
         &self,
         process: usize,
@@ -385,7 +385,7 @@ impl Call<'_> {
         let shared = self.crowd(host.index(), residents + 1);
         let inflicted = match config.sharing {
             Sharing::Fair | Sharing::Alone => 0.0,
-            // Each resident loses the difference, and their loss counts as the newcomer's.
+            // Each resident loses the difference, and their loss counts for the new process.
             Sharing::FairAndInflicted => {
                 f64::from(residents) * (shared - self.crowd(host.index(), residents.max(1)))
             }
@@ -417,18 +417,18 @@ impl Call<'_> {
         }
     }
 
-    /// Returns the predicted communication time of a process where it is, as measured, and that of the same messages on the cluster of
-    /// `host`, each with its latency and alone on its route \[s\].
+    /// Returns the predicted communication time of a process on its present host, as measured, and that of the same messages on the cluster
+    /// of `host`, each with its latency and alone on its route \[s\].
     ///
-    /// Both sums are of the same messages of the same clusters, aged alike. So, without contention, a process that stays in its cluster has
-    /// equal sums. Messages of several sizes count with their mean size; one inside a host counts as one between hosts.
+    /// Both sums are over the same messages with the same clusters, aged alike. So, without contention, both sums of a process that stays
+    /// in its cluster are equal. Messages of several sizes count with their mean size; a message inside a host counts as one between hosts.
     fn uncontended(&self, process: usize, host: HostId) -> (f64, f64) {
         let View {
             platform, network, ..
         } = *self.view;
         let to = platform.cluster_of(host).index();
         let mut sums = (0.0, 0.0);
-        // In order, so that sums do not depend on when the entries came; all others add nothing.
+        // They are sorted, so that sums do not depend on the order of entries; all other clusters add nothing.
         let mut partners: Vec<_> = self.forecasts.partners(process).collect();
         partners.sort_unstable_by_key(|(cluster, _)| *cluster);
         for (cluster, exchange) in partners {

@@ -1,14 +1,15 @@
-//! Weights of the terms of PM that adjust themselves (Lattice Boltzmann paper, section 5: future work, "self-adjusting of the weights of each
-//! considered metric"). The paper gives no rule; this one is ours, and no published number exists to compare it with.
+//! Adjusted weights of the terms of PM (Lattice Boltzmann paper, section 5: future work, "self-adjusting of the weights of each considered
+//! metric"). The paper gives no rule; this one is ours, and no published number exists for comparison.
 //!
 //! ```text
 //! PM(i,j)  = w_comp · Comp(i,j) + w_comm · Comm(i,j) - w_mem · Mem(i,j),     all 1 at the start
 //! share    = Σ CTP / (Σ CTP + Σ BTP)                                         over all processes, at a call
-//! w_comp  := w_comp/2 + share,   w_comm := 2 - w_comp                        as forecasts age by half
+//! w_comp  := w_comp/2 + share,   w_comm := 2 - w_comp                        with the ageing of forecasts
 //! w_mem   := w_mem/2 if the moves of the last call were followed by shorter supersteps, 2 · w_mem if not;  from 1/4 to 4
 //! ```
-//! So the two terms of gain count as much as the time that the application spends on them, and their weights add up to 2. The term of cost counts
-//! less while moves pay, and more after moves that did not. A superstep lasts as long as its slowest process computes and communicates.
+//! So the two terms of gain are weighted by the time that the application spends on them, and their weights sum to 2. The term of cost
+//! counts less while moves pay, and more after moves that did not pay. The duration of a superstep is the longest time of a process,
+//! computation and communication.
 
 use serde_json::{Value, json};
 
@@ -19,17 +20,17 @@ use crate::View;
 /// The range of the weight of Mem.
 const MEMORY_WEIGHTS: (f64, f64) = (0.25, 4.0);
 
-/// The weights, and what their rule remembers.
+/// The weights, and the state of their rule.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Weights {
-    /// Of Comp, Comm and Mem.
+    /// The weights of Comp, Comm and Mem.
     pub(super) computation: f64,
     pub(super) communication: f64,
     pub(super) memory: f64,
     /// The sum of the durations of the supersteps since the last call \[s\], and their number.
     sum: f64,
     count: u64,
-    /// The mean duration of a superstep of the interval before \[s\].
+    /// Mean duration of a superstep of the previous interval \[s\].
     before: Option<f64>,
     /// Whether the last call moved a process.
     has_moved: bool,
@@ -50,7 +51,7 @@ impl Default for Weights {
 }
 
 impl Weights {
-    /// Adds the duration of a superstep, the longest time of a process, if the weights adjust themselves.
+    /// Adds the duration of a superstep, which is the longest time of a process, if weights are adjusted.
     pub(super) fn observe(&mut self, config: &MigBspConfig, view: &View<'_>) {
         if config.weights == WeightRule::Fixed {
             return;
@@ -62,7 +63,7 @@ impl Weights {
         self.count += 1;
     }
 
-    /// Adjusts the weights at a call, if they adjust themselves.
+    /// Adjusts the weights at a call, if weights are adjusted.
     pub(super) fn adjust(&mut self, config: &MigBspConfig, forecasts: &Forecasts, view: &View<'_>) {
         if config.weights == WeightRule::Fixed {
             return;
@@ -78,7 +79,7 @@ impl Weights {
         self.judge_moves();
     }
 
-    /// Lets the weights of Comp and Comm follow the times that are foreseen \[s\].
+    /// Adjusts the weights of Comp and Comm to the predicted times \[s\].
     fn follow(&mut self, computation: f64, communication: f64) {
         let all = computation + communication;
         if all > 0.0 {
@@ -87,7 +88,7 @@ impl Weights {
         }
     }
 
-    /// Adjusts the weight of Mem by what followed the moves of the last call, and closes the interval.
+    /// Adjusts the weight of Mem by the effect of the moves of the last call, and closes the interval.
     fn judge_moves(&mut self) {
         let mean = self.sum / self.count.max(1) as f64;
         if let (Some(before), true) = (self.before, self.has_moved) {
@@ -98,17 +99,17 @@ impl Weights {
         (self.sum, self.count) = (0.0, 0);
     }
 
-    /// Remembers whether a call moved a process.
+    /// Records whether a call moved a process.
     pub(super) fn close(&mut self, moved: usize) {
         self.has_moved = moved > 0;
     }
 
-    /// The weights for the record of a call; none if they are fixed.
+    /// Returns the weights for the record of a call; none if they are fixed.
     pub(super) fn shown(&self, config: &MigBspConfig) -> Option<Self> {
         (config.weights == WeightRule::Adaptive).then(|| self.clone())
     }
 
-    /// The weights as JSON.
+    /// Returns the weights as JSON.
     pub(super) fn to_json(&self) -> Value {
         json!({
             "computation": self.computation,
@@ -122,7 +123,7 @@ impl Weights {
 mod tests {
     use super::*;
 
-    /// An interval of two supersteps that last `seconds` each.
+    /// Adds an interval of two supersteps that last `seconds` each.
     fn interval(weights: &mut Weights, seconds: f64) {
         (weights.sum, weights.count) = (2.0 * seconds, 2);
         weights.judge_moves();
@@ -131,12 +132,12 @@ mod tests {
     #[test]
     fn the_weights_of_gain_follow_the_shares_of_time() {
         let mut weights = Weights::default();
-        // Three quarters of the time is computation: 1/2 + 3/4, then 5/8 + 3/4; they tend to 3/2 and 1/2.
+        // Three quarters of the time is computation: 1/2 + 3/4, then 5/8 + 3/4; the weights converge to 3/2 and 1/2.
         weights.follow(3.0, 1.0);
         assert_eq!([weights.computation, weights.communication], [1.25, 0.75]);
         weights.follow(30.0, 10.0);
         assert_eq!([weights.computation, weights.communication], [1.375, 0.625]);
-        // Equal shares leave the weights 1, and nothing measured changes nothing.
+        // Equal shares leave the weights at 1, and without measurements nothing changes.
         let mut weights = Weights::default();
         weights.follow(2.0, 2.0);
         weights.follow(0.0, 0.0);

@@ -1,7 +1,7 @@
 //! The options of the first generation: the parameters of the paper, and one named option for each point that it leaves open.
 //!
-//! The paper states few values. Each option says where its default comes from: *stated*, *example* (a number by which the paper
-//! explains), or *ours*. A1..A37 and w07-x.. are the project's numbers of the papers' ambiguities and contradictions.
+//! The paper states few values. Each option gives the source of its default: *stated*, *example* (a number by which the paper explains), or
+//! *ours*. A1..A37 and w07-x.. are the project's numbers of the papers' ambiguities and contradictions.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,11 +12,11 @@ use crate::migbsp::{
 use migsim_base::error::Problem;
 use migsim_base::units::{Bytes, Seconds};
 
-/// The other end of the ping-pong of a process with its own cluster (w07-x07).
+/// The partner of a process in the ping-pong with its own cluster (w07-x07).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OwnPartner {
-    /// The host after its own, the first one after the last.
+    /// The next host after its own; after the last host the first one.
     Next,
     /// Another host, drawn from the seeded stream of the policy (section 2.3.3).
     Random,
@@ -26,7 +26,7 @@ pub enum OwnPartner {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Load {
-    /// All that keeps the processor busy: the external load, and the processes of the application.
+    /// All load of the processor: the external load and the processes of the application.
     Measured,
     /// The external load only.
     External,
@@ -46,24 +46,24 @@ pub struct MigBsp2007Config {
     pub delta: f64,
     /// β: margin within which a forecast of bytes counts as right, in [0, 1] (ours: as δ; no value is given).
     pub beta: f64,
-    /// The life of Pproc and Pcom (stated: Pproc starts at 1 and is kept, algorithm 2; ours: so does Pcom; A7).
+    /// The lifetime of Pproc and Pcom (stated: Pproc starts at 1 and is kept, algorithm 2; ours: so does Pcom; A7).
     pub patterns: Patterns,
-    /// The message of the ping-pong of IT in each direction (stated, if not given: the memory image of the process, section 2.3.3).
+    /// The size of the message of the ping-pong of IT in each direction (stated, if not given: the memory image of the process, section 2.3.3).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ping: Option<Bytes>,
-    /// The partner of the ping-pong for a process's own cluster (ours: the next host; the paper draws one, w07-x07).
+    /// The partner of the ping-pong for a process's own cluster (ours: the next host; the paper draws one at random, w07-x07).
     pub own_partner: OwnPartner,
     /// Whether the own cluster competes for the highest PM (stated: it does, section 2.3.3; A31). A process may
     /// then move inside it: `competes` and `within` are the same here.
     pub own_cluster: OwnCluster,
-    /// A process migrates if its highest PM is above this; from -1 to 2 (example: 1.5, section 2.3.4). It is a value, not a share of the
-    /// highest PM as in the later papers (w07-x11).
+    /// The PM that the highest PM of a process must exceed for a migration; from -1 to 2 (example: 1.5, section 2.3.4). It is a value, not
+    /// a share of the highest PM as in the later papers (w07-x11).
     pub threshold: f64,
     /// The load that load(p) counts (stated: that of the processor, section 2.4; A16).
     pub load: Load,
     /// The period over which load(p) is a mean, at most the time since the start (stated: 15 minutes, section 2.4).
     pub load_window: Seconds,
-    /// The number of first calls whose decision record shows every term of every PM (ours). The record of later calls has the candidates
+    /// The number of first calls whose decision record has every term of every PM (ours). The record of later calls has the candidates
     /// alone. With the floor of 1 a run can have a call after each superstep.
     pub explained_calls: u32,
 }
@@ -89,7 +89,7 @@ impl Default for MigBsp2007Config {
 }
 
 impl MigBsp2007Config {
-    /// All values that are out of range, each with its key in the options.
+    /// Returns the errors of all values that are out of range, each with its key in the options.
     pub fn problems(&self) -> Vec<Problem> {
         let mut problems = self.shared().problems();
         let mut check = |key: &str, is_right: bool, value: String, range: &str| {
@@ -121,7 +121,7 @@ impl MigBsp2007Config {
         problems
     }
 
-    /// The common part of both generations, as options of the second: algorithms 1 to 3.
+    /// Returns the common part of both generations, algorithms 1 to 3, as options of the second.
     pub(super) fn shared(&self) -> MigBspConfig {
         MigBspConfig {
             alpha: self.alpha,
@@ -154,7 +154,7 @@ mod tests {
         let shared = config.shared();
         assert_eq!(shared.d, 0.75);
         assert_eq!(shared.patterns, Patterns::EachCall);
-        // Only partners that are drawn need the seed.
+        // Only randomly drawn partners need the seed.
         for (own_partner, is_drawn) in [(OwnPartner::Next, false), (OwnPartner::Random, true)] {
             let policy = MigBsp2007::new(MigBsp2007Config {
                 own_partner,

@@ -1,31 +1,30 @@
 //! The destination: the host that the manager of the target cluster offers (section 2.4).
 //!
-//! The manager sorts its processors by falling `ICPU(p) = peak(p) · (1 - load(p))` (equation 10) and takes the first whose host has
-//! memory for the process; if none has, the migration fails and the process stays. Communication inside a cluster is uniform and
-//! plays no part.
+//! The manager sorts its processors by decreasing `ICPU(p) = peak(p) · (1 - load(p))` (equation 10) and takes the first whose host has
+//! memory for the process. If none has, the migration fails and the process stays. Communication inside a cluster is uniform and has no
+//! effect.
 //!
-//! The paper does not say how one call places several processes. Here a process that is sent to a host keeps one processor of it
-//! busy for those that come after it (load + 1/cores, ICPU not below 0), and its memory has moved with it; the measured load of
-//! the host it leaves stays. Of equal ICPU, the host with the lower load comes first (those that are full differ in it), then the lowest
-//! index.
+//! The paper does not say how one call places several processes. Here a process that is sent to a host keeps one of its processors busy for
+//! later processes (load + 1/cores, ICPU not below 0), and its memory is moved with it; the measured load of its old host stays. Of equal
+//! ICPU, the host with the lower load comes first (full hosts differ in it), then the lowest index.
 
 use super::config::MigBsp2007Config;
 use super::load::HostLoads;
 use crate::View;
 use migsim_base::units::{HostId, InstructionsPerSecond};
 
-/// ICPU of a processor with a peak and a load in [0, 1] (equation 10) \[instr/s\].
+/// Computes ICPU of a processor with a peak and a load in [0, 1] (equation 10) \[instr/s\].
 pub(super) fn icpu(peak: InstructionsPerSecond, load: f64) -> f64 {
     peak.get() * (1.0 - load)
 }
 
-/// The managers' knowledge of their hosts in a call.
+/// The state of the hosts as the managers know it during a call.
 #[derive(Clone, Debug)]
 pub(super) struct Offers<'a> {
     view: &'a View<'a>,
-    /// load(p), as measured, and 1/cores for each process that was sent there in this call.
+    /// load(p), as measured, plus 1/cores for each process that was sent there in this call.
     loads: Vec<f64>,
-    /// The memory that processes have on each host \[B\].
+    /// Memory used by processes on each host \[B\].
     memory: Vec<f64>,
 }
 
@@ -48,7 +47,7 @@ impl<'a> Offers<'a> {
         }
     }
 
-    /// The first host of the list of `cluster` that has memory for `process`.
+    /// Returns the first host in the list of `cluster` that has memory for `process`.
     pub(super) fn best(&self, process: usize, cluster: usize) -> Option<HostId> {
         let mut best: Option<(f64, f64, HostId)> = None;
         for host in self.view.platform.clusters[cluster].hosts.clone() {

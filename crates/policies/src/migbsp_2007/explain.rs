@@ -1,4 +1,4 @@
-//! The sentences of the first generation: its trigger is that of the second; its potentials have no unit and are listed.
+//! The sentences of the first generation: its trigger is described as that of the second; its potentials have no unit and are listed.
 
 use serde_json::{Map, Value};
 
@@ -21,7 +21,7 @@ const THRESHOLD: Meaning = Meaning::new(
     "the PM that candidates must exceed",
 );
 
-/// Tells of the calls of the first generation of MigBSP.
+/// Describes the calls of the first generation of MigBSP.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MigBsp2007Narrator;
 

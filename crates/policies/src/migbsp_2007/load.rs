@@ -1,32 +1,33 @@
 //! The function load(p): the mean use of each host over the last minutes (section 2.4).
 //!
-//! Busy with the application: `Σ work · cycles / (speed · cores)`, each superstep spread evenly over its time. Busy with others: what the
-//! profile and loads of the host have taken away. Both as a fraction of the window, or of the time since the start if that is shorter; two
-//! marks of what was done are compared, kept a sixtieth of the window apart, so that the memory is bounded.
+//! Use by the application is `Σ work · cycles / (speed · cores)`, with each superstep spread evenly over its time. Use by others is the
+//! part that the profile and loads of the host have taken away. Both are fractions of the window, or of the time since the start if that is
+//! shorter. The use in a window is the difference of two marks of the work done, kept a sixtieth of the window apart, so that the memory is
+//! bounded.
 
 use super::config::{Load, MigBsp2007Config};
 use crate::View;
 use migsim_base::units::{HostId, Time};
 use migsim_platform::{Host, Integral};
 
-/// Marks that are kept: one more than reach over a window of 60 spacings, for the one that is beyond its start.
+/// Number of marks that are kept: one more than a window of 60 spacings has, for the mark before its start.
 const MARKS: usize = 62;
 
-/// The work of each host so far, and at earlier dates.
+/// The work of each host so far, and at earlier times.
 #[derive(Debug, Default)]
 pub(super) struct HostLoads {
-    /// Seconds of work at full speed since the start, per host.
+    /// Seconds of work at full speed since the start, for each host.
     busy: Vec<f64>,
-    /// A ring of marks: dates \[s\], and `busy` then, flat.
+    /// A ring of marks: times \[s\], and the values of `busy` at these times, in one list.
     dates: Vec<f64>,
     marks: Vec<f64>,
     newest: usize,
-    /// The rest that hosts of varying speed have left for us, integrated up to the start of the window and up to now.
+    /// The share that hosts of varying speed have left for the application, integrated up to the start of the window and up to now.
     left: Vec<Option<[Integral; 2]>>,
 }
 
 impl HostLoads {
-    /// Lets a superstep enter.
+    /// Adds a superstep.
     pub(super) fn observe(&mut self, config: &MigBsp2007Config, view: &View<'_>) {
         let hosts = &view.platform.hosts;
         if self.busy.is_empty() {
@@ -51,7 +52,7 @@ impl HostLoads {
         }
     }
 
-    /// The mean load of a host over the window that ends now, in [0, 1]; 0 at the start of a run.
+    /// Returns the mean load of a host over the window that ends now, in [0, 1]; 0 at the start of a run.
     pub(super) fn mean(&mut self, config: &MigBsp2007Config, host: HostId, view: &View<'_>) -> f64 {
         let now = view.now.get();
         let from = (now - config.load_window.get()).max(0.0);
@@ -69,7 +70,7 @@ impl HostLoads {
         (external + own).clamp(0.0, 1.0)
     }
 
-    /// The time for which a host has worked from `from` to now \[s\].
+    /// Returns the time for which a host has worked from `from` to now \[s\].
     fn busy_between(&self, host: usize, from: f64, now: Time) -> f64 {
         let total = self.busy[host];
         let mut later = (now.get(), total);
@@ -94,8 +95,8 @@ mod tests {
     use migsim_base::units::{Instructions, Seconds};
     use migsim_platform::Profile;
 
-    /// The load of a-0 (two cores of 1 GHz, half of it taken away from 10 s on) after supersteps of 10 s; `busy` says for how much of
-    /// each the only process computed there, in seconds of the whole host for itself.
+    /// Returns the load of a-0 (two cores of 1 GHz, half of it taken away from 10 s on) after supersteps of 10 s. `busy` has the seconds in
+    /// each for which the only process computed there, as if it had the whole host.
     fn load(config: &MigBsp2007Config, busy: &[f64]) -> f64 {
         let mut platform = migsim_platform::open("lbm").expect("built in").platform;
         let at = platform.host_named("a-0").expect("a host of it");
@@ -138,7 +139,7 @@ mod tests {
 
     #[test]
     fn marks_reach_over_the_window() {
-        // A mark every second superstep: one after each would not reach over 63 of them.
+        // One mark every second superstep: with one after each superstep the marks would not cover 63 of them.
         let config = MigBsp2007Config {
             load_window: Seconds::of(630.0),
             ..MigBsp2007Config::default()
@@ -161,7 +162,7 @@ mod tests {
         // From 25 to 40 s: half of the third superstep, and half of the time external.
         let found = load(&config, &[10.0, 0.0, 3.0, 0.0]);
         assert!((found - (0.5 + 1.5 / 15.0)).abs() < 1e-12, "{found}");
-        // A long run, whose marks come round: 15 s, all but the last 10 idle.
+        // A long run, in which the ring of marks is reused: 15 s, all but the last 10 idle.
         let mut busy = vec![5.0; 1000];
         busy[998] = 0.0;
         let found = load(&config, &busy);

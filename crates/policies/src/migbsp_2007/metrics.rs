@@ -7,9 +7,9 @@
 //! IT(i,j) = transfer(i,j) / max_j transfer(i,j)           M(i,j) = IM(i) · IT(i,j)        (7)
 //! PM(i,j) = P(i) + C(i,j) - M(i,j)           (8, 9), in [-1, 2]
 //! ```
-//! PTP and PTC \[s\] are the forecasts of computation and communication at the superstep of the call, Pproc and Pcom the
-//! regularities of algorithms 2 and 3; all others have no dimension. An index is normalised over the processes (3, IM) or, inside one
-//! process, over the clusters (5, IT); a tie with the largest has 1, too (w07-x08), and where the largest is nothing, so are all.
+//! PTP and PTC \[s\] are the forecasts of computation and communication at the superstep of the call, Pproc and Pcom the regularities of
+//! algorithms 2 and 3; all other values are dimensionless. An index is normalised over the processes (3, IM) or, inside one process, over
+//! the clusters (5, IT). Each value that equals the maximum gets 1 (w07-x08). If the maximum is 0, all indices are 0.
 //!
 //! Misprints: the left side of equation 5 is IC(i,j), not IP(i,j) (w07-x02); the text after equation 7 speaks of M(i,j), not IM(i,j)
 //! (w07-x03); algorithm 2 tests the forecast PI, not P (w07-x01).
@@ -24,14 +24,14 @@ use migsim_base::random::Stream;
 use migsim_base::units::{Bytes, ClusterId, HostId, Seconds};
 use migsim_platform::Platform;
 
-/// The Processing metric of a process, and its share of the memory, as they stand in the decision record.
+/// The Processing metric of a process, and its share of the memory, as in the decision record.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct ProcessTerms {
-    /// From 1.
+    /// The process, counted from 1.
     pub(super) process: usize,
-    /// PI: foreseen instructions.
+    /// PI: predicted instructions.
     pub(super) instructions: f64,
-    /// PTP: foreseen time of computation.
+    /// PTP: predicted time of computation.
     pub(super) compute_s: f64,
     pub(super) p_proc: f64,
     pub(super) ip: f64,
@@ -51,7 +51,7 @@ pub(super) struct Potential {
     pub(super) time: Seconds,
     pub(super) p_com: f64,
     pub(super) ic: f64,
-    /// The time of the ping-pong, in one direction.
+    /// Time of the ping-pong, in one direction.
     pub(super) transfer: Seconds,
     pub(super) it: f64,
     pub(super) metrics: Metrics,
@@ -82,7 +82,7 @@ pub fn indexes(values: impl IntoIterator<Item = f64> + Clone) -> impl Iterator<I
     values.into_iter().map(relative)
 }
 
-/// P(i) and IM(i) of all processes.
+/// Computes P(i) and IM(i) of all processes.
 pub(super) fn processes(forecasts: &Forecasts, view: &View<'_>) -> Vec<ProcessTerms> {
     let all = 0..view.processes();
     let times = all.clone().map(|process| forecasts.compute(process).get());
@@ -102,19 +102,19 @@ pub(super) fn processes(forecasts: &Forecasts, view: &View<'_>) -> Vec<ProcessTe
         .collect()
 }
 
-/// PM(i,j) of all processes and clusters, of which few are kept.
+/// PM(i,j) of all processes and clusters, of which only a part is kept.
 #[derive(Debug, Default)]
 pub(super) struct Survey {
-    /// The highest of each process, of equal ones that of the first cluster.
+    /// The highest PM of each process, of equal ones that of the first cluster.
     best: Vec<Potential>,
-    /// The highest of all.
+    /// The highest PM of all.
     pub(super) highest: Option<f64>,
-    /// All, as long as they are few enough.
+    /// All PM, as long as they are few enough.
     pub(super) listed: Option<Vec<Potential>>,
 }
 
 impl Survey {
-    /// A survey that lists up to so many.
+    /// Creates a survey that lists at most `most` PM.
     pub(super) fn of(potentials: impl FnOnce(&mut dyn FnMut(Potential)), most: usize) -> Self {
         let mut survey = Self {
             listed: Some(Vec::new()),
@@ -143,7 +143,7 @@ impl Survey {
         }
     }
 
-    /// The potentials above `threshold` of the highest of each process, highest first, of equal ones the lowest rank first.
+    /// Returns the potentials above `threshold`, one per process, in decreasing order, of equal ones the lowest rank first.
     pub(super) fn elected(self, threshold: f64) -> Vec<Potential> {
         let mut best = self.best;
         best.retain(|potential| potential.metrics.potential() > threshold);
@@ -155,7 +155,7 @@ impl Survey {
     }
 }
 
-/// PM(i,j) of all processes and clusters, by process, then by cluster; a cluster that a process cannot reach has none.
+/// Computes PM(i,j) of all processes and clusters, by process, then by cluster; a cluster that a process cannot reach has none.
 pub(super) fn potentials(
     config: &MigBsp2007Config,
     forecasts: &Forecasts,
@@ -201,9 +201,9 @@ pub(super) fn potentials(
     }
 }
 
-/// transfer(i,j): half of the time of a ping-pong between the host of process i and the manager of cluster j or, in its own cluster,
-/// another host of it (section 2.3.3), over the nominal routes with nobody else on the way; nothing in a cluster of a single host,
-/// `None` without a route. That it carries `ping` instead of the image is a factor that IT does not see.
+/// Computes transfer(i,j): half of the time of a ping-pong between the host of process i and the manager of cluster j or, in its own
+/// cluster, another host of it (section 2.3.3). It uses the nominal routes without other traffic. It is 0 in a cluster of a single host,
+/// and `None` without a route. The size `ping` instead of the image is a factor that cancels in IT.
 fn transfer(
     config: &MigBsp2007Config,
     process: usize,
@@ -233,7 +233,7 @@ fn transfer(
     ))
 }
 
-/// Another host of the cluster of `here`; `here` itself if there is none.
+/// Returns another host of the cluster of `here`; `here` itself if there is none.
 fn partner(choice: OwnPartner, here: HostId, platform: &Platform, random: &mut Stream) -> HostId {
     let hosts = &platform.clusters[platform.cluster_of(here).index()].hosts;
     let count = hosts.len();

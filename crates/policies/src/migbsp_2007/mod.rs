@@ -3,23 +3,22 @@
 //! ```text
 //! observe ──> trigger      stable? α' ± 1, at least 1; a call every α supersteps   (algorithm 1)
 //!         ├─> forecast     PI, PTP, PC, PTC age by half; Pproc, Pcom               (algorithms 2 and 3)
-//!         └─> load         how busy each host was in the last 15 minutes
-//! decide  ──> metrics      PM(i,j) = P(i) + C(i,j) - M(i,j), in [-1, 2]; who is above the threshold
+//!         └─> load         mean use of each host in the last 15 minutes
+//! decide  ──> metrics      PM(i,j) = P(i) + C(i,j) - M(i,j), in [-1, 2]; the processes above the threshold
 //!         └─> destination  the first host of the cluster by ICPU that has memory
 //! settle  ──> trigger      α := α'
 //! ```
-//! Source: da Rosa Righi, Carissimi and Navaux, *On the Dynamic Load-Rebalancing of BSP Application Using Process Migration*, WSPPD
-//! 2007, which publishes the model and no result. Trigger and forecasts are those of the second generation ([`super::MigBsp`]),
-//! with the options of the paper; there is no second adaptation and no test whether a migration pays.
+//! Source: da Rosa Righi, Carissimi and Navaux, *On the Dynamic Load-Rebalancing of BSP Application Using Process Migration*, WSPPD 2007,
+//! which publishes the model without results. Trigger and forecasts are those of the second generation ([`super::MigBsp`]), with the
+//! options of the paper. There is no second adaptation and no test whether a migration pays.
 //!
-//! Taken at its word, with D of the LU paper and its own example of a threshold, the model costs more than it gains on the applications of
-//! the later papers, and each reason is a thing that these changed. P(i) has no cluster, so that PM draws processes to their partners and
-//! never to faster hosts (ISet(j)); nothing asks whether a move pays (t1 > t2), not even one between equal hosts of a cluster; an
-//! application that is never balanced has a call after each superstep (floor of α, growth of D), and an interval of one superstep makes
-//! every forecast right.
+//! With D of the LU paper and its own example of a threshold, the model costs more than it gains on the applications of the later papers.
+//! The later papers changed the causes. P(i) has no cluster, so that PM attracts processes to their partners and never to faster hosts
+//! (ISet(j)). There is no test whether a move pays (t1 > t2), not even a move between equal hosts of a cluster. An application that is
+//! never balanced has a call after each superstep (floor of α, growth of D), and in an interval of one superstep every forecast is right.
 //!
-//! The managers of the paper keep α' and the processes compute their PM and send the highest (w07-x06); who does it changes what a call
-//! costs (`costs.call`), not what it decides. `migsim reproduce wsppd2007` checks what the paper says of its own model.
+//! In the paper the managers keep α', and the processes compute their PM and send the highest (w07-x06). Where this is computed affects the
+//! price of a call (`costs.call`), not its decision. `migsim reproduce wsppd2007` checks the statements of the paper about its model.
 
 mod config;
 mod destination;
@@ -49,11 +48,11 @@ use migsim_base::plugin::OptionFlag;
 use migsim_base::random::Stream;
 use migsim_base::units::{ClusterId, ProcessId};
 
-/// The policy.
+/// The policy MigBSP, first generation.
 #[derive(Debug)]
 pub struct MigBsp2007 {
     config: MigBsp2007Config,
-    /// The options of what is shared with the second generation.
+    /// The options that are shared with the second generation.
     shared: MigBspConfig,
     trigger: Trigger,
     forecasts: Forecasts,
@@ -62,10 +61,10 @@ pub struct MigBsp2007 {
 }
 
 impl MigBsp2007 {
-    /// The policy with these options.
+    /// Creates the policy with these options.
     ///
     /// # Errors
-    /// Options are out of range; all of them are named.
+    /// Options are out of range; the error names all of them.
     pub fn new(config: MigBsp2007Config) -> Result<Self, Error> {
         let problems = config.problems();
         if !problems.is_empty() {
@@ -82,7 +81,7 @@ impl MigBsp2007 {
         })
     }
 
-    /// The decision record: the state of algorithm 1 and, in the first calls, all terms of PM unless they are many.
+    /// Returns the decision record: the state of algorithm 1 and, in the first calls, all terms of PM unless they are many.
     fn explain(
         &self,
         processes: &[ProcessTerms],
@@ -109,10 +108,10 @@ impl MigBsp2007 {
     }
 }
 
-/// The size of the terms of a PM(i,j) as JSON \[B\].
+/// Size of the terms of a PM(i,j) as JSON \[B\].
 const RECORD: f64 = 1500.0;
 
-/// The terms of a PM(i,j) for the decision record.
+/// Returns the terms of a PM(i,j) for the decision record.
 fn terms(potential: &Potential, view: &View<'_>) -> Value {
     json!({
         "process": potential.process + 1,
@@ -130,7 +129,7 @@ fn terms(potential: &Potential, view: &View<'_>) -> Value {
     })
 }
 
-/// Asks the manager of the wanted cluster for a host, and takes it.
+/// Requests a host from the manager of the preferred cluster, and reserves it.
 fn place(elected: &Potential, offers: &mut Offers<'_>, view: &View<'_>) -> Candidate {
     let from = view.placement[elected.process];
     let to = offers.best(elected.process, elected.cluster);
@@ -213,7 +212,7 @@ impl Policy for MigBsp2007 {
         })
     }
 
-    /// The PM(i,j) that are listed, and the records of the first calls as JSON.
+    /// Counts the listed PM(i,j), and the records of the first calls as JSON.
     fn memory(&self, pairs: f64, supersteps: f64) -> f64 {
         let records = supersteps.min(f64::from(self.config.explained_calls));
         let listed = if pairs > LISTED_PAIRS as f64 {
@@ -253,7 +252,7 @@ mod tests {
         let most = LISTED_PAIRS as f64;
         assert_eq!(policy.memory(10.0, 2.0), 10.0 * each + 20.0 * RECORD);
         assert_eq!(policy.memory(most, 9.0), most * each + 3.0 * most * RECORD);
-        // More pairs are not listed.
+        // With more pairs none are listed.
         assert_eq!(policy.memory(most + 1.0, 9.0), 0.0);
     }
 

@@ -3,21 +3,21 @@
 use super::Instance;
 pub use migsim_bsp::Gather;
 
-/// The new host of each process, and what the pricing of the call needs.
+/// The new host of each process, and the data for the price of the call.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Assignment {
     /// The new host of each process, by its number.
     pub hosts: Vec<usize>,
-    /// Elementary operations (comparisons and additions) of the strategy; of those that run on all hosts at once, on the busiest host.
+    /// Number of elementary operations (comparisons and additions) of the strategy; if they run on all hosts at once, on the busiest host.
     pub operations: u64,
-    /// The way of the loads to those who decide, and of the decision to the hosts.
+    /// The path of the loads to the deciding hosts, and of the decision to the other hosts.
     pub gather: Gather,
     /// Remarks of the strategy about its decision: sentences without a full stop.
     pub words: Vec<String>,
 }
 
 impl Assignment {
-    /// A decision of one host for all.
+    /// Creates a decision that one host makes for all.
     pub fn central(hosts: Vec<usize>, operations: u64) -> Self {
         Self {
             hosts,
@@ -27,7 +27,7 @@ impl Assignment {
         }
     }
 
-    /// The number of processes that get another host.
+    /// Returns the number of processes that get another host.
     pub fn moves(&self, instance: &Instance<'_>) -> usize {
         let pairs = self.hosts.iter().zip(&instance.current);
         pairs.filter(|(new, old)| new != old).count()

@@ -1,9 +1,9 @@
-//! Brute force: the assignment with the least maximum, of all there are; only for few processes.
+//! Brute force: tries all assignments and takes the one with the least maximum; only for few processes.
 //!
 //! | edition | rule |
 //! |---|---|
-//! | `ours` | host times, background and speeds included; of equal ones that with the fewest moves, then the first; no host beyond its memory |
-//! | `lbaf-1.6` | `Σ work`, speeds and background ignored; of equal ones the first, process 0 varying slowest (`BruteForce`) |
+//! | `ours` | host times, including background and speeds; of equal assignments the one with the fewest moves, then the first; no host beyond its memory |
+//! | `lbaf-1.6` | `Σ work`, ignoring speeds and background; of equal assignments the first, with process 0 varying slowest (`BruteForce`) |
 //!
 //! Source: LB Analysis Framework (9615e7ab).
 
@@ -16,20 +16,20 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::random::Stream;
 use migsim_base::units::Seconds;
 
-/// The options, which are the strategy.
+/// The options; they implement the strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct BruteForceOptions {
-    /// The program or text whose decisions are made.
+    /// The program or publication whose decisions the strategy makes.
     pub edition: BruteForceEdition,
-    /// The most assignments that are tried.
+    /// The maximum number of assignments that are tried.
     pub most: u64,
 }
 
-/// The program or text whose decisions are made.
+/// The program or publication whose decisions the strategy makes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum BruteForceEdition {
-    /// The idea made right for unlike hosts.
+    /// The published idea, corrected for unequal hosts.
     #[default]
     #[serde(rename = "ours")]
     Ours,

@@ -1,9 +1,9 @@
-//! After PUB's distributed c-random: each host asks c random hosts, and sends one process to the least loaded of them if that has less.
+//! Distributed c-random, after PUB: each host asks c random hosts, and sends one process to the least loaded of them if that has less load.
 //!
-//! Each host h asks `choices` hosts other than itself, without replacement; m is the one with the least time (the lowest number of equal
-//! ones). If `L_m + margin < L_h`, its process of the lowest number goes to m. All decide from the times before the round, so that many may
-//! pick the same m: the known weakness of the method. Nothing beyond a host's memory. The text (Bonorden, IPDPS 2007) is not readable to
-//! us: parameters are ours, and there is no program to compare with.
+//! Each host h asks `choices` other hosts, without replacement; m is the one with the least time (of equal ones the lowest number). If `L_m
+//! + margin < L_h`, the process of h with the lowest number goes to m. All hosts decide from the times before the round, so that many may
+//! choose the same m, which is the known weakness of the method. No host is filled beyond its memory. We had no access to the text
+//! (Bonorden, IPDPS 2007): parameters are ours, and there is no program for comparison.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,13 +13,13 @@ use super::{Assignment, Gather, Instance, Strategy, StrategyOptions, not_negativ
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// The options, which are the strategy.
+/// The options; they implement the strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct CRandomOptions {
-    /// c: how many hosts a host asks.
+    /// c: the number of hosts that a host asks.
     pub choices: u32,
-    /// By how much less the other must have \[s\].
+    /// The minimum difference of the two times for a move \[s\].
     pub margin: f64,
 }
 
@@ -60,7 +60,7 @@ impl Strategy for CRandomOptions {
         Ok(Assignment {
             hosts: room.into_places(),
             operations: u64::from(self.choices),
-            // A question and its answer.
+            // The two messages are the question and the answer.
             gather: Gather::Neighbours {
                 rounds: 2,
                 messages: self.choices,
@@ -81,7 +81,7 @@ mod tests {
 
     #[test]
     fn one_process_goes_to_who_has_strictly_less() {
-        // With two hosts each asks the other.
+        // With two hosts, each asks the other.
         let options = CRandomOptions::default();
         let case = instance(&[1.0, 1.0], &[0, 0, 0, 1], &[1.0; 4]);
         assert_eq!(assigned(options, &case), [1, 0, 0, 1]);

@@ -1,10 +1,10 @@
-//! After diffusion: load flows between neighbours until all are about equal; then whole processes follow the flow.
+//! Diffusion: load flows between neighbours until all hosts are nearly equal; then whole processes follow the flow.
 //!
-//! First order, synchronous (Cybenko 1989, Boillat 1990): `y_ij += a_ij·min(s_i, s_j)·(L_i − L_j)`, `a_ij = 1/(1 + max(deg_i, deg_j))`,
-//! on virtual loads until the largest is within `epsilon` of the time if work could be divided at will. The flow of work so found is nearly
-//! the least one; it is computed first and realised afterwards (Diekmann et al. 1999): each host gives, to the neighbours by falling flow,
-//! its largest process that fits what is left of the flow, the lowest number of equal ones. `min(s_i, s_j)` keeps the iteration stable on
-//! unlike hosts. Nothing beyond a host's memory. There is no program to compare with.
+//! First order, synchronous (Cybenko 1989, Boillat 1990): `y_ij += a_ij·min(s_i, s_j)·(L_i − L_j)`, `a_ij = 1/(1 + max(deg_i, deg_j))`. The
+//! iteration works on virtual loads, until the largest is within `epsilon` of the time for freely divisible work. The resulting flow of
+//! work is nearly minimal; it is computed first and realised afterwards (Diekmann et al. 1999). Each host serves its neighbours by
+//! decreasing flow, and gives each its largest process that fits into the rest of the flow, of equal ones the lowest number. `min(s_i,
+//! s_j)` keeps the iteration stable on unequal hosts. No host is filled beyond its memory. There is no program for comparison.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,15 +15,15 @@ use super::{Assignment, Gather, Instance, Strategy, StrategyOptions, positive};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// The options, which are the strategy.
+/// The options; they implement the strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct DiffusionOptions {
     /// The hosts that exchange load with each other.
     pub neighbours: Neighbours,
-    /// The imbalance that ends the virtual flow, as a fraction of the balanced time.
+    /// The imbalance at which the virtual flow ends, as a fraction of the balanced time.
     pub epsilon: f64,
-    /// The most rounds of the virtual flow.
+    /// The maximum number of rounds of the virtual flow.
     pub rounds: u32,
 }
 
@@ -31,7 +31,7 @@ pub struct DiffusionOptions {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Neighbours {
-    /// Each host with the one before and the one after it.
+    /// Each host with the previous and the next one.
     #[default]
     Ring,
     /// Each host with all others.
@@ -55,7 +55,7 @@ impl StrategyOptions for DiffusionOptions {
     }
 }
 
-/// Flow of work from a host to a neighbour of higher number; negative: the other way.
+/// Flow of work from a host to a neighbour of higher number; negative in the other direction.
 #[derive(Clone, Copy, Debug)]
 struct Edge {
     ends: [usize; 2],
@@ -98,7 +98,7 @@ impl DiffusionOptions {
         }
     }
 
-    /// Lets virtual load flow; returns the number of rounds.
+    /// Computes the flow of virtual load; returns the number of rounds.
     fn flow(&self, instance: &Instance<'_>, edges: &mut [Edge], degree: &[u32]) -> u32 {
         let times = instance.host_times(&instance.current);
         let mut load: Vec<f64> = times.iter().map(|time| time.get()).collect();
@@ -122,7 +122,7 @@ impl DiffusionOptions {
     }
 }
 
-/// Whole processes along the flow.
+/// Moves whole processes along the flow.
 fn realise(instance: &Instance<'_>, edges: &[Edge]) -> Vec<usize> {
     let works = instance.works();
     let mut room = Room::new(instance);
@@ -169,7 +169,7 @@ mod tests {
             ..DiffusionOptions::default()
         };
         assert_eq!(assigned(all, &case), [1, 1, 2, 2, 0, 0, 0, 0]);
-        // A host of twice the speed takes two thirds: 6 · 2/3 = 4, less the last percent.
+        // A host of twice the speed takes two thirds: 6 · 2/3 = 4, except the last percent.
         let unlike = instance(&[1.0, 2.0], &[0; 6], &[1.0; 6]);
         assert_eq!(
             assigned(DiffusionOptions::default(), &unlike),

@@ -1,4 +1,4 @@
-//! A strategy by its name: its options, and how they are read.
+//! A strategy in the registry: its name, its options and the function that reads them.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,12 +10,12 @@ use migsim_base::document;
 use migsim_base::error::Error;
 use migsim_base::plugin;
 
-/// The options of a strategy, as they stand under `policy.<name>` in an experiment.
+/// The options of a strategy, which are under `policy.<name>` in an experiment.
 pub trait StrategyOptions: Serialize + DeserializeOwned + JsonSchema {
-    /// Settings worth a name of their own, the editions of original programs above all; the defaults need none.
+    /// Settings with a name of their own, in particular the editions of original programs; the defaults need none.
     const VARIANTS: &'static [Variant] = &[];
 
-    /// Makes the strategy.
+    /// Creates the strategy.
     ///
     /// # Errors
     /// Options are out of range; each problem has the key of its option.
@@ -25,16 +25,16 @@ pub trait StrategyOptions: Serialize + DeserializeOwned + JsonSchema {
 /// Settings of a strategy or trigger that have a name: `greedy/charm-8` is the variant `charm-8` of `greedy`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Variant {
-    /// The name behind the slash.
+    /// The name after the slash.
     pub name: &'static str,
     /// The options, as a JSON object.
     pub options: &'static str,
-    /// The original program and strategy whose decisions it takes; empty if none is meant.
+    /// The original program and strategy that make the same decisions; empty if there is none.
     pub original: &'static str,
 }
 
 impl Variant {
-    /// The settings `options` (a JSON object) under a name; `original` is the program that decides the same.
+    /// Creates a named setting `options` (a JSON object); `original` is the program that makes the same decisions.
     pub const fn new(name: &'static str, options: &'static str, original: &'static str) -> Self {
         Self {
             name,
@@ -43,7 +43,7 @@ impl Variant {
         }
     }
 
-    /// The options as a value.
+    /// Returns the options as a value.
     pub fn value(&self) -> Value {
         serde_json::from_str(self.options).expect("the options of a variant are JSON")
     }
@@ -63,7 +63,7 @@ pub struct Kind {
     pub(crate) variants: &'static [Variant],
 }
 
-/// A row of the table: `T` are the options of the strategy.
+/// Creates a row of the table; `T` are the options of the strategy.
 pub fn row<T: StrategyOptions>(
     name: &'static str,
     summary: &'static str,
@@ -92,7 +92,7 @@ impl plugin::Kind for Kind {
 }
 
 impl Kind {
-    /// The settings that have names.
+    /// Returns the named settings.
     pub fn variants(&self) -> &'static [Variant] {
         self.variants
     }

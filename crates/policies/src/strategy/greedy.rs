@@ -1,14 +1,14 @@
-//! Greedy (list scheduling): processes by falling work, each to the host with the least load. It ignores where processes are and moves
-//! almost all.
+//! Greedy (list scheduling): assigns processes in decreasing order of work, each to the host with the least load. It ignores the present
+//! placement and moves almost all processes.
 //!
 //! | edition | rule |
 //! |---|---|
-//! | `ours` | `h = argmin (load_h + w_i/s_h)` among hosts with memory to spare: the load *after* the process counts, so that a slow empty host does not get the largest |
+//! | `ours` | `h = argmin (load_h + w_i/s_h)` among hosts with enough memory: the load includes the process, so that a slow empty host does not get the largest |
 //! | `charm-6.10.2` | `h = argmin load_h`, `w_i = time_i·s_from(i)`, `load_h += w_i/s_h` (`GreedyLB`) |
-//! | `charm-8` | the same in 32 bit, processes entering by host; speeds only if `rate_aware` (`TreeLB` Greedy) |
-//! | `vt` | only what lies above a threshold is pooled, from the smallest processes on (vt, `GreedyLB`) |
+//! | `charm-8` | the same in 32 bit, with processes in the order of hosts; speeds only if `rate_aware` (`TreeLB` Greedy) |
+//! | `vt` | only load above a threshold is pooled, smallest processes first (vt, `GreedyLB`) |
 //!
-//! Ties: `ours` by the lower number; the others by the sort and the heap of the GNU C++ library.
+//! Ties: `ours` takes the lower number; the others follow the sort and the heap of the GNU C++ library.
 //! Source: Charm++ 6.10.2 and 8; DARMA vt (706919ae).
 //!
 //! `rate_aware` makes `charm-8` take the speeds of hosts into account, as Charm++ does with `+LBTestPESpeed`; without it all hosts count as equally
@@ -23,20 +23,20 @@ use super::{Assignment, Instance, Strategy, StrategyOptions, Variant};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// The options, which are the strategy.
+/// The options; they implement the strategy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GreedyOptions {
-    /// The program or text whose decisions are made.
+    /// The program or publication whose decisions the strategy makes.
     pub edition: GreedyEdition,
     /// `charm-8` only: take speeds into account (`+LBTestPESpeed`); otherwise times count as they were measured.
     pub rate_aware: bool,
 }
 
-/// The program or text whose decisions are made.
+/// The program or publication whose decisions the strategy makes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum GreedyEdition {
-    /// The idea made right for unlike hosts.
+    /// The published idea, corrected for unequal hosts.
     #[default]
     #[serde(rename = "ours")]
     Ours,
@@ -46,7 +46,7 @@ pub enum GreedyEdition {
     /// `TreeLB`'s Greedy of Charm++ 8.
     #[serde(rename = "charm-8")]
     Charm8,
-    /// `GreedyLB` of vt, from its source; never compared with the program.
+    /// `GreedyLB` of vt, from its source; never compared with the program itself.
     #[serde(rename = "vt")]
     Vt,
 }
@@ -102,21 +102,21 @@ impl Strategy for GreedyOptions {
     }
 }
 
-/// A greedy assignment from empty hosts.
+/// A greedy assignment that starts from empty hosts.
 #[derive(Debug)]
 pub(super) struct Placed<R> {
     /// The host of each process.
     pub(super) hosts: Vec<usize>,
     /// The load of each host.
     loads: Vec<R>,
-    /// The largest load of a host that got a process.
+    /// The maximum load of a host that got a process.
     pub(super) max: R,
-    /// Comparisons and additions.
+    /// Number of comparisons and additions.
     pub(super) operations: u64,
 }
 
 impl<R: Real> Placed<R> {
-    /// Each process of `order` to the host with the least load, as the heap of the library finds it.
+    /// Assigns each process of `order` to the host with the least load, as the heap of the library finds it.
     fn new(order: &[usize], works: &[R], speeds: &[R], loads: Vec<R>) -> Self {
         let mut placed = Self {
             hosts: vec![0; order.len()],
@@ -140,21 +140,21 @@ impl<R: Real> Placed<R> {
     }
 }
 
-/// Comparisons on the way through a heap of `items`, up and down.
+/// Returns the number of comparisons on the path through a heap of `items`, up and down.
 pub(super) fn depth(items: usize) -> u64 {
     2 * u64::from(items.max(2).ilog2())
 }
 
-/// The input of `TreeLB`: 32 bit, speeds only if asked for, processes by host.
+/// The input of `TreeLB`: 32 bit, speeds only on request, processes by host.
 #[derive(Debug)]
 pub(super) struct Tree {
-    /// The work of each process: time, times speed if aware of it.
+    /// Work of each process: its time, multiplied by the speed if rate-aware.
     pub(super) works: Vec<f32>,
-    /// The speed of each host; 1 if not aware of it.
+    /// Speed of each host; 1 if not rate-aware.
     pub(super) speeds: Vec<f32>,
     /// The background load of each host.
     pub(super) background: Vec<f32>,
-    /// The processes by falling work.
+    /// The processes in decreasing order of work.
     pub(super) order: Vec<usize>,
     comparisons: u64,
 }
@@ -178,7 +178,7 @@ impl Tree {
         }
     }
 
-    /// The greedy assignment, which other strategies take as their aim.
+    /// Computes the greedy assignment, which other strategies use as a target.
     pub(super) fn greedy(&self) -> Placed<f32> {
         let loads = self.background.clone();
         let mut placed = Placed::new(&self.order, &self.works, &self.speeds, loads);
@@ -190,7 +190,7 @@ impl Tree {
 /// The greedy assignment of the edition `ours`.
 #[derive(Debug)]
 pub(super) struct Ours {
-    /// The processes by falling work, then by number.
+    /// The processes in decreasing order of work, then by number.
     pub(super) order: Vec<usize>,
     /// The time of each host.
     pub(super) loads: Vec<f64>,
@@ -198,14 +198,14 @@ pub(super) struct Ours {
     operations: u64,
 }
 
-/// Processes by falling work, then by number.
+/// Returns the processes in decreasing order of work, then by number.
 pub(super) fn by_falling_work(works: &[f64]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..works.len()).collect();
     order.sort_by(|&a, &b| works[b].total_cmp(&works[a]));
     order
 }
 
-/// Each process, by falling work, to the host that would finish it first.
+/// Assigns each process, in decreasing order of work, to the host that would finish it first.
 pub(super) fn ours(instance: &Instance<'_>) -> Ours {
     let works = instance.works();
     let mut placed = Ours {
@@ -225,14 +225,14 @@ pub(super) fn ours(instance: &Instance<'_>) -> Ours {
     placed
 }
 
-/// Below this imbalance (max/avg − 1) vt leaves all as it is.
+/// Imbalance (max/avg − 1) below which vt changes nothing.
 const TOLERANCE: f64 = 0.03;
-/// The threshold is `min(max(1 − I, 0.3), 1.004)` averages.
+/// Limits of the threshold: `min(max(1 − I, 0.3), 1.004)` averages.
 const THRESHOLD: [f64; 2] = [0.3, 1.004];
-/// The width of the bins in which vt sorts loads \[s\].
+/// Width of the bins in which vt sorts loads \[s\].
 const BIN: f64 = 0.01;
 
-/// vt: each host gives its smallest processes to a pool until it is below the threshold; the pool goes to the least loaded hosts.
+/// Decides as vt: each host gives its smallest processes to a pool until it is below the threshold; the pool goes to the least loaded hosts.
 fn vt(instance: &Instance<'_>) -> (Vec<usize>, u64) {
     let times = instance.times();
     let mut loads = instance.backgrounds();
@@ -302,7 +302,7 @@ mod tests {
 
     #[test]
     fn vt_pools_only_what_lies_above_its_threshold() {
-        // Averages 2.5, I = 0.6, threshold 0.4 · 2.5 = 1: host 0 gives 1, 1 and 1, and keeps one; host 1 has no more than that.
+        // Average 2.5, I = 0.6, threshold 0.4 · 2.5 = 1: host 0 gives three processes and keeps one; host 1 is not above the threshold.
         let case = instance(&[1.0, 1.0], &[0, 0, 0, 0, 1], &[1.0; 5]);
         let vt = GreedyOptions {
             edition: GreedyEdition::Vt,

@@ -1,13 +1,13 @@
-//! Greedy that counts messages: processes by falling work, each to the host where its load and the costs of its messages to processes that
-//! are placed already end first.
+//! Greedy with communication: assigns processes in decreasing order of work. Each goes to the host that ends first, given its load and
+//! the costs of messages to already placed processes.
 //!
-//! Candidates are the host with the least load and those of the neighbours that are placed. The cost of a message is
-//! `α + β·bytes` between unlike hosts, nothing within one; it counts on both ends.
+//! Candidates are the host with the least load and the hosts of the placed neighbours. The cost of a message is `α + β·bytes` between
+//! different hosts, and 0 within one; it counts on both ends.
 //!
 //! | edition | rule |
 //! |---|---|
-//! | `ours` | loads are times on the host, `w_i/s_h`; α and 1/β are latency and bandwidth between the two hosts (`links: platform`), or constants; only hosts with memory to spare |
-//! | `charm-6.10.2` | speeds are ignored: `load_h += time_i`; α and β are constants; the loads of neighbours grow without their place in the heap being looked after at once (`GreedyCommLB`) |
+//! | `ours` | loads are times on the host, `w_i/s_h`; α and 1/β are latency and bandwidth between the two hosts (`links: platform`), or constants; only hosts with enough memory |
+//! | `charm-6.10.2` | speeds are ignored: `load_h += time_i`; α and β are constants; the loads of neighbours grow, but their places in the heap are not updated at once (`GreedyCommLB`) |
 //!
 //! Source: Charm++ 6.10.2, `GreedyCommLB`.
 
@@ -21,11 +21,11 @@ use super::{Assignment, Instance, Strategy, StrategyOptions, Variant, not_negati
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// The options, which are the strategy.
+/// The options; they implement the strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GreedyCommOptions {
-    /// The program or text whose decisions are made.
+    /// The program or publication whose decisions the strategy makes.
     pub edition: GreedyCommEdition,
     /// Cost of a message between hosts \[s\].
     pub alpha: f64,
@@ -35,10 +35,10 @@ pub struct GreedyCommOptions {
     pub links: Links,
 }
 
-/// The program or text whose decisions are made.
+/// The program or publication whose decisions the strategy makes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum GreedyCommEdition {
-    /// The idea made right for unlike hosts.
+    /// The published idea, corrected for unequal hosts.
     #[default]
     #[serde(rename = "ours")]
     Ours,
@@ -51,10 +51,10 @@ pub enum GreedyCommEdition {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Links {
-    /// Latency and bandwidth between the two hosts; where nothing is known of them, the constants.
+    /// Latency and bandwidth between the two hosts; the constants if these are unknown.
     #[default]
     Platform,
-    /// `alpha` and `beta`.
+    /// The constants `alpha` and `beta`.
     Constant,
 }
 
@@ -104,7 +104,7 @@ struct Neighbour {
     bytes: f64,
 }
 
-/// The neighbours of each process, those of the last row first.
+/// Returns the neighbours of each process, those of the last row first.
 fn neighbours(instance: &Instance<'_>) -> Vec<Vec<Neighbour>> {
     let mut lists = vec![Vec::new(); instance.processes()];
     for row in instance.communication.iter().rev() {
@@ -119,7 +119,7 @@ fn neighbours(instance: &Instance<'_>) -> Vec<Vec<Neighbour>> {
     lists
 }
 
-/// The neighbours that have a host already, each with it.
+/// Returns the neighbours that are placed already, each with its host.
 fn placed(graph: &[Neighbour], place: &[Option<usize>]) -> Vec<(usize, Neighbour)> {
     let pair = |neighbour: &Neighbour| Some((place[neighbour.process]?, *neighbour));
     graph.iter().filter_map(pair).collect()
@@ -130,7 +130,7 @@ impl GreedyCommOptions {
         self.alpha * messages + self.beta * bytes
     }
 
-    /// `GreedyCommLB`, step by step.
+    /// Decides as `GreedyCommLB`, step by step.
     fn classic(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
         let (times, graph) = (instance.times(), neighbours(instance));
         let mut load = instance.backgrounds();
@@ -190,7 +190,7 @@ impl GreedyCommOptions {
         (place, operations)
     }
 
-    /// The cost of messages between processes on two hosts.
+    /// Returns the cost of messages between processes on two hosts.
     fn between(&self, instance: &Instance<'_>, [a, b]: [usize; 2], neighbour: &Neighbour) -> f64 {
         match instance.paths {
             _ if a == b => 0.0,
@@ -202,7 +202,7 @@ impl GreedyCommOptions {
         }
     }
 
-    /// The edition `ours`.
+    /// Decides as the edition `ours`.
     fn ours(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
         let (works, graph) = (instance.works(), neighbours(instance));
         let mut load = instance.backgrounds();
@@ -268,7 +268,7 @@ mod tests {
             messages: 1.0,
             bytes: Bytes::of(8.0),
         }];
-        // Constants of Charm++: a message costs less than 1 s, so that they part.
+        // With the constants of Charm++ a message costs less than 1 s, so that the processes separate.
         assert_eq!(assigned(GreedyCommOptions::default(), &case), [0, 1]);
         case.paths = Some(&Slow);
         assert_eq!(assigned(GreedyCommOptions::default(), &case), [0, 0]);

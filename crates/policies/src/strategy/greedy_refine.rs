@@ -1,14 +1,14 @@
-//! Greedy refinement: almost the makespan of greedy with few moves. A process stays if its host then has at most M, the largest load of
-//! greedy. Otherwise it goes to the host with the least load.
+//! Greedy refinement: almost the makespan of greedy, with few moves. A process stays if the load of its host with the process is at most M,
+//! the maximum load of greedy. Otherwise it goes to the host with the least load.
 //!
 //! | edition | rule |
 //! |---|---|
-//! | `ours` | stay if `load_old + w_i/s_old ≤ M`; else `argmin (load_h + w_i/s_h)` among hosts with memory to spare; `M = tolerance ·` largest time of greedy/`ours` |
+//! | `ours` | stay if `load_old + w_i/s_old ≤ M`; else `argmin (load_h + w_i/s_h)` among hosts with enough memory; `M = tolerance ·` largest time of greedy/`ours` |
 //! | `charm-6.10.2` | stay if `load_old ≤ (load_top + 0.01)·b` and `load_old + w_i ≤ M` with the *unscaled* work; `M = a ·` greedy (`GreedyRefineLB`, one processor alone) |
 //! | `charm-8` | stay if `load_old + w_i ≤ M`, in 32 bit; `M = tolerance ·` greedy (`TreeLB` `GreedyRefine`) |
 //!
-//! In all, `M` grows to the largest load that arises. The unscaled test of the originals is too strict on fast hosts and too generous on
-//! slow ones; `ours` scales. Source: Charm++ 6.10.2 and 8.
+//! In all editions, `M` grows to the largest load that arises. The unscaled test of the originals is too strict on fast hosts and too
+//! generous on slow ones; `ours` scales. Source: Charm++ 6.10.2 and 8.
 //!
 //! `rate_aware` makes `charm-8` take the speeds of hosts into account, as Charm++ does with `+LBTestPESpeed`; without it all hosts count as equally
 //! fast. Set it as the variant `charm-8,rate-aware`, or by `--set policy.greedy-refine.rate_aware=true`.
@@ -23,26 +23,26 @@ use super::{Assignment, Instance, Strategy, StrategyOptions, Variant, positive};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// The options, which are the strategy.
+/// The options; they implement the strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GreedyRefineOptions {
-    /// The program or text whose decisions are made.
+    /// The program or publication whose decisions the strategy makes.
     pub edition: GreedyRefineEdition,
-    /// `ours` and `charm-8`: the largest load allowed, in largest loads of greedy.
+    /// `ours` and `charm-8`: the maximum load allowed, relative to the maximum load of greedy.
     pub tolerance: f64,
-    /// `charm-6.10.2`: the same there, rounded to 32 bit.
+    /// `charm-6.10.2`: the maximum load allowed, as `tolerance`, rounded to 32 bit.
     pub a: f64,
-    /// `charm-6.10.2`: a process may stay on a host with at most this times the least load; none: whatever the load.
+    /// `charm-6.10.2`: a process may stay on a host with at most this times the least load; if not given, on any host.
     pub b: Option<f64>,
     /// `charm-8` only: take speeds into account (`+LBTestPESpeed`).
     pub rate_aware: bool,
 }
 
-/// The program or text whose decisions are made.
+/// The program or publication whose decisions the strategy makes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum GreedyRefineEdition {
-    /// The idea made right for unlike hosts.
+    /// The published idea, corrected for unequal hosts.
     #[default]
     #[serde(rename = "ours")]
     Ours,
@@ -112,7 +112,7 @@ impl Strategy for GreedyRefineOptions {
     }
 }
 
-/// The edition `ours`.
+/// Decides as the edition `ours`.
 fn ours(instance: &Instance<'_>, tolerance: f64) -> (Vec<usize>, u64) {
     let works = instance.works();
     let aim = greedy::ours(instance);
@@ -135,14 +135,14 @@ fn ours(instance: &Instance<'_>, tolerance: f64) -> (Vec<usize>, u64) {
     (room.into_places(), operations)
 }
 
-/// A host with at most this background load everywhere \[s\] leaves the heap of the original in the order of numbers.
+/// Maximum background load of a host \[s\] at which hosts leave the heap of the original in the order of their numbers.
 const QUIET: f64 = 0.001;
-/// The amount that the original adds to the least load before it compares \[s\].
+/// Amount that the original adds to the least load before a comparison \[s\].
 const SLACK: f64 = 0.01;
 
 impl GreedyRefineOptions {
-    /// `GreedyRefineLB`: speeds have 32 bit where loads are divided by them; the heap is rebuilt only under background load, and keeps its
-    /// order between the two passes.
+    /// Decides as `GreedyRefineLB`: speeds have 32 bit where loads are divided by them; the heap is rebuilt only with background load, and
+    /// keeps its order between the two passes.
     fn classic(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
         let speeds: Vec<f64> = (instance.speeds.iter())
             .map(|speed| f64::from(f32::of(*speed)))
@@ -195,7 +195,7 @@ impl GreedyRefineOptions {
     }
 }
 
-/// `TreeLB`'s `GreedyRefine`.
+/// Decides as `TreeLB`'s `GreedyRefine`.
 fn tree(instance: &Instance<'_>, tree: &Tree, tolerance: f64) -> (Vec<usize>, u64) {
     let aim = tree.greedy();
     let mut most = aim.max * f32::of(tolerance);

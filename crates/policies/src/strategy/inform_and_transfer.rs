@@ -1,17 +1,17 @@
-//! Inform and transfer: hosts learn of each other, then each offers its processes to the host where the larger of the two works falls most.
+//! Inform and transfer: hosts learn of each other, then each offers its processes to the host where the larger of the two works decreases most.
 //!
-//! `c = max(W_src, W_dst) before − after`; a process goes to the known host with the largest c. `W = load + β·max(bytes in, bytes out)`
-//! across hosts.
+//! `c = max(W_src, W_dst) before − after`; a process goes to the known host with the largest c. `W = load + β·max(bytes in, bytes out)`,
+//! for bytes between hosts.
 //!
 //! | edition | rule |
 //! |---|---|
-//! | `ours` | `load` is the time of the host, background and speed included; transfer only if `c > 0`, heaviest process first in `decreasing`; no host beyond its memory; hosts by falling time |
-//! | `lbaf-1.6` | `load = Σ work`, divided by the speed under `is_affine`; background ignored; equal works are accepted (`c ≥ 0`); the list of a host is consumed *from its end*, so that `decreasing` begins with the lightest; the hosts that have processes as an iteration begins, by number |
+//! | `ours` | `load` is the time of the host, including background and speed; a transfer only if `c > 0`, heaviest process first in `decreasing`; no host beyond its memory; hosts by decreasing time |
+//! | `lbaf-1.6` | `load = Σ work`, divided by the speed if `is_affine`; background ignored; equal works are accepted (`c ≥ 0`); the list of a host is consumed *from its end*, so that `decreasing` begins with the lightest process; only hosts that have processes when an iteration begins, by number |
 //!
-//! With `knowledge: gossip` each host knows those of which messages told it: `rounds` rounds, in each a message to `fanout` random hosts.
-//! The destination is drawn from the known hosts that the rule accepts, with probabilities in proportion to `c − c_min`; where all c are
-//! equal, each has the same. The draws come from the policy's seeded stream, so that decisions agree with the original in distribution only.
-//! Iterations stop early once all hosts are equal.
+//! With `knowledge: gossip` each host knows the hosts that messages have named to it. There are `rounds` rounds, and in each a host sends a
+//! message to `fanout` random hosts. The destination is drawn from the known hosts that the rule accepts, with probabilities proportional
+//! to `c − c_min`, or equal if all c are equal. The draws come from the policy's seeded stream, so that decisions agree with the original
+//! in distribution only. Iterations stop early once all hosts are equal.
 //! Source: LB Analysis Framework (9615e7ab); Lifflander et al. 2021.
 
 use std::collections::BTreeSet;
@@ -25,36 +25,36 @@ use super::{Assignment, Gather, Instance, Strategy, StrategyOptions, Variant, no
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// The options, which are the strategy.
+/// The options; they implement the strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct InformAndTransferOptions {
-    /// The program or text whose decisions are made.
+    /// The program or publication whose decisions the strategy makes.
     pub edition: InformAndTransferEdition,
     /// The number of rounds in which all hosts inform and transfer.
     pub iterations: u32,
     /// The order in which a host offers its processes.
     pub order: Order,
-    /// `lbaf-1.6` only: the work model is `AffineCombination`, `load / s_h + beta · bytes`; otherwise `LoadOnly`.
+    /// `lbaf-1.6` only: whether the work model is `AffineCombination`, `load / s_h + beta · bytes`, or `LoadOnly`.
     pub is_affine: bool,
-    /// Cost of a byte that crosses hosts \[s/B\]; 0: messages do not count.
+    /// Cost of a byte between hosts \[s/B\]; with 0 messages do not count.
     pub beta: f64,
     /// The hosts that a host knows.
     pub knowledge: Knowledge,
-    /// `gossip`: to how many hosts a host sends in a round.
+    /// `gossip`: number of hosts to which a host sends in a round.
     pub fanout: u32,
-    /// `gossip`: how many rounds.
+    /// `gossip`: number of rounds.
     pub rounds: u32,
 }
 
-/// The program or text whose decisions are made.
+/// The program or publication whose decisions the strategy makes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum InformAndTransferEdition {
-    /// The idea made right for unlike hosts.
+    /// The published idea, corrected for unequal hosts.
     #[default]
     #[serde(rename = "ours")]
     Ours,
-    /// `InformAndTransfer` of LBAF 1.6; sets are ordered by number, as those of the original are not.
+    /// `InformAndTransfer` of LBAF 1.6, with sets ordered by number; the sets of the original are unordered.
     #[serde(rename = "lbaf-1.6")]
     Lbaf,
 }
@@ -63,12 +63,12 @@ pub enum InformAndTransferEdition {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Order {
-    /// By falling load.
+    /// By decreasing load.
     #[default]
     Decreasing,
-    /// By growing load.
+    /// By increasing load.
     Increasing,
-    /// First the processes that fit the excess over the average by falling load, then the rest by growing load.
+    /// First the processes that fit into the excess over the average, by decreasing load; then the rest by increasing load.
     FewestMigrations,
 }
 
@@ -76,10 +76,10 @@ pub enum Order {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Knowledge {
-    /// All: decisions need no random numbers.
+    /// All hosts; decisions need no random numbers.
     #[default]
     Full,
-    /// The hosts of which messages told it.
+    /// The hosts that messages have named to it.
     Gossip,
 }
 
@@ -169,7 +169,7 @@ impl Strategy for InformAndTransferOptions {
 }
 
 impl InformAndTransferOptions {
-    /// The hosts that each host knows, itself left out; none if each knows all others.
+    /// Returns the hosts that each host knows, without itself; none if each knows all others.
     fn inform(&self, hosts: usize, random: &mut Stream) -> Option<Vec<BTreeSet<usize>>> {
         if self.knowledge == Knowledge::Full {
             return None;
@@ -196,17 +196,17 @@ impl InformAndTransferOptions {
 struct State<'a> {
     instance: &'a Instance<'a>,
     options: InformAndTransferOptions,
-    /// The load of each process on a host of speed 1.
+    /// Load of each process on a host of speed 1.
     works: Vec<f64>,
     /// The load of each host, without messages.
     load: Vec<f64>,
     lists: Vec<Vec<usize>>,
-    /// Rows that name each process.
+    /// The rows of messages of each process.
     rows: Vec<Vec<usize>>,
     /// Bytes that reach and leave each host.
     volume: Vec<[f64; 2]>,
     room: Room,
-    /// The loads of `ours` without messages, in which the best of all hosts is found without a visit to each of them.
+    /// The loads of `ours` without messages, as a tree that finds the best of all hosts without visiting each.
     tree: Option<LoadTree>,
 }
 
@@ -249,7 +249,7 @@ impl<'a> State<'a> {
         self.options.edition == InformAndTransferEdition::Lbaf
     }
 
-    /// The load of a host, summed over its processes; of the original without speed.
+    /// Returns the load of a host, summed over its processes; in the original without speed.
     fn load_of(&self, host: usize) -> f64 {
         let own = self.lists[host].iter().map(|&process| self.works[process]);
         let own: f64 = own.sum();
@@ -260,7 +260,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// The load of a process on a host.
+    /// Returns the load of a process on a host.
     fn share(&self, process: usize, host: usize) -> f64 {
         if self.is_original() {
             self.works[process]
@@ -269,7 +269,7 @@ impl<'a> State<'a> {
         }
     }
 
-    /// W of a host with this load and these bytes in and out.
+    /// Returns W of a host with this load and these bytes in and out.
     fn work(&self, host: usize, load: f64, volume: [f64; 2]) -> f64 {
         let messages = self.options.beta * f64::max(volume[0], volume[1]);
         if self.is_original() && self.options.is_affine {
@@ -288,7 +288,7 @@ impl<'a> State<'a> {
         max / average - 1.0 <= 0.0
     }
 
-    /// All hosts offer their processes once; returns how many offers were weighed.
+    /// Lets all hosts offer their processes once; returns the number of offers that were evaluated.
     fn transfer(&mut self, known: Option<&[BTreeSet<usize>]>, random: &mut Stream) -> u64 {
         let average = self.load.iter().sum::<f64>() / self.load.len() as f64;
         let mut donors: Vec<usize> = (0..self.load.len()).collect();
@@ -318,7 +318,7 @@ impl<'a> State<'a> {
         offers
     }
 
-    /// The processes of a host in the order of the options.
+    /// Returns the processes of a host in the order of the options.
     fn ordered(&self, donor: usize, average: f64) -> Vec<usize> {
         let own = &self.lists[donor];
         let share = |process: usize| self.share(process, donor);
@@ -344,8 +344,8 @@ impl<'a> State<'a> {
         }
     }
 
-    /// The host where the larger of the two works falls most if a process of the host `donor` goes there, the lowest number of equal ones;
-    /// `None` if it would grow everywhere.
+    /// Returns the host for a process of the host `donor` where the larger of the two works decreases most, of equal ones the lowest
+    /// number; `None` if the larger work would increase everywhere.
     fn target(&self, process: usize, donor: usize) -> Option<usize> {
         let others = (0..self.load.len()).filter(|&host| host != donor);
         let open = others.filter(|&host| self.may_take(process, host));
@@ -354,7 +354,8 @@ impl<'a> State<'a> {
             .then_some(host)
     }
 
-    /// The same for `ours` without messages. The larger work before is that of the donor: it cannot fall by a move to a host with more.
+    /// Returns the same for `ours` without messages. The larger work before is that of the donor, since it cannot decrease by a move to a
+    /// host with more.
     fn target_of_tree(&self, process: usize, donor: usize, tree: &LoadTree) -> Option<usize> {
         let (work, load) = (self.works[process], self.load[donor]);
         let left = load - self.share(process, donor);
@@ -364,7 +365,7 @@ impl<'a> State<'a> {
         (-loss > 0.0).then_some(host)
     }
 
-    /// A host of those known by gossip, drawn with probabilities that grow with the fall of the larger work.
+    /// Draws a host from those known by gossip, with probabilities that grow with the decrease of the larger work.
     fn drawn_target(
         &self,
         process: usize,
@@ -379,7 +380,7 @@ impl<'a> State<'a> {
         drawn(&taken, random)
     }
 
-    /// Whether a host has the memory for a process; the original does not ask.
+    /// Whether a host has the memory for a process; the original does not test this.
     fn may_take(&self, process: usize, host: usize) -> bool {
         self.is_original() || self.room.fits(process, host)
     }
@@ -388,7 +389,7 @@ impl<'a> State<'a> {
         gain > 0.0 || (self.is_original() && gain >= 0.0)
     }
 
-    /// The amount by which the larger work of two hosts falls if a process goes from one to the other.
+    /// Returns the amount by which the larger work of two hosts decreases if a process moves from one to the other.
     fn gain(&self, process: usize, from: usize, to: usize) -> f64 {
         let volume = self.volume_after(process, from, to);
         let before = f64::max(
@@ -402,7 +403,7 @@ impl<'a> State<'a> {
         before - after
     }
 
-    /// The bytes in and out of the two hosts after a process has gone from one to the other.
+    /// Returns the bytes in and out of the two hosts after a process has moved from one to the other.
     fn volume_after(&self, process: usize, from: usize, to: usize) -> [[f64; 2]; 2] {
         let mut volume = [self.volume[from], self.volume[to]];
         for &at in &self.rows[process] {
@@ -446,7 +447,7 @@ impl<'a> State<'a> {
     }
 }
 
-/// One of some hosts, with probabilities in proportion to `c − c_min`; each with the same where all c are equal. One host needs no draw.
+/// Draws one of several hosts, with probabilities proportional to `c − c_min`, or equal if all c are equal. A single host needs no draw.
 fn drawn(gains: &[(usize, f64)], random: &mut Stream) -> Option<usize> {
     if let [] | [_] = gains {
         return gains.first().map(|one| one.0);
@@ -463,7 +464,7 @@ fn drawn(gains: &[(usize, f64)], random: &mut Stream) -> Option<usize> {
             return Some(host);
         }
     }
-    // The subtraction has rounded: the last host with a share.
+    // The subtraction was rounded: take the last host with a positive probability.
     let last = gains.iter().rev().find(|one| one.1 > least);
     last.map(|one| one.0)
 }

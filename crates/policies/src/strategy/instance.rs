@@ -1,4 +1,4 @@
-//! The snapshot of a barrier: all that a strategy may see.
+//! The snapshot of a barrier: all data that a strategy may use.
 
 use std::fmt;
 
@@ -9,9 +9,9 @@ use migsim_base::units::{Bytes, BytesPerSecond, Seconds};
 /// The loads are additive: [`Self::time`] is the execution time of a process *alone* on its host, not slowed by those that share it.
 #[derive(Clone, Debug, Default)]
 pub struct Instance<'a> {
-    /// The speed of each host, relative to a host of reference; positive.
+    /// Speed of each host, relative to a reference host; positive.
     pub speeds: Vec<f64>,
-    /// The time that each host computes for others in a superstep.
+    /// Time for which each host computes for other users in a superstep.
     pub background: Vec<Seconds>,
     /// The present host of each process.
     pub current: Vec<usize>,
@@ -21,13 +21,13 @@ pub struct Instance<'a> {
     pub work: Vec<Seconds>,
     /// Messages between processes in one superstep; empty unless [`super::Strategy::needs_communication`].
     pub communication: Vec<Row>,
-    /// The memory of each process, which a migration carries; empty: nothing known, nothing carried.
+    /// Memory of each process, which a migration transfers; empty if unknown, and then nothing is transferred.
     pub memory: Vec<Bytes>,
     /// The memory of each host, `None` without a limit; empty: no limits.
     pub host_memory: Vec<Option<Bytes>>,
-    /// The cluster of each host; empty: all hosts in one.
+    /// Cluster of each host; empty if all hosts are in one cluster.
     pub clusters: Vec<usize>,
-    /// Latency and bandwidth between hosts; `None`: all pairs are alike.
+    /// Latency and bandwidth between hosts; `None` if all pairs are alike.
     pub paths: Option<&'a dyn Paths>,
 }
 
@@ -40,51 +40,51 @@ pub struct Row {
     pub to: usize,
     /// The number of messages.
     pub messages: f64,
-    /// The bytes of all of them.
+    /// Total bytes of these messages.
     pub bytes: Bytes,
 }
 
 /// Latency and bandwidth between two hosts, each without other traffic.
 pub trait Paths: fmt::Debug {
-    /// The time of an empty message.
+    /// Returns the time of an empty message.
     fn latency(&self, from: usize, to: usize) -> Seconds;
 
-    /// The rate of a large message.
+    /// Returns the rate of a large message.
     fn bandwidth(&self, from: usize, to: usize) -> BytesPerSecond;
 }
 
 impl Instance<'_> {
-    /// The number of hosts.
+    /// Returns the number of hosts.
     pub fn hosts(&self) -> usize {
         self.speeds.len()
     }
 
-    /// The number of processes.
+    /// Returns the number of processes.
     pub fn processes(&self) -> usize {
         self.current.len()
     }
 
-    /// The cluster of a host.
+    /// Returns the cluster of a host.
     pub fn cluster(&self, host: usize) -> usize {
         self.clusters.get(host).copied().unwrap_or(0)
     }
 
-    /// [`Self::time`] in seconds.
+    /// Returns [`Self::time`] in seconds.
     pub(super) fn times(&self) -> Vec<f64> {
         self.time.iter().map(|time| time.get()).collect()
     }
 
-    /// [`Self::work`] in seconds.
+    /// Returns [`Self::work`] in seconds.
     pub(super) fn works(&self) -> Vec<f64> {
         self.work.iter().map(|work| work.get()).collect()
     }
 
-    /// [`Self::background`] in seconds.
+    /// Returns [`Self::background`] in seconds.
     pub(super) fn backgrounds(&self) -> Vec<f64> {
         self.background.iter().map(|time| time.get()).collect()
     }
 
-    /// `time_i · s_from(i)`, the work as a runtime computes it from what it measures; it may differ from [`Self::work`] in the last bit.
+    /// Returns `time_i · s_from(i)`, the work as a runtime computes it from its measures; it may differ from [`Self::work`] in the last bit.
     pub(super) fn measured_works(&self) -> Vec<f64> {
         let pairs = self.time.iter().zip(&self.current);
         pairs
@@ -92,7 +92,7 @@ impl Instance<'_> {
             .collect()
     }
 
-    /// The processes of each host, in the order of their numbers.
+    /// Returns the processes of each host, in the order of their numbers.
     pub(super) fn by_host(&self) -> Vec<Vec<usize>> {
         let mut lists = vec![Vec::new(); self.hosts()];
         for (process, &host) in self.current.iter().enumerate() {
@@ -101,7 +101,7 @@ impl Instance<'_> {
         lists
     }
 
-    /// The time of all hosts if the work could be divided at will: `(Σ work + Σ b_h·s_h) / Σ s_h`.
+    /// Returns the time of all hosts if the work were freely divisible: `(Σ work + Σ b_h·s_h) / Σ s_h`.
     pub(super) fn balanced_time(&self) -> f64 {
         let own: f64 = self.works().iter().sum();
         let pairs = self.backgrounds().into_iter().zip(&self.speeds);
@@ -109,7 +109,7 @@ impl Instance<'_> {
         (own + others) / self.speeds.iter().sum::<f64>()
     }
 
-    /// The time of each host under an assignment: `b_h + Σ work_i / s_h` over its processes, in the order of their numbers.
+    /// Returns the time of each host under an assignment: `b_h + Σ work_i / s_h` over its processes, in the order of their numbers.
     pub fn host_times(&self, hosts: &[usize]) -> Vec<Seconds> {
         let mut times = self.background.clone();
         for (work, &host) in self.work.iter().zip(hosts) {
@@ -118,13 +118,13 @@ impl Instance<'_> {
         times
     }
 
-    /// The time of a host with these processes, in the order of their numbers \[s\]: an entry of [`Self::host_times`].
+    /// Returns the time of a host with these processes, in the order of their numbers \[s\]: an entry of [`Self::host_times`].
     pub(super) fn time_of(&self, host: usize, processes: impl Iterator<Item = usize>) -> f64 {
         let times = processes.map(|process| self.work[process].get() / self.speeds[host]);
         times.fold(self.background[host].get(), |sum, time| sum + time)
     }
 
-    /// The largest of [`Self::host_times`]; zero without hosts.
+    /// Returns the maximum of [`Self::host_times`]; zero without hosts.
     pub fn max_time(&self, hosts: &[usize]) -> Seconds {
         let times = self.host_times(hosts);
         Seconds::of(

@@ -1,19 +1,19 @@
-//! Hosts by load: finds the host with the least key without a visit to each host.
+//! Hosts by load: finds the host with the least key without visiting each host.
 
 /// A binary tree over the hosts. Each node has the least load and the highest speed of the hosts below it.
 #[derive(Clone, Debug)]
 pub(super) struct LoadTree {
-    /// The number of leaves, a power of two; those beyond the hosts have an infinite load.
+    /// Number of leaves, a power of two; leaves beyond the hosts have an infinite load.
     leaves: usize,
     /// Load and speed of each node: the root is the first, the children of node `n` are `2 n` and `2 n + 1`.
     nodes: Vec<[f64; 2]>,
 }
 
-/// A host beyond the last one.
+/// The entry of a leaf without a host.
 const NONE: [f64; 2] = [f64::INFINITY, 0.0];
 
 impl LoadTree {
-    /// The tree of hosts with these finite loads and positive speeds.
+    /// Creates the tree of hosts with these finite loads and positive speeds.
     pub(super) fn new(loads: &[f64], speeds: &[f64]) -> Self {
         let leaves = loads.len().next_power_of_two();
         let mut tree = Self {
@@ -34,12 +34,12 @@ impl LoadTree {
         self.nodes[node] = [left[0].min(right[0]), left[1].max(right[1])];
     }
 
-    /// The load of a host.
+    /// Returns the load of a host.
     pub(super) fn load(&self, host: usize) -> f64 {
         self.nodes[self.leaves + host][0]
     }
 
-    /// The least load of all hosts; infinite without hosts.
+    /// Returns the least load of all hosts; infinite without hosts.
     pub(super) fn lowest(&self) -> f64 {
         self.nodes[1][0]
     }
@@ -54,9 +54,9 @@ impl LoadTree {
         }
     }
 
-    /// Finds the host with the least key among those that are open, the first of equal ones, and its key.
+    /// Finds the host with the least key among the open hosts, of equal ones the first, and its key.
     ///
-    /// `key` takes load and speed of a host; it must not fall with the load, nor grow with the speed.
+    /// `key` takes load and speed of a host; it must not decrease with the load, nor increase with the speed.
     pub(super) fn least(
         &self,
         key: impl Fn(f64, f64) -> f64,

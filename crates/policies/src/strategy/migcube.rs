@@ -1,11 +1,12 @@
-//! After `MigCube` (da Rosa Righi et al., SCPE 17(1), 2016): processes whose metrics lie near those of the best candidate move with it.
+//! `MigCube` (after da Rosa Righi et al., SCPE 17(1), 2016): processes whose metrics are near those of the best candidate move with it.
 //!
-//! Of each process i and cluster j, since the last call: `Comp = time_i · ISet_j`, `ISet_j = Σ_{h in j} s_h/(processes on h + 1)`
-//! over the largest of these sums; `Comm` the time of its messages with processes in j; `Mem` the time that its memory takes to the first
-//! host of j, 0 in its own cluster. `PM = Comp + Comm − Mem`; the cluster with the largest PM counts, the lowest of equal ones. In the space
-//! of (Comp, Comm, Mem) a cube stands around the process with the largest PM; its half edge is the mean distance of the others to it.
-//! Processes inside, edges included, that want another cluster go there, by falling PM, to its host with the fewest processes. Only the
-//! authors' artefact is known to us; the ageing of metrics and their patterns are left out. Nothing beyond a host's memory.
+//! The metrics of each process i and cluster j since the last call are `Comp = time_i · ISet_j`, with `ISet_j = Σ_{h in j} s_h/(processes
+//! on h + 1)` over the largest of these sums; `Comm`, the time of its messages with processes in j; and `Mem`, the time to transfer its
+//! memory to the first host of j, 0 in its own cluster. `PM = Comp + Comm − Mem`, and the cluster with the largest PM counts, of equal ones
+//! the lowest. In the space of (Comp, Comm, Mem) a cube is centred on the process with the largest PM; half its edge is the mean distance
+//! of the other processes. Processes inside the cube, including its surface, that prefer another cluster go there, in decreasing order of
+//! PM, to its host with the fewest processes. We know only the authors' program; the ageing of metrics and their patterns are left out. No
+//! host is filled beyond its memory.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -26,7 +27,7 @@ impl StrategyOptions for MigCubeOptions {
     }
 }
 
-/// The metrics of a process for the cluster that suits it best.
+/// The metrics of a process for the cluster with its largest PM.
 #[derive(Clone, Copy, Debug)]
 struct Point {
     process: usize,
@@ -41,7 +42,7 @@ impl Point {
         compute + communication - memory
     }
 
-    /// The distance of two points along each axis.
+    /// Returns the distance of two points along each axis.
     fn away(&self, other: &Self) -> [f64; 3] {
         let pairs = [0, 1, 2].map(|axis| (self.metrics[axis], other.metrics[axis]));
         pairs.map(|(a, b)| (a - b).abs())
@@ -94,7 +95,7 @@ impl Strategy for MigCubeOptions {
     }
 }
 
-/// The hosts of each cluster.
+/// Returns the hosts of each cluster.
 fn clusters(instance: &Instance<'_>) -> Vec<Vec<usize>> {
     let mut clusters: Vec<Vec<usize>> = Vec::new();
     for host in 0..instance.hosts() {
@@ -107,7 +108,7 @@ fn clusters(instance: &Instance<'_>) -> Vec<Vec<usize>> {
     clusters
 }
 
-/// The metrics of a process for the cluster with the largest PM.
+/// Returns the metrics of a process for the cluster with the largest PM.
 fn best(instance: &Instance<'_>, clusters: &[Vec<usize>], process: usize) -> Option<Point> {
     let counts: Vec<usize> = instance.by_host().iter().map(Vec::len).collect();
     let room = |hosts: &Vec<usize>| -> f64 {

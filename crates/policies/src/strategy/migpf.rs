@@ -1,14 +1,16 @@
-//! After `MigPF` (da Rosa Righi et al., FGCS 78, 2018): up to n plans, of which a prediction function picks the best, if it beats staying.
+//! `MigPF` (after da Rosa Righi et al., FGCS 78, 2018): makes up to n plans, and takes the best by a prediction function, if it is better
+//! than staying.
 //!
-//! Known of the paper are its three ideas; the trigger has the first two (imbalance per processor, shorter intervals under imbalance).
-//! Here is the third, with choices of ours. Processes are ranked by how much earlier they would end elsewhere:
-//! `PM_i = t_now − min_h t_i(h)`, `t_i(h)` the time of host h with i on it. Plan k moves the first k of them, one after another, each to the
-//! host that then ends first. The prediction function of a plan is a simulated superstep:
+//! The paper has three ideas; the trigger has the first two (imbalance per processor, shorter intervals under imbalance). This strategy has
+//! the third, with choices of ours. Processes are ranked by how much earlier they would end elsewhere: `PM_i = t_now − min_h t_i(h)`, with
+//! `t_i(h)` the time of host h with i on it. Plan k moves the first k processes, one after another, each to the host that then ends first.
+//! The prediction function of a plan is a simulated superstep:
 //!
 //! `pf = max_h (b_h + Σ w_i/s_h) + max_h comm_h + moves/horizon`
 //!
-//! `comm_h` sums latency and bytes over bandwidth of the messages that host h sends to others; `moves` is the longest transfer of memory of a
-//! host. The best plan is taken if its pf is below that of staying. Nothing beyond a host's memory. There is no program to compare with.
+//! `comm_h` sums latency, and bytes over bandwidth, of the messages that host h sends to other hosts; `moves` is the longest transfer of
+//! memory of a host. The best plan is taken if its pf is below that of staying. No host is filled beyond its memory. There is no program
+//! for comparison.
 
 use std::collections::BTreeSet;
 
@@ -21,11 +23,11 @@ use super::{Assignment, Instance, PriceOptions, Strategy, StrategyOptions, posit
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// The options, which are the strategy.
+/// The options; they implement the strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MigPfOptions {
-    /// Over how many supersteps the price of the moves is spread.
+    /// The number of supersteps over which the price of the moves is spread.
     pub horizon: f64,
 }
 
@@ -92,32 +94,32 @@ impl Strategy for MigPfOptions {
     }
 }
 
-/// A plan that grows move by move. The sums of its prediction are kept by host, and a move recomputes those of the hosts that it concerns.
+/// A plan that grows move by move. It keeps the sums of its prediction by host, and a move recomputes only the sums of the affected hosts.
 #[derive(Debug)]
 struct Plan<'a> {
     instance: &'a Instance<'a>,
     prices: PriceOptions,
     room: Room,
-    /// The rows that name each process.
+    /// The rows of messages of each process.
     rows: Vec<Vec<usize>>,
-    /// The time of the messages of each row \[s\]; 0 within a host.
+    /// Time of the messages of each row \[s\]; 0 within a host.
     row_times: Vec<f64>,
-    /// The time of the move of each process \[s\]; 0 if it stays.
+    /// Time of the move of each process \[s\]; 0 if it stays.
     move_times: Vec<f64>,
-    /// The time of each host, over its processes.
+    /// Time of each host, over its processes.
     times: Sums,
-    /// The time of the messages of each host to others, over the rows that its processes send.
+    /// Time of the messages of each host to other hosts, over the rows that its processes send.
     sent: Sums,
-    /// The time of the moves from and to each host, over the processes that move.
+    /// Time of the moves from and to each host, over the processes that move.
     moves: Sums,
 }
 
-/// A sum of each host, and the largest of them.
+/// A sum for each host, and the maximum of the sums.
 #[derive(Debug)]
 struct Sums {
     /// The numbers of the terms of each host.
     terms: Vec<BTreeSet<usize>>,
-    /// The sums, negative.
+    /// The negative sums.
     negative: LoadTree,
 }
 
@@ -165,7 +167,7 @@ impl<'a> Plan<'a> {
         plan
     }
 
-    /// The host that ends first with a process on it, but for its own, and when it then ends \[s\].
+    /// Returns the host, other than its own, that ends first with a process on it, and the time at which it then ends \[s\].
     fn destination(&self, process: usize, load: &LoadTree) -> Option<(usize, f64)> {
         let (work, from) = (
             self.instance.work[process].get(),
@@ -206,13 +208,13 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// The time of messages between two hosts, one after another \[s\].
+    /// Returns the time of messages between two hosts, one after another \[s\].
     fn time(&self, (from, to): (usize, usize), messages: f64, bytes: f64) -> f64 {
         self.prices.latency(self.instance, from, to) * messages
             + bytes / self.prices.bandwidth(self.instance, from, to)
     }
 
-    /// The time of the messages of a row \[s\]; 0 within a host.
+    /// Returns the time of the messages of a row \[s\]; 0 within a host.
     fn row_time(&self, at: usize) -> f64 {
         let row = self.instance.communication[at];
         let [from, to] = [row.from, row.to].map(|process| self.room.places()[process]);
@@ -222,7 +224,7 @@ impl<'a> Plan<'a> {
         self.time((from, to), row.messages, row.bytes.get())
     }
 
-    /// Adds up the terms of a host, in the order of their numbers.
+    /// Sums the terms of a host, in the order of their numbers.
     fn sum_up(&mut self, host: usize) {
         let sum = |sums: &Sums, terms: &[f64]| {
             let terms = sums.terms[host].iter().map(|&term| terms[term]);
@@ -237,7 +239,7 @@ impl<'a> Plan<'a> {
         self.moves.negative.set(host, -moves);
     }
 
-    /// The prediction function \[s\].
+    /// Returns the prediction function \[s\].
     fn predicted(&self, horizon: f64) -> f64 {
         self.times.largest() + self.sent.largest() + self.moves.largest() / horizon
     }
@@ -254,7 +256,7 @@ mod tests {
     fn the_best_plan_is_taken_if_it_beats_staying() {
         let mut case = instance(&[1.0, 1.0], &[0, 0, 0, 0], &[1.0; 4]);
         assert_eq!(assigned(MigPfOptions::default(), &case), [1, 1, 0, 0]);
-        // Messages that would take longer than the gain keep them together.
+        // Messages that would take longer than the gain keep the processes together.
         case.communication = (0..4)
             .map(|from| Row {
                 from,

@@ -1,8 +1,8 @@
-//! Strategies: the deciding core of load balancers, apart from when they are called and what a call costs.
+//! Strategies: the decisions of load balancers, without the time and the price of their calls.
 //!
-//! A [`Strategy`] maps an [`Instance`], the snapshot of a barrier, to an [`Assignment`], the new host of each process. It sees no clock
-//! and no engine, so that `migsim decide` can ask it about any barrier. An edition named after a program decides as that program does, to
-//! the last tie; the edition `ours` is the same idea made right for unlike hosts.
+//! A [`Strategy`] maps an [`Instance`], the snapshot of a barrier, to an [`Assignment`], the new host of each process. It has no access to
+//! a clock or an engine, so that `migsim decide` can call it for any barrier. An edition named after a program decides as that program
+//! does, including all ties. The edition `ours` is the same idea, corrected for unequal hosts.
 //!
 //! ```text
 //! Instance ──> Strategy::assign ──> Assignment ──> price of the call (gather, operations, scatter)
@@ -65,30 +65,30 @@ use migsim_base::random::Stream;
 
 /// Decides where each process runs, from the snapshot of a barrier.
 pub trait Strategy: fmt::Debug + Send {
-    /// The new host of each process, and what the decision took.
+    /// Returns the new host of each process, and the cost of the decision.
     ///
     /// # Errors
-    /// The strategy cannot decide about this instance (it lacks communication rows, say).
+    /// The strategy cannot decide about this instance, for example because communication rows are missing.
     fn assign(&mut self, instance: &Instance<'_>, random: &mut Stream)
     -> Result<Assignment, Error>;
 
-    /// Whether it reads [`Instance::communication`], which is collected only for strategies that do.
+    /// Returns whether it reads [`Instance::communication`], which is collected only for strategies that do.
     fn needs_communication(&self) -> bool {
         false
     }
 
-    /// Whether it draws from its random stream: without that, its decisions are the same for all seeds.
+    /// Returns whether it uses its random stream; if not, its decisions are the same for all seeds.
     fn uses_seed(&self) -> bool {
         false
     }
 }
 
-/// Refuses options that are not positive and finite; each comes with its key.
+/// Refuses options that are not positive and finite; each has its key.
 fn positive<const N: usize>(options: [(&str, f64); N]) -> Result<(), Error> {
     in_range(options, |value| value > 0.0, "positive")
 }
 
-/// Refuses options that are negative or not finite; each comes with its key.
+/// Refuses options that are negative or not finite; each has its key.
 fn not_negative<const N: usize>(options: [(&str, f64); N]) -> Result<(), Error> {
     in_range(options, |value| value >= 0.0, "not negative")
 }
@@ -119,7 +119,7 @@ mod testing {
     use super::*;
     use migsim_base::units::Seconds;
 
-    /// Hosts of these speeds without background, and processes of these works on them.
+    /// Returns hosts of these speeds without background, with processes of these works.
     pub(super) fn instance(speeds: &[f64], current: &[usize], works: &[f64]) -> Instance<'static> {
         let pairs = works.iter().zip(current);
         Instance {
@@ -134,7 +134,7 @@ mod testing {
         }
     }
 
-    /// The decision of a strategy, with the random numbers of seed 1.
+    /// Returns the decision of a strategy, with the random numbers of seed 1.
     pub(super) fn assigned(options: impl StrategyOptions, instance: &Instance<'_>) -> Vec<usize> {
         let mut random = Stream::new(1, migsim_base::random::Purpose::Policy);
         let assignment = options.strategy().unwrap().assign(instance, &mut random);

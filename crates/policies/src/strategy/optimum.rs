@@ -1,13 +1,13 @@
-//! Bounds for all strategies: a lower bound of any size, the best assignment of few processes, the best schedule of few windows.
+//! Bounds for all strategies: a lower bound for any size, the best assignment of few processes, the best schedule of few windows.
 
 use super::Instance;
 use super::room::Room;
 
-/// A lower bound of the largest host time \[s\]: the preemptive relaxation, in which a process may be divided but not run on two hosts at
-/// once.
+/// Returns a lower bound of the largest host time \[s\]: the preemptive relaxation, in which a process may be divided but not run on two
+/// hosts at once.
 ///
-/// `T ≥ b_h`, and for each k the k largest works fit what k hosts can do until T: `Σ_{k largest} w ≤ Σ_{k best} s_h·(T − b_h)`. Without
-/// background that is `max(max_{k<P} Σ_{k largest} w / Σ_{k fastest} s, Σ w / Σ s)` (Q|pmtn|Cmax).
+/// The bound T satisfies `T ≥ b_h`, and for each k the k largest works fit into the capacity of k hosts until T: `Σ_{k largest} w ≤ Σ_{k
+/// best} s_h·(T − b_h)`. Without background that is `max(max_{k<P} Σ_{k largest} w / Σ_{k fastest} s, Σ w / Σ s)` (Q|pmtn|Cmax).
 pub fn bound(instance: &Instance<'_>) -> f64 {
     let mut works = instance.works();
     works.sort_by(|a, b| b.total_cmp(a));
@@ -34,7 +34,7 @@ pub fn bound(instance: &Instance<'_>) -> f64 {
     bound
 }
 
-/// Bisections of the bound under background load: enough for the last bit.
+/// Number of bisections for the bound with background load, enough for the last bit.
 const BISECTIONS: u32 = 100;
 
 fn bound_under_load(
@@ -79,8 +79,8 @@ fn bound_under_load(
     low
 }
 
-/// Finds the assignment with the least largest host time, and that time \[s\]; of equal ones that with the fewest moves, then the first; `None` beyond `most`
-/// assignments. No host is filled beyond its memory, unless it is now.
+/// Finds the assignment with the least maximum host time, and that time \[s\]; of equal ones the assignment with the fewest moves, then the
+/// first. Returns `None` if there are more than `most` assignments. No host is filled beyond its memory, unless it is already.
 pub fn optimum(instance: &Instance<'_>, most: u64) -> Option<(f64, Vec<usize>)> {
     let mut search = Search::new(instance, most)?;
     search.best.0 = instance.max_time(&instance.current).get();
@@ -88,8 +88,8 @@ pub fn optimum(instance: &Instance<'_>, most: u64) -> Option<(f64, Vec<usize>)> 
     Some((search.best.0, search.found))
 }
 
-/// The first assignment with the least largest host time, process 0 varying slowest; `None` beyond `most` assignments. Moves and memory do
-/// not count.
+/// Finds the first assignment with the least maximum host time, with process 0 varying slowest; `None` if there are more than `most`
+/// assignments. Moves and memory are ignored.
 pub(super) fn first_optimum(instance: &Instance<'_>, most: u64) -> Option<(f64, Vec<usize>)> {
     let mut search = Search::new(instance, most)?;
     search.is_first = true;
@@ -104,15 +104,15 @@ struct Search<'a> {
     works: Vec<f64>,
     load: Vec<f64>,
     hosts: Vec<usize>,
-    /// The least time, and its moves.
+    /// The least time, and the number of its moves.
     best: (f64, usize),
     found: Vec<usize>,
-    /// Whether the first of equal ones is wanted, whatever its moves and memory.
+    /// Whether the first of equal assignments is taken, whatever its moves and memory.
     is_first: bool,
 }
 
 impl<'a> Search<'a> {
-    /// The search before it begins; `None` beyond `most` assignments.
+    /// Creates the search; `None` if there are more than `most` assignments.
     fn new(instance: &'a Instance<'a>, most: u64) -> Option<Self> {
         let hosts = instance.hosts() as u64;
         let count = u32::try_from(instance.processes()).ok()?;
@@ -130,7 +130,7 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Places the processes from `process` on, after so many moves.
+    /// Places the processes from `process` on, after `moves` moves.
     fn place(&mut self, process: usize, moves: usize) {
         let Some(&work) = self.works.get(process) else {
             let max = self.load.iter().copied().fold(0.0, f64::max);
@@ -153,7 +153,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Whether no host is filled beyond its memory by what it did not have.
+    /// Whether no host is filled beyond its memory by processes that it did not have before.
     fn has_memory(&self) -> bool {
         let mut room = Room::new(self.instance);
         for (process, &host) in self.hosts.iter().enumerate() {
@@ -166,10 +166,10 @@ impl<'a> Search<'a> {
     }
 }
 
-/// The least total time of a schedule of `windows` windows over `states` assignments, and its states.
+/// Finds the least total time of a schedule of `windows` windows over `states` assignments, and its states.
 ///
-/// `V_{k−1}(x) = min_y R(x, y) + D_k(y) + V_k(y)`: D is the time of window k under y, R the price of going from x to y before it. Window 0
-/// runs under `start`. O(windows · states²).
+/// `V_{k−1}(x) = min_y R(x, y) + D_k(y) + V_k(y)`: D is the time of window k under y, R the price of changing from x to y before it. Window
+/// 0 runs under `start`. The cost is O(windows · states²).
 pub fn schedule_optimum(
     windows: usize,
     states: usize,
@@ -180,7 +180,7 @@ pub fn schedule_optimum(
     if windows == 0 {
         return (0.0, Vec::new());
     }
-    // What comes after window k, by the state in it; and the next state.
+    // The time after window k, by the state in it; and the next state.
     let mut after = vec![vec![0.0; states]; windows];
     let mut next = vec![vec![0; states]; windows];
     for window in (1..windows).rev() {
@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(bound(&instance(&[1.0, 1.0], &[], &[])), 0.0);
         let mut loaded = instance(&[1.0, 1.0], &[0, 0], &[2.0, 2.0]);
         loaded.background[0] = Seconds::of(1.0);
-        // One host is free from 1 on, the other from 0: 4 + 1 = 2T.
+        // One host is available from 1 on, the other from 0: 4 + 1 = 2T.
         assert!((bound(&loaded) - 2.5).abs() < 1e-12);
         loaded.background[0] = Seconds::of(100.0);
         assert_eq!(bound(&loaded), 100.0);

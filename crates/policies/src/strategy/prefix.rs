@@ -1,9 +1,9 @@
-//! Centralised prefix optimisation, without blocks that processes share: the most loaded host gives what its receiver can take.
+//! Centralised prefix optimisation, without blocks that processes share: the most loaded host gives away the processes that its receiver can take.
 //!
 //! | edition | rule |
 //! |---|---|
-//! | `ours` | each round the host with the largest time; its processes by falling work, each to the host that then ends first, if that is below the donor's time; ends with the first round without a move |
-//! | `lbaf-1.6` | loads without speeds and background; the receiver is chosen once per round; two rounds without a move in all end it (`CentralizedPrefixOptimizer`) |
+//! | `ours` | each round the host with the largest time gives its processes in decreasing order of work, each to the host that then ends first, if that is below the donor's time; the first round without a move is the last |
+//! | `lbaf-1.6` | loads without speeds and background; the receiver is chosen once per round; it ends after two rounds without a move in total (`CentralizedPrefixOptimizer`) |
 //!
 //! Source: LB Analysis Framework (9615e7ab).
 
@@ -20,22 +20,22 @@ use super::{Assignment, Instance, Strategy, StrategyOptions, Variant};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// The options, which are the strategy.
+/// The options; they implement the strategy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PrefixOptions {
-    /// The program or text whose decisions are made.
+    /// The program or publication whose decisions the strategy makes.
     pub edition: PrefixEdition,
 }
 
-/// The program or text whose decisions are made.
+/// The program or publication whose decisions the strategy makes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum PrefixEdition {
-    /// The idea made right for unlike hosts.
+    /// The published idea, corrected for unequal hosts.
     #[default]
     #[serde(rename = "ours")]
     Ours,
-    /// `CentralizedPrefixOptimizer` of LBAF 1.6; the order of equal works is that of their numbers.
+    /// `CentralizedPrefixOptimizer` of LBAF 1.6; equal works are ordered by number.
     #[serde(rename = "lbaf-1.6")]
     Lbaf,
 }
@@ -62,17 +62,17 @@ impl Strategy for PrefixOptions {
     }
 }
 
-/// The processes of a list by falling work, equal ones in the order of the list.
+/// Returns the processes of a list in decreasing order of work, equal ones in the order of the list.
 fn falling(processes: &[usize], works: &[f64]) -> Vec<usize> {
     let mut order = processes.to_vec();
     order.sort_by(|&a, &b| works[b].total_cmp(&works[a]));
     order
 }
 
-/// Rounds without a move that end the original.
+/// Number of rounds without a move after which the original ends.
 const QUIET_ROUNDS: u32 = 2;
 
-/// Far more rounds than loads that fall take: rounding cannot keep them going for ever.
+/// Returns a limit of rounds far above the number that decreasing loads need, so that rounding cannot cause an endless loop.
 fn most_rounds(instance: &Instance<'_>) -> usize {
     100 + instance.processes() * instance.hosts()
 }

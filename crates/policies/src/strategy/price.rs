@@ -1,8 +1,8 @@
 //! The price of a call of a strategy: the gather of loads, the decision, the scatter of its result, and the moves.
 //!
-//! A host sends 16 B per process and 24 B of its own; it gets 8 B per process back. Messages into one host, and out of it, follow one
-//! another: `max_h latency(h, root) + Σ_h bytes_h / bandwidth(h, root)`. Moves of unlike hosts overlap:
-//! `max_h Σ (latency + memory / bandwidth)` over the moves out of and into host h.
+//! A host sends 16 B per process and 24 B of its own; it gets 8 B per process back. Messages to one host, and from it, are sent one after
+//! another: `max_h latency(h, root) + Σ_h bytes_h / bandwidth(h, root)`. Moves of different hosts overlap: `max_h Σ (latency + memory /
+//! bandwidth)` over the moves out of and into host h.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,15 +11,15 @@ use super::{Assignment, Gather, Instance, positive};
 use migsim_base::error::Error;
 use migsim_base::units::Seconds;
 
-/// The times of messages and operations where the instance does not know.
+/// The times of messages and operations that the instance does not give.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct PriceOptions {
     /// The time of an empty message between hosts \[s\].
     pub latency: f64,
-    /// The rate of a large one \[B/s\].
+    /// The rate of a large message \[B/s\].
     pub bandwidth: f64,
-    /// An elementary operation of a strategy on a host of speed 1 \[s\].
+    /// The time of an elementary operation of a strategy on a host of speed 1 \[s\].
     pub operation: f64,
 }
 
@@ -34,15 +34,15 @@ impl Default for PriceOptions {
     }
 }
 
-/// The size of a host's report about itself, and about each of its processes \[B\].
+/// Size of a host's report about itself, and about each of its processes \[B\].
 const SENT: [f64; 2] = [24.0, 16.0];
-/// The size of the answer about each process \[B\].
+/// Size of the answer about each process \[B\].
 const RETURNED: f64 = 8.0;
 /// The host that decides for all.
 const ROOT: usize = 0;
 
 impl PriceOptions {
-    /// Refuses what is no time or rate.
+    /// Refuses invalid times and rates.
     ///
     /// # Errors
     /// A value is not finite and positive.
@@ -55,14 +55,14 @@ impl PriceOptions {
         ])
     }
 
-    /// The price of a call that takes this assignment, its moves included.
+    /// Returns the price of a call with this assignment, including its moves.
     pub fn price(&self, instance: &Instance<'_>, assignment: &Assignment) -> Seconds {
         if instance.hosts() == 0 {
             return Seconds::default();
         }
         let speed = match assignment.gather {
             Gather::Central | Gather::Managers => instance.speeds[ROOT],
-            // Each host decides: the slowest one is waited for.
+            // Each host decides; the slowest one determines the time.
             _ => instance
                 .speeds
                 .iter()
@@ -74,19 +74,19 @@ impl PriceOptions {
         Seconds::of(self.messages(instance, assignment.gather) + decision + moves)
     }
 
-    /// The time of an empty message between two hosts \[s\].
+    /// Returns the time of an empty message between two hosts \[s\].
     pub(super) fn latency(&self, instance: &Instance<'_>, from: usize, to: usize) -> f64 {
         let known = instance.paths.map(|paths| paths.latency(from, to).get());
         known.unwrap_or(self.latency)
     }
 
-    /// The rate of a large one \[B/s\].
+    /// Returns the rate of a large message between two hosts \[B/s\].
     pub(super) fn bandwidth(&self, instance: &Instance<'_>, from: usize, to: usize) -> f64 {
         let known = instance.paths.map(|paths| paths.bandwidth(from, to).get());
         known.unwrap_or(self.bandwidth)
     }
 
-    /// Gather and scatter.
+    /// Returns the time of gather and scatter \[s\].
     fn messages(&self, instance: &Instance<'_>, gather: Gather) -> f64 {
         let counts: Vec<f64> = (instance.by_host().iter())
             .map(|list| list.len() as f64)
@@ -102,7 +102,7 @@ impl PriceOptions {
             Gather::None => 0.0,
             Gather::Central => both_ways(ROOT, &all, &|host| counts[host]),
             Gather::Managers => {
-                // The first host of a cluster is its manager: it gathers while the others do, then all managers report.
+                // The first host of a cluster is its manager: all managers gather at the same time, then they report.
                 let mut clusters: Vec<Vec<usize>> = Vec::new();
                 let mut order = all;
                 order.sort_by_key(|&host| instance.cluster(host));
@@ -135,7 +135,7 @@ impl PriceOptions {
         }
     }
 
-    /// Messages between `root` and `hosts`, one after another at the root.
+    /// Returns the time of messages between `root` and `hosts`, one after another at the root \[s\].
     fn fan(
         &self,
         instance: &Instance<'_>,
@@ -149,7 +149,7 @@ impl PriceOptions {
         latency.fold(0.0, f64::max) + transfer.sum::<f64>()
     }
 
-    /// The moves: each host sends and receives one process after another.
+    /// Returns the time of the moves \[s\]: each host sends and receives one process after another.
     pub(super) fn moves(&self, instance: &Instance<'_>, hosts: &[usize]) -> f64 {
         let mut busy = vec![0.0; instance.hosts()];
         for (process, (&from, &to)) in (instance.current.iter()).zip(hosts).enumerate() {
@@ -206,7 +206,7 @@ mod tests {
         let stay = [0, 0, 1, 1, 2, 2];
         // Two hosts send 24 + 32 B each: 1 + 14 s; 16 B each come back: 1 + 4 s; 4 operations take 2 s.
         assert_eq!(price(stay, 4, Gather::Central), 22.0);
-        // In cluster 0 one host sends (1 + 7 s) and gets (1 + 2 s); of two managers one sends for 2 processes: the same again.
+        // In cluster 0 one host sends (1 + 7 s) and receives (1 + 2 s); of two managers one sends for 2 processes, which takes as long.
         assert_eq!(price(stay, 0, Gather::Managers), 22.0);
         // 3 rounds of 1 + 24/8 s.
         let gossip = Gather::Neighbours {
@@ -219,7 +219,7 @@ mod tests {
 
     #[test]
     fn moves_of_unlike_hosts_overlap() {
-        // Host 0 sends one and gets one; 1 s each without memory.
+        // Host 0 sends one process and receives one; 1 s each without memory.
         assert_eq!(price([1, 0, 0, 1, 2, 2], 0, Gather::None), 2.0);
         assert_eq!(
             OPTIONS

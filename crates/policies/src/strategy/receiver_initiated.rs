@@ -1,8 +1,9 @@
-//! After receiver-initiated balancing (Eager, Lazowska and Zahorjan 1986): a host with little to do steals one process from a host with much.
+//! Receiver-initiated balancing (after Eager, Lazowska and Zahorjan 1986): a host with little load steals one process from a host with much load.
 //!
-//! Thieves are hosts below `(1 − tolerance)` averages, in random order. Each probes `probes` random hosts and takes the most loaded of those
-//! above `(1 + tolerance)` averages with two processes or more. It steals the process that lowers the larger of the two times most (the
-//! lowest number of equal ones), if any does. Loads follow the steals. Nothing beyond a host's memory. There is no program to compare with.
+//! Thieves are hosts below `(1 − tolerance)` averages, in random order. Each probes `probes` random hosts and takes the most loaded of
+//! those that have two processes or more and are above `(1 + tolerance)` averages. It steals the process that reduces the larger of the two
+//! times most (of equal ones the lowest number), if any does. Loads are updated after each steal. No host is filled beyond its memory.
+//! There is no program for comparison.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,13 +13,13 @@ use super::{Assignment, Gather, Instance, Strategy, StrategyOptions, not_negativ
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// The options, which are the strategy.
+/// The options; they implement the strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReceiverInitiatedOptions {
     /// The number of hosts that a thief probes.
     pub probes: u32,
-    /// The least distance of a host from the average, as a fraction of it.
+    /// The minimum distance of a host from the average, as a fraction of it.
     pub tolerance: f64,
 }
 
@@ -89,7 +90,7 @@ impl Strategy for ReceiverInitiatedOptions {
         Ok(Assignment {
             hosts: room.into_places(),
             operations,
-            // A probe and its answer.
+            // The two messages are the probe and the answer.
             gather: Gather::Neighbours {
                 rounds: 2,
                 messages: self.probes,

@@ -3,10 +3,10 @@
 //!
 //! | edition | rule |
 //! |---|---|
-//! | `ours` | average = the time of all hosts if work could be divided at will; each try starts from the present map; the best state seen is kept (least maximum, then fewest moves); no host beyond its memory |
-//! | `charm-6.10.2` | average of raw times; the state of the *last* try is kept, which may be a failed one, and the second try starts from the leftovers of the first (`RefineLB`) |
+//! | `ours` | average = the time of all hosts for freely divisible work; each try starts from the present placement; the best state found is kept (least maximum, then fewest moves); no host beyond its memory |
+//! | `charm-6.10.2` | average of raw times; the state of the *last* try is kept, which may have failed, and the second try starts from the state that the first has left (`RefineLB`) |
 //!
-//! One try: the heaviest host gives the largest process that keeps some light host below `θ·average`; no such process ends the try.
+//! One try: the heaviest host gives the largest process that keeps some light host below `θ·average`; without such a process the try ends.
 //! Source: Charm++ 6.10.2, `RefineLB`.
 
 use schemars::JsonSchema;
@@ -18,22 +18,22 @@ use super::{Assignment, Instance, Strategy, StrategyOptions, Variant, positive};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// The options, which are the strategy.
+/// The options; they implement the strategy.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RefineOptions {
-    /// The program or text whose decisions are made.
+    /// The program or publication whose decisions the strategy makes.
     pub edition: RefineEdition,
-    /// The least θ that is tried \[averages\].
+    /// The minimum θ that is tried \[averages\].
     pub start: f64,
     /// The step between the θ that are tried \[averages\].
     pub step: f64,
 }
 
-/// The program or text whose decisions are made.
+/// The program or publication whose decisions the strategy makes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum RefineEdition {
-    /// The idea made right for unlike hosts.
+    /// The published idea, corrected for unequal hosts.
     #[default]
     #[serde(rename = "ours")]
     Ours,
@@ -76,7 +76,7 @@ impl Strategy for RefineOptions {
 }
 
 impl RefineOptions {
-    /// The number of steps above `start` of the loosest θ that could be needed.
+    /// Returns the number of steps from `start` to the largest θ that may be needed.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -87,12 +87,12 @@ impl RefineOptions {
         steps.min(MOST_STEPS) as u64
     }
 
-    /// The θ so many steps above `start`.
+    /// Returns the θ that is `steps` steps above `start`.
     fn threshold(&self, steps: u64) -> f64 {
         self.start + self.step * steps as f64
     }
 
-    /// `RefineLB`, step by step.
+    /// Decides as `RefineLB`, step by step.
     fn classic(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
         let mut state = Classic::new(instance);
         let max = state.load.iter().copied().fold(0.0, f64::max);
@@ -112,7 +112,7 @@ impl RefineOptions {
         (state.host, state.operations)
     }
 
-    /// The edition `ours`.
+    /// Decides as the edition `ours`.
     fn ours(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
         let average = instance.balanced_time();
         let start = Try::new(instance);
@@ -145,19 +145,19 @@ impl RefineOptions {
     }
 }
 
-/// More steps than that are one too many for a number of the original.
+/// Maximum number of steps; more would overflow a number of the original.
 const MOST_STEPS: f64 = 2_147_483_647.0;
 
-/// The state of the original: it keeps more between two tries than it should.
+/// The state of the original, which keeps more between two tries than it should.
 #[derive(Debug)]
 struct Classic<'a> {
     instance: &'a Instance<'a>,
     times: Vec<f64>,
     background: Vec<f64>,
     average: f64,
-    /// The work of the processes of each host.
+    /// Work of the processes of each host.
     compute: Vec<f64>,
-    /// That and the background load; of hosts without processes what an earlier try left.
+    /// This work plus the background load; for hosts without processes the value of an earlier try.
     load: Vec<f64>,
     /// The processes of each host, the newest first.
     lists: Vec<Vec<usize>>,
@@ -184,7 +184,7 @@ impl<'a> Classic<'a> {
         state
     }
 
-    /// All processes where they were at the call, in the order of their numbers; loads of hosts that get none stay.
+    /// Resets all processes to their hosts at the call, in the order of their numbers; loads of hosts that get none stay.
     fn reset(&mut self) {
         self.compute = vec![0.0; self.load.len()];
         self.lists = vec![Vec::new(); self.load.len()];
@@ -193,7 +193,7 @@ impl<'a> Classic<'a> {
         }
     }
 
-    /// The time of a process on a host: its raw time rescaled by the ratio of speeds.
+    /// Returns the time of a process on a host: its raw time scaled by the ratio of speeds.
     fn time(&self, process: usize, host: usize) -> f64 {
         let speeds = &self.instance.speeds;
         self.times[process] * (speeds[self.instance.current[process]] / speeds[host])
@@ -212,7 +212,7 @@ impl<'a> Classic<'a> {
         self.load[host] = self.compute[host] + self.background[host];
     }
 
-    /// Moves from heavy to light hosts until none is above `threshold` averages; returns whether that was reached.
+    /// Moves processes from heavy to light hosts until none is above `threshold` averages; returns whether that was reached.
     fn refine(&mut self, threshold: f64) -> bool {
         let limit = threshold * self.average;
         let mut heavy = CharmHeap::default();
@@ -242,7 +242,7 @@ impl<'a> Classic<'a> {
         true
     }
 
-    /// The largest process of `donor` that keeps a light host below `limit`, and the host: the first of equal ones.
+    /// Finds the largest process of `donor` that keeps a light host below `limit`, and the host: of equal ones the first.
     fn best(&mut self, donor: usize, light: &[usize], limit: f64) -> Option<(usize, usize)> {
         let (mut largest, mut best) = (0.0, None);
         for &host in light {
@@ -301,7 +301,7 @@ impl<'a> Try<'a> {
             self.lists[donor].retain(|&other| other != process);
             self.lists[receiver].push(process);
             self.load[receiver] = self.after(process, receiver);
-            // Summed anew, so that nothing is left of what has gone.
+            // The sum is computed from scratch, so that no rounding error of moved processes remains.
             let own = self.lists[donor].iter().map(|&process| self.works[process]);
             self.load[donor] = self.instance.background[donor].get()
                 + own.sum::<f64>() / self.instance.speeds[donor];
@@ -314,7 +314,7 @@ impl<'a> Try<'a> {
         self.load[host] + self.works[process] / self.instance.speeds[host]
     }
 
-    /// The largest process (the lowest number of equal ones) that some other host can take within `limit`, and the host where it ends first.
+    /// Finds the largest process (of equal ones the lowest number) that another host can take within `limit`, and the host where it ends first.
     fn best(&mut self, donor: usize, limit: f64) -> Option<(usize, usize)> {
         let mut own = self.lists[donor].clone();
         own.sort_unstable_by(|&a, &b| self.works[b].total_cmp(&self.works[a]).then(a.cmp(&b)));

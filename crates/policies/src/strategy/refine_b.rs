@@ -1,13 +1,13 @@
-//! Refinement towards a bound M that is searched between the largest load of greedy and 1.5 times that (`RefineB`).
+//! Refinement towards a bound M, which is searched between the maximum load of greedy and 1.5 times that (`RefineB`).
 //!
-//! One try: while a host has more than M, the heaviest one gives its heaviest process that keeps the lightest host at or below M. The try
-//! with the least maximum counts; the search ends when its bounds differ by less than 1 %.
+//! One try: while a host has more than M, the heaviest host gives its heaviest process that keeps the lightest host at or below M. The try
+//! with the least maximum is the result; the search ends when its bounds differ by less than 1 %.
 //!
 //! | edition | rule |
 //! |---|---|
-//! | `ours` | all loads are times on the hosts where they are; only hosts with memory to spare receive; the present map is a try, too |
-//! | `charm-8` | 32 bit; "fits" and the donor's decrease take the *unscaled* work (`TreeLB` `RefineB`) |
-//! | `charm-8`, `receiver: first` | the first light host that fits receives, with the faulty heap of the original (`TreeLB` `RefineA`) |
+//! | `ours` | all loads are times on their hosts; only hosts with enough memory receive; the present placement counts as a try |
+//! | `charm-8` | 32 bit; the test whether a process fits and the donor's decrease use the *unscaled* work (`TreeLB` `RefineB`) |
+//! | `charm-8`, `receiver: first` | the first light host on which the process fits receives it, with the faulty heap of the original (`TreeLB` `RefineA`) |
 //!
 //! Source: Charm++ 8, `TreeLB`.
 //!
@@ -24,15 +24,15 @@ use super::{Assignment, Instance, Strategy, StrategyOptions, Variant};
 use migsim_base::error::{Error, Problem};
 use migsim_base::random::Stream;
 
-/// The options, which are the strategy.
+/// The options; they implement the strategy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RefineBOptions {
-    /// The program or text whose decisions are made.
+    /// The program or publication whose decisions the strategy makes.
     pub edition: RefineBEdition,
     /// `charm-8` only: take speeds into account (`+LBTestPESpeed`).
     pub rate_aware: bool,
-    /// The light host that receives; the edition `ours` knows `lightest` alone.
+    /// The light host that receives; the edition `ours` has `lightest` alone.
     pub receiver: Receiver,
 }
 
@@ -43,14 +43,14 @@ pub enum Receiver {
     /// The lightest one (`RefineB`).
     #[default]
     Lightest,
-    /// The first one that the process fits on, if it fits on the top of a heap that loses hosts (`RefineA`).
+    /// The first one on which the process fits, if it fits on the top of a heap that loses hosts (`RefineA`).
     First,
 }
 
-/// The program or text whose decisions are made.
+/// The program or publication whose decisions the strategy makes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum RefineBEdition {
-    /// The idea made right for unlike hosts.
+    /// The published idea, corrected for unequal hosts.
     #[default]
     #[serde(rename = "ours")]
     Ours,
@@ -98,12 +98,12 @@ impl Strategy for RefineBOptions {
     }
 }
 
-/// The search begins with this times the largest load of greedy as its upper bound.
+/// Upper bound at the start of the search, relative to the maximum load of greedy.
 const LOOSEST: f64 = 1.5;
-/// The search ends when its bounds have less than this ratio; a try that exceeds M by less counts as reached.
+/// Ratio of its bounds at which the search ends; a try that exceeds M by less counts as reached.
 const CLOSE: f64 = 1.01;
 
-/// The search needs 6 tries; among the smallest numbers that exist it could go on for ever.
+/// Maximum number of tries. The search needs 6, but with the smallest floating-point numbers it could go on for ever.
 const MOST_TRIES: u32 = 64;
 
 /// Tries bounds between `lower` and 1.5 times that; `attempt` returns the maximum that it reached.
@@ -121,7 +121,7 @@ fn bisect<R: Real + Into<f64>>(lower: R, mut attempt: impl FnMut(R) -> R) {
     }
 }
 
-/// The edition `charm-8`; all loads zero leave all as it is, where the original reads outside its list.
+/// Decides as the edition `charm-8`. If all loads are zero it changes nothing; there the original reads outside its list.
 fn charm(instance: &Instance<'_>, is_rate_aware: bool, receiver: Receiver) -> (Vec<usize>, u64) {
     let tree = Tree::new(instance, is_rate_aware);
     let aim = tree.greedy();
@@ -147,7 +147,7 @@ fn charm(instance: &Instance<'_>, is_rate_aware: bool, receiver: Receiver) -> (V
 #[derive(Clone, Debug)]
 struct Charm {
     load: Vec<f32>,
-    /// The processes of each host by falling work.
+    /// The processes of each host in decreasing order of work.
     lists: Vec<Vec<usize>>,
     hosts: Vec<usize>,
     operations: u64,
@@ -173,7 +173,7 @@ impl Charm {
         }
     }
 
-    /// Moves until no host is above `bound` or nothing fits; returns the largest load, of light hosts the largest ever seen.
+    /// Moves processes until no host is above `bound` or none fits; returns the maximum load, which for light hosts is the largest ever reached.
     fn attempt(&mut self, tree: &Tree, bound: f32) -> f32 {
         let (mut heavy, mut light) = (LibraryHeap::default(), LibraryHeap::default());
         let mut largest = 0.0;
@@ -204,10 +204,11 @@ impl Charm {
         heavy.top().map_or(largest, |host| self.load[host])
     }
 
-    /// The same, where the first light host that fits receives. A process is considered if it fits on the top of a heap of light hosts.
+    /// Does the same, but the first light host on which the process fits receives it. A process is considered if it fits on the top of a
+    /// heap of light hosts.
     ///
-    /// The heap is that of the original: who was heavy is never in it, so that another host falls out when such a one receives, and places of
-    /// hosts that fell out are not forgotten.
+    /// The heap is that of the original. Heavy hosts are never in it, so that another host is dropped when a heavy host receives, and
+    /// places of dropped hosts are not cleared.
     fn attempt_first(&mut self, tree: &Tree, bound: f32) -> f32 {
         let mut heavy = LibraryHeap::default();
         let mut light = Vec::new();
@@ -254,7 +255,7 @@ impl Charm {
         heavy.top().map_or(largest, |host| self.load[host])
     }
 
-    /// Puts a host with the heavy or the light ones.
+    /// Puts a host with the heavy or the light hosts.
     fn file(
         &self,
         host: usize,
@@ -272,10 +273,10 @@ impl Charm {
     }
 }
 
-/// The heap of the original for its light hosts: counted from 1, with copies of loads, and place 0 for all that it does not know.
+/// The heap of the original for its light hosts: counted from 1, with copies of loads, and place 0 for all hosts that it does not contain.
 #[derive(Clone, Debug)]
 struct LeakyHeap {
-    /// Hosts and their loads when they were put in; the first entry is whoever fell out last.
+    /// Hosts and their loads when they were inserted; the first entry is the host that was dropped last.
     items: Vec<(usize, f32)>,
     /// The last known place of each host.
     places: Vec<usize>,
@@ -321,7 +322,7 @@ impl LeakyHeap {
         self.rise(at);
     }
 
-    /// Takes out what stands at the place of a host, which may be another one by now.
+    /// Removes the host at the stored place of `host`, which may be another host by now.
     fn remove(&mut self, host: usize) {
         let at = self.places[host];
         let last = self.items.len() - 1;
@@ -359,7 +360,7 @@ impl LeakyHeap {
         }
     }
 
-    /// Sinks to the smaller child, the right one of equals; place 0 has itself and place 1 for children.
+    /// Sinks to the smaller child, of equal children the right one; place 0 has itself and place 1 as children.
     fn sink(&mut self, mut at: usize) {
         loop {
             let (left, right) = (2 * at, 2 * at + 1);
@@ -380,7 +381,7 @@ impl LeakyHeap {
     }
 }
 
-/// The edition `ours`.
+/// Decides as the edition `ours`.
 fn ours(instance: &Instance<'_>) -> (Vec<usize>, u64) {
     let aim = greedy::ours(instance);
     let lower = aim.loads.iter().copied().fold(0.0, f64::max);
@@ -400,7 +401,8 @@ fn ours(instance: &Instance<'_>) -> (Vec<usize>, u64) {
     (hosts, operations)
 }
 
-/// One try of the edition `ours`: the heaviest host gives its heaviest process that some host takes within `bound`, to the one that ends first.
+/// Makes one try of the edition `ours`: the heaviest host gives its heaviest process that some host takes within `bound`, to the host that
+/// ends first.
 fn attempt(
     instance: &Instance<'_>,
     works: &[f64],
@@ -425,7 +427,7 @@ fn attempt(
             (after(process, host) <= bound).then_some((process, host))
         });
         let Some((process, host)) = found else { break };
-        // Not summed anew: a host that has received stays within the bound, so that each process moves once at most.
+        // The sum need not be computed from scratch: a host that has received stays within the bound, so that each process moves at most once.
         load[host] = after(process, host);
         room.put(process, host);
         load[donor] = instance.host_times(room.places())[donor].get();

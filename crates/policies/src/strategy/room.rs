@@ -3,7 +3,7 @@
 use super::Instance;
 use migsim_base::random::Stream;
 
-/// The hosts of the processes while a strategy decides, and the memory left free.
+/// The hosts of the processes while a strategy decides, and the unused memory.
 ///
 /// A process keeps its memory on its host until it moves, so that staying is always possible and no host is filled beyond its memory.
 #[derive(Clone, Debug)]
@@ -15,7 +15,7 @@ pub(super) struct Room {
 }
 
 impl Room {
-    /// All processes where they are now.
+    /// Creates the state with all processes on their present hosts.
     pub(super) fn new(instance: &Instance<'_>) -> Self {
         let memory = (0..instance.processes())
             .map(|process| {
@@ -43,7 +43,7 @@ impl Room {
         }
     }
 
-    /// Whether a process may be on a host: it is there, or its memory is free.
+    /// Whether a process may be on a host: it is there already, or the host has enough memory.
     pub(super) fn fits(&self, process: usize, host: usize) -> bool {
         self.place[process] == host || self.used[host] + self.memory[process] <= self.limit[host]
     }
@@ -60,18 +60,18 @@ impl Room {
         self.used[host] > self.limit[host]
     }
 
-    /// The current hosts of the processes.
+    /// Returns the current hosts of the processes.
     pub(super) fn places(&self) -> &[usize] {
         &self.place
     }
 
-    /// The last hosts of the processes.
+    /// Returns the final hosts of the processes.
     pub(super) fn into_places(self) -> Vec<usize> {
         self.place
     }
 }
 
-/// The number with the least key, the first of equal ones.
+/// Returns the number with the least key, of equal ones the first.
 pub(super) fn least(
     candidates: impl Iterator<Item = usize>,
     key: impl Fn(usize) -> f64,
@@ -79,7 +79,7 @@ pub(super) fn least(
     candidates.min_by(|&a, &b| key(a).total_cmp(&key(b)))
 }
 
-/// `count` hosts other than `own`, each once, in random order.
+/// Draws `count` hosts other than `own`, each once, in random order.
 pub(super) fn sample(own: usize, hosts: usize, count: u32, random: &mut Stream) -> Vec<usize> {
     let mut others: Vec<usize> = (0..hosts).filter(|&host| host != own).collect();
     let count = others.len().min(count as usize);

@@ -1,4 +1,4 @@
-//! Rotate: each process goes to the next host, which says what migrations cost a balancer without any sense.
+//! Rotate: each process goes to the next host, which shows the cost of migrations without any benefit.
 //!
 //! `host_i := (host_i + 1) mod P` (`TreeLB`'s Rotate, charm++ 8).
 

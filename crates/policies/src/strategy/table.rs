@@ -7,7 +7,7 @@ use super::{
     ReceiverInitiatedOptions, RefineBOptions, RefineOptions, RotateOptions,
 };
 
-/// The strategies that come with the program.
+/// Returns the strategies that come with the program.
 pub fn standard() -> Table {
     let rows = vec![
         row::<GreedyOptions>(
@@ -94,7 +94,7 @@ mod tests {
     use migsim_base::random::{Purpose, Stream};
     use migsim_base::units::Bytes;
 
-    /// The decision of each strategy, in each of its variants, about an instance.
+    /// Returns the decision of each strategy, in each of its variants, about an instance.
     fn all(instance: &Instance<'_>) -> Vec<(String, Assignment)> {
         let decide = |entry: &Entry, name: String, options: &Value| {
             let mut strategy = entry.build(options).unwrap();

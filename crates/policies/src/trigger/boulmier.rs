@@ -1,7 +1,7 @@
 //! The condition of optimality for a growing imbalance, in closed form (Boulmier et al. 2021).
 //!
-//! `U += max − avg`; yes if `τ·(max − avg) − U ≥ C`, τ = 1, 2, … supersteps since the last balancing. It counts only the convex part: a
-//! constant imbalance never pays.
+//! `U += max − avg`; yes if `τ·(max − avg) − U ≥ C`, with τ = 1, 2, … supersteps since the last balancing. It counts only the convex part:
+//! under a constant imbalance it never balances.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

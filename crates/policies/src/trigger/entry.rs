@@ -1,4 +1,4 @@
-//! A trigger by its name: its options, and how they are read.
+//! A trigger in the registry: its name, its options and the function that reads them.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -11,18 +11,18 @@ use migsim_base::document;
 use migsim_base::error::Error;
 use migsim_base::plugin::{self, Maker};
 
-/// The options of a trigger, as they stand under `policy.trigger.<name>` in an experiment.
+/// The options of a trigger, which are under `policy.trigger.<name>` in an experiment.
 pub trait TriggerOptions: Serialize + DeserializeOwned + JsonSchema {
-    /// Settings worth a name of their own, the editions of original programs above all; the defaults need none.
+    /// Settings with a name of their own, in particular the editions of original programs; the defaults need none.
     const VARIANTS: &'static [Variant] = &[];
 
-    /// The option that a value behind its name means: `supersteps` in `every=50`; empty: none.
+    /// The option that a value after its name sets: `supersteps` in `every=50`; empty if there is none.
     const MAIN: &'static str = "";
 
-    /// The criterion of yalbb whose decisions it takes without options; empty if there is none.
+    /// The criterion of yalbb that makes the same decisions as the defaults; empty if there is none.
     const ORIGINAL: &'static str = "";
 
-    /// Makes the trigger.
+    /// Creates the trigger.
     ///
     /// # Errors
     /// Options are out of range; each problem has the key of its option.
@@ -44,19 +44,19 @@ pub struct Kind {
     original: &'static str,
 }
 
-/// The way to read its options.
+/// The function that makes the trigger from its options.
 #[derive(Clone, Copy, Debug)]
 enum Make {
-    /// A type of Rust describes them.
+    /// The options have a Rust type.
     Typed {
         build: fn(&Value) -> Result<Box<dyn Trigger>, Error>,
         resolve: fn(&Value) -> Result<Value, Error>,
     },
-    /// No type of Rust describes them.
+    /// The options have no Rust type.
     Maker(&'static dyn Maker<Box<dyn Trigger>>),
 }
 
-/// A row of the table for a trigger that is made by `maker`.
+/// Creates a row of the table for a trigger that is made by `maker`.
 pub fn made_by(
     maker: &'static dyn Maker<Box<dyn Trigger>>,
     name: &'static str,
@@ -72,7 +72,7 @@ pub fn made_by(
     Entry::new::<Map<String, Value>>([name, summary, source], kind)
 }
 
-/// A row of the table: `T` are the options of the trigger.
+/// Creates a row of the table; `T` are the options of the trigger.
 pub fn row<T: TriggerOptions>(
     name: &'static str,
     summary: &'static str,
@@ -111,17 +111,17 @@ impl plugin::Kind for Kind {
 }
 
 impl Kind {
-    /// The settings that have names.
+    /// Returns the named settings.
     pub fn variants(&self) -> &'static [Variant] {
         self.variants
     }
 
-    /// The option that a value behind its name means; empty: none.
+    /// Returns the option that a value after its name sets; empty if there is none.
     pub fn main(&self) -> &'static str {
         self.main
     }
 
-    /// The criterion of yalbb whose decisions it takes without options; empty if there is none.
+    /// Returns the criterion of yalbb that makes the same decisions as the defaults; empty if there is none.
     pub fn original(&self) -> &'static str {
         self.original
     }

@@ -15,7 +15,7 @@ use migsim_base::error::Error;
 pub struct EveryOptions {
     /// The period \[supersteps\].
     pub supersteps: NonZeroUsize,
-    /// The lead of the first balancing \[supersteps\].
+    /// The number of supersteps by which the first balancing is earlier.
     pub offset: usize,
 }
 

@@ -1,16 +1,16 @@
-//! Calls at given barriers, for what is known only afterwards: the search for the best calls of a policy.
+//! Calls at given barriers, for the search for the best calls of a policy, which are known only after a run.
 
 use super::{Observed, Trigger};
 
 /// The trigger: yes after the supersteps of a list.
 #[derive(Clone, Debug)]
 pub struct Listed {
-    /// Counted from 1, in order.
+    /// The supersteps, counted from 1, in order.
     calls: Vec<usize>,
 }
 
 impl Listed {
-    /// Calls after these supersteps, counted from 1, in order.
+    /// Creates a trigger for calls after these supersteps, counted from 1, in order.
     pub fn new(calls: &[usize]) -> Self {
         Self {
             calls: calls.to_vec(),

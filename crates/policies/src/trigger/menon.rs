@@ -1,7 +1,7 @@
-//! Cumulative imbalance: balance once the time lost to imbalance since the last balancing pays for one (Menon et al. 2012).
+//! Cumulative imbalance: balances once the time lost to imbalance since the last balancing equals the price of one (Menon et al. 2012).
 //!
-//! `U += max − avg`; yes if `U ≥ C`, the price of the last balancing. Before the first balancing C is 0, so that the first superstep is
-//! followed by one, which measures C.
+//! `U += max − avg`; yes if `U ≥ C`, the price of the last balancing. Before the first balancing C is 0, so that a balancing follows the
+//! first superstep and measures C.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -40,13 +40,13 @@ impl Trigger for Menon {
     }
 }
 
-/// The options of the improved criterion (Boulmier et al. 2021): what the balancer leaves does not count.
+/// The options of the improved criterion (Boulmier et al. 2021): imbalance that the balancer leaves does not count.
 ///
 /// `U += max(0, max − avg − base)`; `base` is `max − avg` of the first superstep after a balancing.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ImprovedMenonOptions {
-    /// Let U fall where the imbalance is below `base`: without `max(0, ·)`.
+    /// Whether U decreases while the imbalance is below `base`, as without `max(0, ·)`.
     pub no_max: bool,
 }
 

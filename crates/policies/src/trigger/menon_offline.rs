@@ -21,18 +21,18 @@ use migsim_base::error::Error;
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MenonOfflineOptions {
-    /// The program or text whose decisions are made.
+    /// The program or publication whose decisions the trigger makes.
     pub edition: MenonOfflineEdition,
 }
 
-/// The program or text whose decisions are made.
+/// The program or publication whose decisions the trigger makes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum MenonOfflineEdition {
     /// As published.
     #[default]
     #[serde(rename = "ours")]
     Ours,
-    /// As the program, faults included.
+    /// As the program, including its faults.
     #[serde(rename = "yalbb")]
     Yalbb,
 }
@@ -54,7 +54,7 @@ impl TriggerOptions for MenonOfflineOptions {
     }
 }
 
-/// The state: the superstep before which it last balanced, and what was measured since.
+/// The state: the superstep before which it last balanced, and the measures since then.
 #[derive(Clone, Debug)]
 struct MenonOffline {
     edition: MenonOfflineEdition,
@@ -92,7 +92,7 @@ impl Trigger for MenonOffline {
     }
 }
 
-/// The mean of the differences of neighbours, from the one at `first` on; before the first value lies 0.
+/// Returns the mean of the differences of neighbours, from the one at `first` on; the value before the first one is 0.
 fn mean_slope(values: &[f64], first: usize) -> f64 {
     let before = std::iter::once(0.0).chain(values.iter().copied());
     let slopes = values

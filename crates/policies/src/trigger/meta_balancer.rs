@@ -1,13 +1,13 @@
 //! The plan of Charm++'s `MetaBalancer`: a period from lines fitted to maximum and average (Menon et al. 2012, doi 10.1109/CLUSTER.2012.61).
 //!
-//! Needs five samples since the last balancing. ρ, what the balancer can reach, is max/avg of the first superstep after it. Lines through
-//! the means of the two halves, the average scaled by ρ, give slopes m, a and intercepts M, A; the period x solves
-//! `(m − a)/2·x² + (M − A)·x = C`. It is refused where a falling line reaches 0 before x, or the lines cross before; then
-//! `x = C/(mean max − ρ·mean avg)`, and if that is negative the previous period. A plan counts only while the mean utilisation is below
+//! It needs five samples since the last balancing. ρ, which stands for what the balancer can reach, is max/avg of the first superstep after
+//! it. Lines through the means of the two halves, with the average scaled by ρ, give slopes m, a and intercepts M, A; the period x solves
+//! `(m − a)/2·x² + (M − A)·x = C`. The solution is rejected if a falling line reaches 0 before x, or the lines cross before. Then `x =
+//! C/(mean max − ρ·mean avg)`, and if that is negative the previous period is kept. A plan counts only while the mean utilisation is below
 //! 90 %. The early trigger of the paper is compiled out of the program, and left out here.
 //!
-//! Without a balancing there is no ρ: the first superstep would stand for what the balancer can reach, and a constant imbalance would never
-//! be balanced. A run therefore makes a first balancing for this trigger, after the first superstep with computation.
+//! Without a balancing ρ is unknown: the first superstep would be taken for what the balancer can reach, and a constant imbalance would
+//! never be balanced. A run therefore makes a first balancing for this trigger, after the first superstep with computation.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,7 @@ use migsim_base::units::Seconds;
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct MetaBalancerOptions {
-    /// From this utilisation (avg/max of the last superstep) on nothing is planned.
+    /// The utilisation (avg/max of the last superstep) from which on no balancing is planned.
     pub utilisation: f64,
 }
 
@@ -45,16 +45,16 @@ impl TriggerOptions for MetaBalancerOptions {
     }
 }
 
-/// The period of the original before there is one.
+/// The initial period of the original.
 const NO_PERIOD: i32 = i32::MAX;
 
-/// A plan needs more samples than that.
+/// Number of samples that a plan must exceed.
 const FEW_SAMPLES: usize = 4;
 
 /// The maximum and the average of a superstep.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sample {
-    /// The largest time of a host, background included.
+    /// Maximum time of a host, including background.
     pub max: Seconds,
     /// The mean over the hosts.
     pub avg: Seconds,
@@ -63,15 +63,15 @@ pub struct Sample {
 /// The result of the plan.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plan {
-    /// Balance after so many supersteps since the last balancing.
+    /// Number of supersteps since the last balancing after which to balance.
     pub period: i32,
-    /// The ratio of the maximum to the scaled average then.
+    /// Ratio of the maximum to the scaled average at that time.
     pub ratio: f64,
 }
 
-/// The plan for these samples since the last balancing; `None` if they are too few.
+/// Computes the plan for these samples since the last balancing; `None` if they are too few.
 ///
-/// `price` is what a balancing takes with its migrations, `previous` the period in force, `first_ratio` max/avg of the first superstep.
+/// `price` is the time of a balancing with its migrations, `previous` the period in effect, `first_ratio` max/avg of the first superstep.
 pub fn plan(samples: &[Sample], price: Seconds, previous: i32, first_ratio: f64) -> Option<Plan> {
     if samples.len() <= FEW_SAMPLES {
         return None;
@@ -104,7 +104,7 @@ pub fn plan(samples: &[Sample], price: Seconds, previous: i32, first_ratio: f64)
     })
 }
 
-/// A number without its fraction; what no 32 bit hold becomes the least of them, as on the processors of the original.
+/// Truncates a number to 32 bits; a number out of range becomes the least one, as on the processors of the original.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "the range is checked before"
@@ -149,7 +149,7 @@ impl Lines {
         }
     }
 
-    /// The period whose area between the lines pays `price`, unless the lines end before.
+    /// Returns the period at which the area between the lines pays `price`, unless the lines end before.
     fn plan(&self, price: f64) -> Option<Plan> {
         let square = (self.max_slope - self.avg_slope) / 2.0;
         let linear = self.max_start - self.avg_start;
@@ -177,7 +177,7 @@ impl Lines {
     }
 }
 
-/// The state: what was measured since the last balancing, and the period in force.
+/// The state: the measures since the last balancing, and the period in effect.
 #[derive(Clone, Debug)]
 struct MetaBalancer {
     options: MetaBalancerOptions,
@@ -197,7 +197,7 @@ impl Trigger for MetaBalancer {
         if utilisation < self.options.utilisation {
             let first = 1.0 / ratio(&self.samples[0]);
             let plan = plan(&self.samples, observed.price, self.period, first);
-            // A period that has passed cannot be kept any more.
+            // A plan whose period has passed already is not used.
             if let Some(plan) = plan.filter(|plan| plan.period >= since) {
                 self.period = plan.period;
             }
@@ -216,7 +216,7 @@ impl Trigger for MetaBalancer {
 }
 
 impl MetaBalancer {
-    /// Forgets what was measured before a balancing.
+    /// Drops the measures before a balancing.
     fn restart(&mut self) {
         self.samples.clear();
         self.period = NO_PERIOD;
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn a_constant_imbalance_is_balanced_when_it_has_paid() {
-        // Perfect at first, then 1 s lost per superstep: lines from 7 samples on.
+        // Perfect at first, then 1 s lost per superstep: the lines use 7 samples or more.
         let mut steps = vec![observed(1.0, 1.0, 8.0)];
         steps.extend([observed(2.0, 1.0, 8.0); 20]);
         let found = dues(MetaBalancerOptions::default(), &steps);

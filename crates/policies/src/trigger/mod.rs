@@ -1,7 +1,7 @@
-//! Triggers: when a load balancer is called, apart from what it decides.
+//! Triggers: the times at which a load balancer is called, independent of its decisions.
 //!
-//! A [`Trigger`] is fed the host times of each superstep and says whether to balance before the next one. Its cost on the machine is one
-//! all-reduce of maximum, sum and minimum (24 B) per superstep, or nothing where the barrier carries them.
+//! A [`Trigger`] observes the host times of each superstep and returns whether to balance before the next one. On a real machine it costs
+//! one all-reduce of maximum, sum and minimum (24 B) per superstep, or nothing if the barrier carries these values.
 //!
 //! To add a trigger, write one file here and one row of the table in `table.rs`.
 
@@ -39,53 +39,53 @@ pub use zhai::ZhaiOptions;
 use migsim_base::error::Error;
 use migsim_base::units::Seconds;
 
-/// The trigger of a strategy that names none: over all strategies it has the least mean ratio on the public draw (`results/rivals.md`).
+/// The default trigger of a strategy: over all strategies it has the least mean ratio on the public draw (`results/rivals.md`).
 pub const USUAL: &str = "boulmier";
 
-/// Says when to balance.
+/// Decides when to balance.
 pub trait Trigger: fmt::Debug + Send {
-    /// Takes note of a superstep; returns whether to balance before the next one. A "yes" is taken as obeyed: the state starts again.
+    /// Observes a superstep; returns whether to balance before the next one. After a "yes" the balancing is assumed to happen: the state restarts.
     fn is_due(&mut self, observed: &Observed) -> bool;
 
-    /// Takes note that the run makes a first balancing, which this trigger needs and has not asked for, after the first superstep with
-    /// computation; returns `false` if it needs none. Afterwards its state is that after a balancing.
+    /// Prepares for a first balancing after the first superstep with computation, which the run makes because this trigger needs it.
+    /// Returns `false`, without a change, if the trigger needs none. Afterwards its state is that after a balancing.
     fn takes_first_balancing(&mut self) -> bool {
         false
     }
 
-    /// Told after each call that it asked for how many processes moved.
+    /// Reports, after each call that it requested, the number of processes that moved.
     fn on_outcome(&mut self, _moved: usize) {}
 
-    /// The error because of which its last answer, a "yes", means nothing; asked for before the call. A trigger of another language may fail.
+    /// Returns the error that makes its last "yes" invalid; called before the call. A trigger in another language may fail.
     fn failure(&mut self) -> Option<Error> {
         None
     }
 }
 
-/// The host times of a superstep, and what is known of the last balancing.
+/// The host times of a superstep, and the data of the last balancing.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Observed {
     /// The superstep that has just ended, counted from 0.
     pub superstep: usize,
-    /// The largest time of a host: its computation, or until its barrier.
+    /// Maximum time of a host: its computation, or the time until its barrier.
     pub max: Seconds,
-    /// The mean over the hosts.
+    /// Mean time of the hosts.
     pub avg: Seconds,
-    /// The smallest.
+    /// Minimum time of a host.
     pub min: Seconds,
-    /// The price of the last balancing, migrations included; zero if there was none yet.
+    /// Price of the last balancing, including migrations; zero if there was none yet.
     pub price: Seconds,
-    /// Whether this is the first superstep after a balancing (not: of the run).
+    /// Whether this is the first superstep after a balancing (which excludes the first superstep of the run).
     pub is_first_after_balancing: bool,
 }
 
 impl Observed {
-    /// Whether no superstep came before under the present map: after a balancing, or at the start of the run.
+    /// Whether this is the first superstep with the present placement: after a balancing, or at the start of the run.
     pub fn is_first(&self) -> bool {
         self.is_first_after_balancing || self.superstep == 0
     }
 
-    /// The time that the superstep lost to imbalance \[s\]: `max − avg`.
+    /// Returns the time that the superstep lost to imbalance \[s\]: `max − avg`.
     pub fn imbalance(&self) -> f64 {
         self.max.get() - self.avg.get()
     }
@@ -96,7 +96,7 @@ impl Observed {
 mod testing {
     use super::*;
 
-    /// A superstep of these times; `price` is that of the last balancing.
+    /// Creates a superstep of these times; `price` is that of the last balancing.
     pub(super) fn observed(max: f64, avg: f64, price: f64) -> Observed {
         Observed {
             max: Seconds::of(max),
@@ -107,7 +107,7 @@ mod testing {
         }
     }
 
-    /// The answers of a trigger after each of some supersteps, obeyed.
+    /// Returns the answers of a trigger after each of several supersteps; each "yes" leads to a balancing.
     pub(super) fn dues(options: impl TriggerOptions, steps: &[Observed]) -> Vec<bool> {
         let mut trigger = options.trigger().unwrap();
         let mut was_due = false;

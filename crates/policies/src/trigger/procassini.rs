@@ -1,10 +1,11 @@
-//! Predicted speed-up: balance if the next superstep with a balancing is that much shorter than the last one (Procassini et al. 2004).
+//! Predicted speed-up: balances if the next superstep, including the balancing, would be shorter than a given part of the last one
+//! (Procassini et al. 2004).
 //!
-//! `e = avg/max`; E, what a balancing restores, is the mean of e over all supersteps; yes if `T·e/E + C < f·T`, T the largest time of a
-//! host.
+//! `e = avg/max`. E, the efficiency that a balancing restores, is the mean of e over all supersteps. The answer is yes if `T·e/E + C <
+//! f·T`, with T the largest time of a host.
 //!
-//! Without a balancing E is the efficiency of the first mapping, so that a constant imbalance would never be balanced. A run therefore makes
-//! a first balancing for this trigger, after the first superstep with computation.
+//! Without a balancing, E is the efficiency of the first mapping, so that a constant imbalance would never be balanced. A run therefore
+//! makes a first balancing for this trigger, after the first superstep with computation.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,7 +17,7 @@ use migsim_base::error::{Error, Problem};
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ProcassiniOptions {
-    /// f: the part of the last superstep that the next one may take; above 0, at most 1.
+    /// f: the maximum duration of the next superstep, relative to the last one; above 0, at most 1.
     pub f: f64,
 }
 
@@ -43,7 +44,7 @@ impl TriggerOptions for ProcassiniOptions {
     }
 }
 
-/// The state: the sum of e and how many.
+/// The state: the sum of e and the number of terms.
 #[derive(Clone, Copy, Debug)]
 struct Procassini {
     f: f64,

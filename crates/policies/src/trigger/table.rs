@@ -7,7 +7,7 @@ use super::{
 };
 use crate::migbsp::AdaptiveOptions;
 
-/// The triggers that come with the program.
+/// Returns the triggers that come with the program.
 pub fn standard() -> Table {
     let rows = vec![
         row::<NeverOptions>("never", "baseline: no balancing", "-"),

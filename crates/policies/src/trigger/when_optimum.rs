@@ -1,28 +1,28 @@
-//! The best supersteps to balance at, known afterwards: what no trigger can beat.
+//! The best supersteps to balance at, computed after a run: a bound for all triggers.
 //!
-//! If a balancer maps the state at a barrier to the same map whatever happened before (greedy does, refinement does not), the best set of
-//! balancings is a shortest path: `best_j = min_{i<j} best_i + C_i + Σ_{t=i}^{j−1} dur(i, t)`, where dur(i, t) is the time of superstep t
-//! under the map made before superstep i (0: the map at the start, which costs nothing). O(T²) times.
+//! Assume that a balancer maps the state at a barrier to the same placement whatever happened before (greedy does, refinement does not).
+//! Then the best set of balancings is a shortest path: `best_j = min_{i<j} best_i + C_i + Σ_{t=i}^{j−1} dur(i, t)`. Here dur(i, t) is the
+//! time of superstep t under the placement made before superstep i (0: the initial placement, which costs nothing). The cost is O(T²).
 
 /// The least total time, and a set of balancings that reaches it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WhenOptimum {
     /// The least total time \[s\].
     pub total: f64,
-    /// Before which supersteps to balance, counted from 0; of equal totals the one that balances last at the latest time.
+    /// The supersteps before which to balance, counted from 0; of equal totals the set with the latest last balancing.
     pub balances: Vec<usize>,
 }
 
-/// The optimum over `supersteps` supersteps.
+/// Computes the optimum over `supersteps` supersteps.
 ///
-/// `price(i)` is the price of a balancing before superstep i > 0 \[s\]; `duration(i, t)` the time of superstep t under the map made before
-/// superstep i \[s\].
+/// `price(i)` is the price of a balancing before superstep i > 0 \[s\]; `duration(i, t)` is the time of superstep t under the placement
+/// made before superstep i \[s\].
 pub fn when_optimum(
     supersteps: usize,
     price: impl Fn(usize) -> f64,
     mut duration: impl FnMut(usize, usize) -> f64,
 ) -> WhenOptimum {
-    // The least time until each superstep begins, and where the last balancing before it was.
+    // The least time until each superstep begins, and the last balancing before it.
     let mut best = vec![f64::INFINITY; supersteps + 1];
     let mut last = vec![0; supersteps + 1];
     best[0] = 0.0;

@@ -1,7 +1,7 @@
-//! Degradation against the mean: how much the last supersteps exceed the mean since the last balancing (Zhai et al. 2018).
+//! Degradation: the excess of the last supersteps over the mean since the last balancing (Zhai et al. 2018).
 //!
-//! `U += median(last 3 max) − mean(max since the last balancing)`; yes if `U ≥ C`. The median of k values is the one at `⌊k/2⌋` of the
-//! sorted ones.
+//! `U += median(last 3 max) − mean(max since the last balancing)`; yes if `U ≥ C`. The median of k values is the value at index `⌊k/2⌋` of
+//! the sorted ones.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ impl TriggerOptions for ZhaiOptions {
     }
 }
 
-/// The state: U and what was measured since the last balancing.
+/// The state: U and the measures since the last balancing.
 #[derive(Clone, Debug, Default)]
 struct Zhai {
     lost: f64,
@@ -32,7 +32,7 @@ struct Zhai {
     count: u32,
 }
 
-/// The median is taken of this many supersteps.
+/// Number of supersteps over which the median is taken.
 const WINDOW: usize = 3;
 
 impl Trigger for Zhai {

@@ -45,7 +45,7 @@ pub(super) const THRESHOLD: Meaning = seconds(
     "threshold_s",
     "the PM that candidates must exceed: highest_elsewhere_s - (1 - x) · |highest_elsewhere_s|, which is x times a positive one",
 );
-/// The PM of the last candidate, where x counts processes.
+/// The PM of the last candidate, if x counts processes.
 pub(super) const LEAST: Meaning = seconds(
     "least_of_candidates_s",
     "the least PM of a candidate, if x is a share of the processes",
@@ -60,12 +60,12 @@ pub(super) const BELOW_ZERO: Meaning = seconds(
     "below_zero_s",
     "the size of the highest PM of the process, which is negative",
 );
-/// Comp + Comm of the highest PM.
+/// The sum Comp + Comm of the highest PM.
 pub(super) const PROMISED: Meaning = seconds(
     "promised_s",
     "Comp(i,j) + Comm(i,j) of the highest PM to another cluster",
 );
-/// The number of processes that have a higher PM where they are.
+/// The number of processes that have a higher PM to the cluster where they are.
 pub(super) const AT_HOME: Meaning = count(
     "higher_at_home",
     "the number of processes that have a higher PM than highest_elsewhere_s, to the cluster where they are",
@@ -88,7 +88,7 @@ pub(super) const X: Meaning = Meaning::new(
     Unit::Number,
     "x: the share of the highest PM above which processes are candidates, or a share of the processes",
 );
-/// The hosts that could take the candidate.
+/// The number of hosts that could take the candidate.
 pub(super) const OFFERED: Meaning = count(
     "offered_hosts",
     "the number of hosts of the cluster that could take the process",
@@ -99,7 +99,7 @@ pub(super) const POWER: Meaning = Meaning::new(
     Unit::InstructionsPerSecond,
     "ICPU: the speed of the host that is left by its load",
 );
-/// The processes on the offered host.
+/// The number of processes on the offered host.
 pub(super) const RESIDENTS: Meaning = count(
     "residents",
     "the number of processes that count as being on the offered host",
@@ -151,7 +151,7 @@ pub(super) const SLOWDOWN_OWN: Meaning = Meaning::new(
     Unit::Number,
     "processes per core of the offered host with the newcomer, at least 1",
 );
-/// The slowdown of the processes that are there.
+/// The slowdown of the processes that are already there.
 pub(super) const SLOWDOWN_INFLICTED: Meaning = Meaning::new(
     "slowdown_inflicted",
     Unit::Number,
@@ -170,20 +170,20 @@ pub(super) const TOLERANCE: Meaning = Meaning::new(
     Unit::Number,
     "D: a superstep is stable if the times of all processes lie within D of their mean",
 );
-/// The supersteps of an interval that were judged.
+/// The number of supersteps of an interval that were judged.
 pub(super) const VOTES: Meaning = count(
     "votes",
     "the number of supersteps of the interval in the record",
 );
-/// The stable supersteps.
+/// The number of stable supersteps.
 pub(super) const STABLE: Meaning =
     count("stable", "the number of stable supersteps of the interval");
-/// The unstable supersteps.
+/// The number of unstable supersteps.
 pub(super) const UNSTABLE: Meaning = count(
     "unstable",
     "the number of unstable supersteps of the interval",
 );
-/// The supersteps without a vote.
+/// The number of supersteps without a vote.
 pub(super) const NOT_JUDGED: Meaning = count(
     "not_judged",
     "the number of supersteps of the interval that were not judged",

@@ -14,7 +14,7 @@ use crate::explain::{
     listed, ratio, saving,
 };
 
-/// Tells of the calls of MigBSP.
+/// Describes the calls of MigBSP.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MigBspNarrator;
 

@@ -1,4 +1,4 @@
-//! Placement: the offered host, the terms of t1 and t2, and what the difference of t1 and t2 counts.
+//! Placement: the offered host, the terms of t1 and t2, and what their difference includes.
 
 use serde::Deserialize;
 
@@ -7,14 +7,14 @@ use crate::explain::meanings::{GO, STAY};
 use crate::explain::{Meaning, Quantity, Record, Sentence, ratio, say};
 use migsim_base::words::{counted, of_number};
 
-/// The terms of t1 and t2 of MigBSP, as its record has them.
+/// The terms of t1 and t2 of MigBSP, as in its record.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Weighing {
     power_instructions_per_s: f64,
     offered_hosts: u64,
     residents: u64,
     slowdown: f64,
-    /// The part of the slowdown that is the harm to the processes there; none in the record of an older run.
+    /// The part of the slowdown that stands for the slowdown of the processes there; none in the record of an older run.
     #[serde(default)]
     slowdown_inflicted: f64,
     supersteps: f64,
@@ -35,7 +35,7 @@ impl Weighing {
         Self::deserialize(own).ok()
     }
 
-    /// The factors by which computation and communication of a superstep take longer there.
+    /// Returns the factors by which computation and communication of a superstep take longer at the destination.
     pub(super) fn changes(&self) -> [f64; 2] {
         [
             ratio(self.go_compute_s, self.stay_compute_s),
@@ -64,7 +64,7 @@ impl Weighing {
         )
     }
 
-    /// `t1 = ..., t2 = ...`, each with its parts.
+    /// Describes `t1 = ..., t2 = ...`, each with its parts.
     pub(super) fn sums(&self, [stay, go]: [f64; 2]) -> [Sentence; 2] {
         let here = [
             self.times(
@@ -90,7 +90,7 @@ impl Weighing {
         ]
     }
 
-    /// The time that the candidate would save or lose, `saving`, with what it counts.
+    /// Describes the time that the candidate would save or lose, `saving`, with what it includes.
     pub(super) fn saving(&self, saving: Sentence) -> Sentence {
         let price = self.go_transfer_s + self.go_operations_s;
         let steps = match (self.supersteps > 1.0, price > 0.0) {
@@ -106,7 +106,7 @@ impl Weighing {
         }
     }
 
-    /// A time of one superstep, in `template`, times their number.
+    /// Formats a time of one superstep, in `template`, times the number of supersteps.
     fn times(&self, template: &str, part: Quantity) -> Sentence {
         if self.supersteps > 1.0 {
             let part = say!("{} x {}", quantity::HORIZON.of(self.supersteps), part);
@@ -116,7 +116,7 @@ impl Weighing {
         }
     }
 
-    /// A communication time, if there is one.
+    /// Describes a communication time, if there is one.
     fn some(&self, meaning: &Meaning, part: f64) -> Sentence {
         if part > 0.0 {
             self.times("{} communication", meaning.of(part))
@@ -125,7 +125,7 @@ impl Weighing {
         }
     }
 
-    /// The factor of a shared host: the share of the process, and the harm to the processes there if that counts.
+    /// Describes the factor of a shared host: the share of the process, and the slowdown of the processes there if it counts.
     fn slowed(&self) -> Sentence {
         if self.slowdown <= 1.0 {
             return Sentence::default();
@@ -145,7 +145,7 @@ impl Weighing {
     }
 }
 
-/// A time that comes once, in `template`, if there is one.
+/// Formats a time that occurs once, in `template`, if there is one.
 fn once(template: &str, meaning: &Meaning, part: f64) -> Sentence {
     if part > 0.0 {
         say!(template, meaning.of(part))

@@ -10,12 +10,12 @@ use crate::explain::meanings::{CANDIDATES, superstep};
 use crate::explain::{Record, Scene, Sentence, say};
 use migsim_base::words::{counted, of_number};
 
-/// PM(i,j) of MigBSP, as its record has it.
+/// PM(i,j) of MigBSP, as in its record.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub(super) struct Potential {
     pub(super) process: u64,
     cluster: String,
-    /// Whether the process is there already.
+    /// Whether the process is already in this cluster.
     pub(super) is_there: bool,
     compute_s: f64,
     communication_s: f64,
@@ -40,12 +40,12 @@ impl Potential {
     }
 }
 
-/// All potentials of a record; none if the policy has no such.
+/// Reads all potentials of a record; none if the policy has no such potentials.
 pub(super) fn potentials(call: Record<'_>) -> Option<Vec<Potential>> {
     Vec::deserialize(call.explanation.get("potentials")?).ok()
 }
 
-/// The cluster where a process is: it is marked, or the only one to which the process has no PM, since it is there.
+/// Returns the cluster where a process is: it is marked, or else it is the only one without a PM of the process.
 fn place<'a>(all: &'a [Potential], own: &[&'a Potential]) -> Option<&'a str> {
     if let Some(marked) = own.iter().find(|one| one.is_there) {
         return Some(&marked.cluster);
@@ -57,7 +57,7 @@ fn place<'a>(all: &'a [Potential], own: &[&'a Potential]) -> Option<&'a str> {
     others.next().filter(|_| others.next().is_none())
 }
 
-/// The highest potential of each process, the highest first.
+/// Returns the highest potential of each process, in decreasing order.
 pub(super) fn ranks(all: &[Potential]) -> Vec<&Potential> {
     let mut ranks: Vec<&Potential> = all.iter().collect();
     ranks.sort_by(|a, b| {
@@ -70,12 +70,12 @@ pub(super) fn ranks(all: &[Potential]) -> Vec<&Potential> {
     ranks
 }
 
-/// The highest of `ranks` that is not to the cluster where its process is: x counts from it.
+/// Returns the highest of `ranks` that is not to the cluster where its process is; x is relative to it.
 pub(super) fn leader<'a>(ranks: &[&'a Potential]) -> Option<&'a Potential> {
     ranks.iter().find(|one| !one.is_there).copied()
 }
 
-/// The highest PM to each cluster, the highest first.
+/// Describes the highest PM to each cluster, in decreasing order.
 fn by_cluster(all: &[Potential]) -> Vec<Sentence> {
     let mut best: Vec<&Potential> = Vec::new();
     for one in all {
@@ -93,7 +93,7 @@ fn by_cluster(all: &[Potential]) -> Vec<Sentence> {
     best.iter().map(line).collect()
 }
 
-/// The PM of the process that is asked about, or the highest to each cluster; what candidates had to pass.
+/// Describes the PM of the process in question, or the highest to each cluster, and the threshold of candidates.
 pub(super) fn told(scene: &Scene<'_>, call: Record<'_>, all: &[Potential]) -> Vec<Sentence> {
     let ranks = ranks(all);
     let mut sentences = Vec::new();
@@ -115,7 +115,7 @@ pub(super) fn told(scene: &Scene<'_>, call: Record<'_>, all: &[Potential]) -> Ve
     sentences
 }
 
-/// The value of a PM at the call before.
+/// Returns the value of a PM at the previous call.
 fn before(scene: &Scene<'_>, now: &Potential) -> Option<Sentence> {
     let last = scene.last_call()?;
     let known = potentials(last)?;
@@ -130,7 +130,7 @@ fn before(scene: &Scene<'_>, now: &Potential) -> Option<Sentence> {
     ))
 }
 
-/// The highest PM that counts, and the threshold of candidates.
+/// Describes the highest PM that counts, and the threshold of candidates.
 fn threshold(scene: &Scene<'_>, call: Record<'_>, ranks: &[&Potential]) -> Vec<Sentence> {
     let Some(leader) = leader(ranks) else {
         return vec![nobody(call, ranks)];
@@ -168,7 +168,7 @@ fn threshold(scene: &Scene<'_>, call: Record<'_>, ranks: &[&Potential]) -> Vec<S
     sentences
 }
 
-/// The processes with a higher PM, to the cluster where they are.
+/// Describes the processes with a higher PM to the cluster where they are.
 fn at_home(first: Option<&Potential>, count: u64, of_all: Option<f64>) -> Sentence {
     match (first.filter(|first| first.is_there), count) {
         (Some(first), 1) => say!(
@@ -193,7 +193,7 @@ fn at_home(first: Option<&Potential>, count: u64, of_all: Option<f64>) -> Senten
     }
 }
 
-/// The threshold of candidates, and their number.
+/// Describes the threshold of candidates, and their number.
 fn rule(scene: &Scene<'_>, call: Record<'_>, leader: &Potential) -> Sentence {
     let options = scene.options;
     let count = call.candidates.len() as u64;
@@ -249,7 +249,7 @@ fn rule(scene: &Scene<'_>, call: Record<'_>, leader: &Potential) -> Sentence {
     )
 }
 
-/// The reason why the highest PM to another cluster is not positive.
+/// Describes why the highest PM to another cluster is not positive.
 fn not_positive(leader: &Potential) -> Sentence {
     let promised = leader.compute_s + leader.communication_s;
     if promised > 0.0 {
@@ -263,7 +263,7 @@ fn not_positive(leader: &Potential) -> Sentence {
     }
 }
 
-/// The reason why no process has a PM to another cluster that counts.
+/// Describes why no process has a PM to another cluster that counts.
 fn nobody(call: Record<'_>, ranks: &[&Potential]) -> Sentence {
     let number = |key: &str| call.explanation.get(key).and_then(Value::as_f64);
     if let Some(first) = ranks.first() {
@@ -296,7 +296,7 @@ fn nobody(call: Record<'_>, ranks: &[&Potential]) -> Sentence {
     }
 }
 
-/// The reason why the process is no candidate; none if it is one, or its PM is unknown.
+/// Describes why the process is no candidate; none if it is one, or its PM is unknown.
 fn verdict(
     scene: &Scene<'_>,
     call: Record<'_>,
@@ -338,7 +338,7 @@ fn verdict(
     })
 }
 
-/// PM of the process to each cluster, and its rank.
+/// Describes the PM of the process to each cluster, and its rank.
 fn own(
     call: Record<'_>,
     (all, ranks): (&[Potential], &[&Potential]),
@@ -381,7 +381,7 @@ fn own(
     }
 }
 
-/// That the record has no PM of a process.
+/// Describes that the record has no PM of a process.
 fn left_out(call: Record<'_>, name: &str) -> Sentence {
     let count = call
         .explanation

@@ -1,4 +1,4 @@
-//! The trigger of both generations of MigBSP: the reasons why a call was due or not.
+//! The trigger of both generations of MigBSP: describes why a call was due or not.
 
 use serde_json::{Map, Value};
 
@@ -7,7 +7,7 @@ use crate::explain::meanings::{SUPERSTEPS, superstep};
 use crate::explain::{Interval, Record, Scene, Sentence, asked, no_call, say};
 use migsim_base::words::{counted, of_number};
 
-/// The keys of an explanation that are told here: those of the interval, if it has one.
+/// Returns the keys of an explanation that are described here: those of the interval, if it has one.
 pub(crate) fn told_keys(call: Record<'_>) -> &'static [&'static str] {
     match interval(call.explanation) {
         Some(_) => &["alpha", "next_alpha", "votes", "d"],
@@ -15,7 +15,7 @@ pub(crate) fn told_keys(call: Record<'_>) -> &'static [&'static str] {
     }
 }
 
-/// The interval that a call closes: α, α' after it, the votes of its supersteps.
+/// Returns the interval that a call closes: α, α' after it, the votes of its supersteps.
 pub(crate) fn interval(explanation: &Map<String, Value>) -> Option<Interval<'_>> {
     Some(Interval {
         length: explanation.get("alpha")?.as_u64()?,
@@ -24,7 +24,7 @@ pub(crate) fn interval(explanation: &Map<String, Value>) -> Option<Interval<'_>>
     })
 }
 
-/// The reasons why a call was due after the superstep, or why not.
+/// Describes why a call was due after the superstep, or why not.
 pub(crate) fn told(scene: &Scene<'_>) -> Vec<Sentence> {
     let Some(call) = scene.call() else {
         return none(scene);
@@ -56,7 +56,7 @@ pub(crate) fn told(scene: &Scene<'_>) -> Vec<Sentence> {
     sentences
 }
 
-/// That no call was due, with α around the superstep.
+/// Describes that no call was due, with α around the superstep.
 fn none(scene: &Scene<'_>) -> Vec<Sentence> {
     let last = scene.last_call();
     let set = last.and_then(|call| Some(interval(call.explanation)?.next));
@@ -71,7 +71,7 @@ fn none(scene: &Scene<'_>) -> Vec<Sentence> {
     no_call(scene, set, first)
 }
 
-/// α at this call and those before it.
+/// Describes α at this call and at earlier ones.
 fn history(scene: &Scene<'_>) -> Option<Sentence> {
     let known = scene.calls.iter();
     let known = known.filter(|call| call.superstep <= scene.superstep);
@@ -114,7 +114,7 @@ fn next(scene: &Scene<'_>, interval: Interval<'_>) -> Sentence {
     }
 }
 
-/// The votes on the supersteps of the interval, and α after them.
+/// Describes the votes on the supersteps of the interval, and α after them.
 fn votes(scene: &Scene<'_>, call: Record<'_>, interval: Interval<'_>) -> Sentence {
     let of = |letter: char| {
         let votes = interval.votes.chars();
@@ -159,13 +159,13 @@ fn votes(scene: &Scene<'_>, call: Record<'_>, interval: Interval<'_>) -> Sentenc
     )
 }
 
-/// Whether calls without migration doubled α: not all of its supersteps were `stable`, which doubles it, too.
+/// Whether calls without migration doubled α, which all-`stable` supersteps may also do.
 fn is_doubled(scene: &Scene<'_>, interval: Interval<'_>, stable: u64) -> bool {
     let is_rule = scene.options["d_growth"] == "double-alpha";
     is_rule && interval.next == interval.length.saturating_mul(2) && stable < interval.length
 }
 
-/// The step from α to α'. `falls`: the votes would have made it smaller, had it not reached its minimum.
+/// Describes the step from α to α'. `falls`: the votes would have decreased it, but it was at its minimum.
 fn change(scene: &Scene<'_>, interval: Interval<'_>, falls: bool) -> Sentence {
     let (from, to) = (
         quantity::ALPHA.count(interval.length),

@@ -68,7 +68,7 @@ fn each_manager_may_have_a_list_of_its_own() {
     assert_eq!((found, threshold), (vec![all[0], all[2], all[3]], None));
     config.x = 0.6;
     config.only_positive = false;
-    // 60 % of each, and of -1 as far below.
+    // 60 % of each maximum; for the maximum of -1, the same distance below it.
     assert_eq!(candidates(&config, highest(&all), &own, false).0, all);
 }
 
@@ -105,13 +105,12 @@ fn heuristic_two_takes_the_highest_alone_and_x_can_count_processes() {
     );
 }
 
-/// The terms of all PM after one superstep: p1 on lan-0 and p2 on s-0, 1e6 instructions, 500 kB from p1 to p2 in 50 ms; p1 started on
-/// a-0.
+/// Returns the terms of all PM after one superstep: p1 on lan-0 and p2 on s-0, 1e6 instructions, 500 kB from p1 to p2 in 50 ms; p1 started on a-0.
 fn after_a_move(config: &MigBspConfig) -> Vec<Potential> {
     after_a_move_over(config, 1.0, 0)
 }
 
-/// The same over so many supersteps, with so many processes on each host.
+/// Returns the same over a horizon of supersteps, with `mapped` processes on each host.
 fn after_a_move_over(config: &MigBspConfig, horizon: f64, mapped: u32) -> Vec<Potential> {
     let platform = migsim_platform::open("lbm").unwrap().platform;
     let host = |name: &str| platform.host_named(name).unwrap();
@@ -287,7 +286,7 @@ fn inside_a_cluster_bytes_go_from_its_manager_to_the_next_host() {
     assert!(route_between(&line(&[1e9], 1e6, 0.0), 0, 0).is_none());
 }
 
-/// Twelve clusters of three hosts behind two kinds of links, with these speeds \[GHz\].
+/// Returns twelve clusters of three hosts behind two kinds of links, with these speeds \[GHz\].
 fn twelve(speeds: &[u32]) -> migsim_platform::Platform {
     let cluster = |(at, speed): (usize, &u32)| {
         let bandwidth = 1 + at % 2;
@@ -313,7 +312,7 @@ fn twelve(speeds: &[u32]) -> migsim_platform::Platform {
         .platform
 }
 
-/// Options that change what PM(i,j) is made of.
+/// Options that affect PM(i,j).
 fn any_config() -> impl Strategy<Value = MigBspConfig> {
     let set_index = prop::sample::select(vec![
         SetIndex::MeanClock,

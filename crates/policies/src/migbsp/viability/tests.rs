@@ -86,8 +86,8 @@ fn without_contention_a_message_takes_latency_and_size_over_the_bandwidth() {
     assert!((times("a-0").1 - message - 0.01).abs() < 1e-12);
 }
 
-/// Hands `look` a call with these options in which processes are on the named hosts of `lbm`, each of which has computed 1e6
-/// instructions in 1 ms; `change` is made to the platform before.
+/// Calls `look` with a call with these options, in which processes are on the named hosts of `lbm` and each has computed 1e6 instructions
+/// in 1 ms; `change` is made to the platform before.
 fn in_a_call(
     config: &MigBspConfig,
     names: &[&str],
@@ -136,7 +136,7 @@ const S: usize = 3;
 
 #[test]
 fn who_would_gain_nothing_in_any_other_cluster_has_no_second_choice_unless_it_may() {
-    // The only host of s has p2. Whatever draws p1 elsewhere: nothing, as nobody has more power than another.
+    // The only host of s has p2. No other cluster attracts p1, since all have equal power.
     let mut config = MigBspConfig {
         free_host: FreeHost::Unmapped,
         full_cluster: FullCluster::NextBest,
@@ -160,7 +160,7 @@ fn who_would_gain_nothing_in_any_other_cluster_has_no_second_choice_unless_it_ma
     assert_eq!(found(&config, "lan-0"), None);
     config.only_positive = false;
     assert_eq!(found(&config, "lan-0"), Some(0));
-    // Its own cluster, the first one, is no choice, either.
+    // Its own cluster, which is the first one, is excluded as well.
     config.own_cluster = OwnCluster::Competes;
     assert_eq!(found(&config, "n-0"), Some(A));
 }
@@ -240,7 +240,8 @@ fn each_message_without_a_byte_takes_its_latency() {
     }
 }
 
-/// Process 0 gets two messages from process 1 of its cluster and one from process 2 of another one, of these sizes, one after the other.
+/// An application in which process 0 gets two messages from process 1 of its cluster and one from process 2 of another cluster, of these
+/// sizes, one after the other.
 #[derive(Debug)]
 struct Three([f64; 3]);
 
@@ -255,10 +256,10 @@ impl Workload for Three {
 
     fn fill(&self, superstep: usize, plan: &mut Plan) {
         plan.work.fill(Instructions::of(1e9));
-        // Process 2 is late: its message is alone on its way.
+        // Process 2 is late, so that its message shares no link.
         plan.work[2] = Instructions::of(1e11);
         for (from, size) in [1, 1, 2].into_iter().zip(self.0) {
-            // More in each superstep, so that ageing shows.
+            // The sizes grow with each superstep, so that ageing has an effect.
             plan.send(from, 0, Bytes::of(size * (superstep + 1) as f64));
         }
     }
@@ -268,7 +269,7 @@ impl Workload for Three {
     }
 }
 
-/// Compares the predicted communication of process 0 where it stays with the measured one, after each superstep.
+/// A policy that compares the predicted communication of process 0 without a move with the measured one, after each superstep.
 #[derive(Debug)]
 struct Stay(MigBspConfig, Forecasts);
 

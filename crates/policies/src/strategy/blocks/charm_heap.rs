@@ -1,14 +1,14 @@
-//! The heap of Charm++'s classic refiners: an item moves only past what is strictly worse, and a child must be strictly better than its
-//! sibling to be chosen from the left.
+//! The heap of Charm++'s classic refiners: an item rises only past items that are strictly worse. It sinks to the left child only if that
+//! child is strictly better than the right one.
 
-/// A heap of numbers; `better(a, b)` at each call says whether `a` belongs strictly nearer to the top than `b`.
+/// A heap of numbers; `better(a, b)` returns at each call whether `a` belongs strictly nearer to the top than `b`.
 #[derive(Clone, Debug, Default)]
 pub(in crate::strategy) struct CharmHeap {
     items: Vec<usize>,
 }
 
 impl CharmHeap {
-    /// Adds an item, which rises past all that are strictly worse.
+    /// Adds an item, which rises past all items that are strictly worse.
     pub(in crate::strategy) fn insert(
         &mut self,
         item: usize,
@@ -18,7 +18,7 @@ impl CharmHeap {
         self.rise(self.items.len() - 1, &better);
     }
 
-    /// Takes out the top: the last item sinks from the root.
+    /// Removes the top: the last item sinks from the root.
     pub(in crate::strategy) fn pop(
         &mut self,
         better: impl Fn(usize, usize) -> bool,
@@ -51,7 +51,7 @@ impl CharmHeap {
         Some(top)
     }
 
-    /// Puts an item whose load has changed where it belongs; does nothing if it is not in the heap.
+    /// Moves an item whose load has changed to its place; does nothing if it is not in the heap.
     pub(in crate::strategy) fn update(
         &mut self,
         item: usize,
@@ -62,7 +62,7 @@ impl CharmHeap {
         }
     }
 
-    /// Compares the item at `at` with its parent, then what stands there now with both children; each place that changes is visited likewise.
+    /// Compares the item at `at` with its parent, then the item that is there now with both children; each place that changes is updated likewise.
     fn update_at(&mut self, at: usize, better: &impl Fn(usize, usize) -> bool) {
         let is_better = |heap: &Self, a: usize, b: usize| better(heap.items[a], heap.items[b]);
         if at > 0 && is_better(self, at, (at - 1) / 2) {
@@ -109,7 +109,7 @@ mod tests {
         for item in 0..4 {
             heap.insert(item, |a, b| loads[a] > loads[b]);
         }
-        // 3 is no better than 1, so 1 stays at the top; 3 took the place of 0.
+        // 3 is no better than 1, so 1 stays at the top; 3 takes the place of 0.
         assert_eq!(heap.items, [1, 3, 2, 0]);
         loads[0] = 9;
         heap.update(0, |a, b| loads[a] > loads[b]);

@@ -1,13 +1,13 @@
 //! The binary heap of the GNU C++ library (`std::make_heap`, `std::priority_queue`).
 
-/// A heap of numbers; `below(a, b)` at each call says whether `a` belongs strictly below `b`.
+/// A heap of numbers; `below(a, b)` returns at each call whether `a` belongs strictly below `b`.
 #[derive(Clone, Debug, Default)]
 pub(in crate::strategy) struct LibraryHeap {
     items: Vec<usize>,
 }
 
 impl LibraryHeap {
-    /// A heap of `items`, built from the last parent down to the root.
+    /// Creates a heap of `items`, built from the last parent down to the root.
     pub(in crate::strategy) fn new(
         mut items: Vec<usize>,
         below: impl Fn(usize, usize) -> bool,
@@ -16,17 +16,17 @@ impl LibraryHeap {
         Self { items }
     }
 
-    /// The item at the top.
+    /// Returns the item at the top.
     pub(in crate::strategy) fn top(&self) -> Option<usize> {
         self.items.first().copied()
     }
 
-    /// The items as they lie in the heap.
+    /// Returns the items in the order of the heap.
     pub(in crate::strategy) fn into_items(self) -> Vec<usize> {
         self.items
     }
 
-    /// Takes out the top: the last item sinks from the root.
+    /// Removes the top: the last item sinks from the root.
     pub(in crate::strategy) fn pop(
         &mut self,
         below: impl Fn(usize, usize) -> bool,
@@ -41,7 +41,7 @@ impl LibraryHeap {
         Some(top)
     }
 
-    /// Adds an item, which rises past all that belong strictly below it.
+    /// Adds an item, which rises past all items that belong strictly below it.
     pub(in crate::strategy) fn push(&mut self, item: usize, below: impl Fn(usize, usize) -> bool) {
         self.items.push(item);
         let hole = self.items.len() - 1;
@@ -51,7 +51,7 @@ impl LibraryHeap {
     }
 }
 
-/// Sorts such that nothing stands behind what it belongs below.
+/// Sorts such that no item comes after one that it belongs below.
 pub(in crate::strategy) fn heap_sort<T: Copy>(items: &mut [T], below: &impl Fn(&T, &T) -> bool) {
     make(items, below);
     for end in (1..items.len()).rev() {
@@ -67,7 +67,7 @@ fn make<T: Copy>(items: &mut [T], below: &impl Fn(&T, &T) -> bool) {
     }
 }
 
-/// Lets the hole sink to a leaf, always to the child nearer to the top (the right one of equals); `item` rises from there.
+/// Lets the hole sink to a leaf, always to the child nearer to the top (of equal children the right one); `item` rises from there.
 fn adjust<T: Copy>(items: &mut [T], top: usize, item: T, below: &impl Fn(&T, &T) -> bool) {
     let mut hole = top;
     loop {

@@ -1,7 +1,7 @@
-//! Sorting and heaps as the original programs have them: they fix the order of ties, so that a decision is equal to the last one.
+//! Sorting and heaps of the original programs, which determine the order of ties, so that decisions are equal in every case.
 //!
-//! Every comparison is strict and none has a tolerance. The heaps hold numbers (of hosts or processes) and are told at each call which of
-//! two is nearer to the top, for the loads belong to the strategy. Each counts its comparisons.
+//! Every comparison is strict and has no tolerance. The heaps contain numbers (of hosts or processes); each call passes the comparison of
+//! two of them, because the strategy has the loads. Each heap counts its comparisons.
 
 mod charm_heap;
 mod library_heap;

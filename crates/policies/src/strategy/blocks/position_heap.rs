@@ -1,16 +1,16 @@
-//! The heap of Charm++'s greedy refiners: least load on top, and any host can be taken out of it.
+//! The heap of Charm++'s greedy refiners: the least load is on top, and any host can be removed.
 
-/// A heap of hosts by load; counted from 1 as in the original, so that place 0 stays unused.
+/// A heap of hosts by load; places are counted from 1 as in the original, so that place 0 is unused.
 #[derive(Clone, Debug, Default)]
 pub(in crate::strategy) struct PositionHeap {
     /// The hosts; the first entry is no host.
     items: Vec<usize>,
-    /// The place of each host; 0 for those that are not in the heap.
+    /// The place of each host; 0 for hosts that are not in the heap.
     places: Vec<usize>,
 }
 
 impl PositionHeap {
-    /// The hosts 0 to `hosts - 1` in this order, not yet a heap.
+    /// Creates the list of hosts 0 to `hosts - 1` in this order, which is not a heap yet.
     pub(in crate::strategy) fn in_order(hosts: usize) -> Self {
         let mut items = vec![usize::MAX];
         items.extend(0..hosts);
@@ -40,7 +40,7 @@ impl PositionHeap {
         }
     }
 
-    /// The host with the least load.
+    /// Returns the host with the least load.
     pub(in crate::strategy) fn top(&self) -> Option<usize> {
         self.items.get(1).copied()
     }
@@ -52,7 +52,7 @@ impl PositionHeap {
         self.rise(self.last(), loads);
     }
 
-    /// Takes a host out; does nothing if it is not in the heap.
+    /// Removes a host; does nothing if it is not in the heap.
     pub(in crate::strategy) fn remove<R: PartialOrd>(&mut self, host: usize, loads: &[R]) {
         let at = std::mem::take(&mut self.places[host]);
         if at == 0 {
@@ -92,7 +92,7 @@ impl PositionHeap {
         }
     }
 
-    /// Sinks to the smaller child, the right one of equals, while that is strictly smaller.
+    /// Sinks to the smaller child, of equal children the right one, while that is strictly smaller.
     fn sink<R: PartialOrd>(&mut self, mut at: usize, loads: &[R]) {
         while 2 * at <= self.last() {
             let (left, right) = (2 * at, 2 * at + 1);

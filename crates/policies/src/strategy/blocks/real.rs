@@ -1,8 +1,8 @@
-//! Numbers of 32 or 64 bits: the newer Charm++ rounds every load to 32 bits, which decides ties.
+//! Numbers of 32 or 64 bits: newer versions of Charm++ round every load to 32 bits, which affects ties.
 
 use std::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
 
-/// A floating point number of either width.
+/// A floating-point number of either width.
 pub(in crate::strategy) trait Real:
     Copy
     + PartialOrd
@@ -16,7 +16,7 @@ pub(in crate::strategy) trait Real:
     /// Zero.
     const ZERO: Self;
 
-    /// The nearest number of this width.
+    /// Returns the nearest number of this width.
     fn of(value: f64) -> Self;
 }
 
@@ -40,7 +40,7 @@ impl Real for f32 {
     }
 }
 
-/// The larger of two numbers; the first of equal ones.
+/// Returns the larger of two numbers; of equal ones the first.
 pub(in crate::strategy) fn larger<R: Real>(a: R, b: R) -> R {
     if a < b { b } else { a }
 }

@@ -2,10 +2,10 @@
 
 use super::heap_sort;
 
-/// Ranges up to this length are left to the insertion sort.
+/// Maximum length of a range that is left to the insertion sort.
 const SHORT: usize = 16;
 
-/// Sorts `items` such that equal ones end where the library puts them; returns the number of comparisons.
+/// Sorts `items` such that equal items end where the library puts them; returns the number of comparisons.
 pub(in crate::strategy) fn sort<T: Copy>(items: &mut [T], less: impl Fn(&T, &T) -> bool) -> u64 {
     let comparisons = std::cell::Cell::new(0);
     let less = |a: &T, b: &T| {
@@ -22,7 +22,8 @@ pub(in crate::strategy) fn sort<T: Copy>(items: &mut [T], less: impl Fn(&T, &T) 
     comparisons.get()
 }
 
-/// The numbers from 0 to `keys.len() - 1` with the largest key first, equal ones as [`sort`] leaves them; and the comparisons.
+/// Returns the numbers from 0 to `keys.len() - 1` in decreasing order of their keys, equal ones as [`sort`] leaves them; and the number of
+/// comparisons.
 pub(in crate::strategy) fn descending<R: Copy + PartialOrd>(keys: &[R]) -> (Vec<usize>, u64) {
     let mut order: Vec<usize> = (0..keys.len()).collect();
     let comparisons = sort(&mut order, |&a, &b| keys[a] > keys[b]);
@@ -44,7 +45,7 @@ fn quicksort<T: Copy>(mut items: &mut [T], mut depth: u32, less: &impl Fn(&T, &T
     }
 }
 
-/// Moves the median of three to the front and parts the rest around it; returns where the right part begins.
+/// Moves the median of three to the front and partitions the rest around it; returns the start of the right part.
 fn partition<T: Copy>(items: &mut [T], less: &impl Fn(&T, &T) -> bool) -> usize {
     let (middle, last) = (items.len() / 2, items.len() - 1);
     let median = median([1, middle, last], |a, b| less(&items[a], &items[b]));
@@ -67,7 +68,7 @@ fn partition<T: Copy>(items: &mut [T], less: &impl Fn(&T, &T) -> bool) -> usize 
     }
 }
 
-/// The one of three places that holds the median.
+/// Returns which of three places has the median.
 fn median([a, b, c]: [usize; 3], less: impl Fn(usize, usize) -> bool) -> usize {
     if less(a, b) {
         if less(b, c) {
@@ -86,7 +87,7 @@ fn median([a, b, c]: [usize; 3], less: impl Fn(usize, usize) -> bool) -> usize {
     }
 }
 
-/// Insertion sort whose items are compared with the first one at once.
+/// Sorts by insertion; each item is first compared with the first one.
 fn insert_first<T: Copy>(items: &mut [T], less: &impl Fn(&T, &T) -> bool) {
     for at in 1..items.len() {
         if less(&items[at], &items[0]) {
@@ -97,7 +98,7 @@ fn insert_first<T: Copy>(items: &mut [T], less: &impl Fn(&T, &T) -> bool) {
     }
 }
 
-/// Moves the item at `at` to the left, past all that are greater; the first item is not greater.
+/// Moves the item at `at` to the left, past all greater items; the first item is not greater.
 fn insert<T: Copy>(items: &mut [T], at: usize, less: &impl Fn(&T, &T) -> bool) {
     let mut to = at;
     while less(&items[at], &items[to - 1]) {
@@ -157,7 +158,7 @@ mod tests {
                 assert_eq!(items, expected);
             }
         }
-        // Without depth all of it is left to the heap.
+        // With depth 0 the heap sorts everything.
         let mut items: Vec<u32> = (0..100).map(|n| n * 37 % 101).collect();
         quicksort(&mut items, 0, &|a, b| a < b);
         assert!(items.is_sorted());
