@@ -9,8 +9,8 @@
 //! | `line` | p−1: the last process sends nothing |
 //! | `ring` | p: the last process sends to the first one |
 //!
-//! The paper does not say whether the lattice is periodic (A23); a line is what its neighbour i+1 says literally, and what its
-//! times ask for. It runs two tests of 500 kB per message: A with 10⁹ instructions, B with 10⁶. A single process sends nothing.
+//! The paper does not say whether the lattice is periodic (A23). A line follows from its neighbour i+1 taken literally, and fits its times.
+//! The paper has two tests of 500 kB per message: A with 10⁹ instructions, B with 10⁶. A single process sends nothing.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -19,16 +19,16 @@ use super::{Message, Plan, Workload};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, Instructions, ProcessId};
 
-/// More processes than this are refused: a limit of this program, not of the model.
+/// Maximum number of processes: a limit of this program, not of the model.
 const MAX_PROCESSES: u64 = 10_000_000;
-/// The largest number of supersteps.
+/// Maximum number of supersteps.
 const MAX_SUPERSTEPS: u64 = usize::MAX as u64;
 
 /// The right neighbour of the last slice (A23).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Arrangement {
-    /// Nobody.
+    /// There is none.
     #[default]
     Line,
     /// The first slice (a periodic lattice).
@@ -78,7 +78,7 @@ fn default_bytes() -> Bytes {
 }
 
 impl LbmConfig {
-    /// Test A with `supersteps` supersteps on `procs` processes.
+    /// Creates test A with `supersteps` supersteps on `procs` processes.
     pub fn new(procs: u64, supersteps: u64) -> Self {
         Self {
             procs,
@@ -108,7 +108,7 @@ pub struct Lbm {
 }
 
 impl Lbm {
-    /// The application with these keys.
+    /// Creates the application with these keys.
     ///
     /// # Errors
     /// The number of processes or supersteps is out of range; both are reported together.

@@ -1,11 +1,10 @@
 //! Workloads: the computation and messages of the processes, superstep by superstep.
 //!
-//! A workload fills a reused [`Plan`] for each superstep; the runtime asks for the supersteps in order, but a workload may
-//! be asked for any of them again (three scenarios run the same workload). To add one, write a file here and a row in
-//! the registry.
+//! A workload fills a reused [`Plan`] for each superstep. The runtime requests the supersteps in order, but it may request any of them
+//! again (three scenarios run the same workload). To add a workload, write a file here and a row in the registry.
 //!
-//! The trait itself, [`Workload`], stands in the crate below; this one has the applications and the files that they are read from. What a
-//! process runs on and when it moves is left to others.
+//! The trait [`Workload`] is defined in the crate below. This crate has the applications and the files from which they are read. Placement
+//! and migration belong to other crates.
 //!
 //! ```
 //! use migsim_workloads::{Plan, registry};

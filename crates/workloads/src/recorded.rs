@@ -1,4 +1,4 @@
-//! Supersteps that somebody wrote down: work and messages in flat lists, equal supersteps in a row once.
+//! Supersteps given in advance: work and messages in flat lists; equal supersteps in a row are stored once.
 
 use std::ops::Range;
 
@@ -21,7 +21,7 @@ struct Step {
 }
 
 impl Recorded {
-    /// The number of supersteps.
+    /// Returns the number of supersteps.
     pub(super) fn len(&self) -> usize {
         self.steps.len()
     }
@@ -31,12 +31,12 @@ impl Recorded {
         self.steps.is_empty()
     }
 
-    /// Makes room for so many supersteps.
+    /// Reserves memory for `supersteps` supersteps.
     pub(super) fn reserve(&mut self, supersteps: usize) {
         self.steps.reserve_exact(supersteps);
     }
 
-    /// Opens the next superstep; what is added belongs to it.
+    /// Opens the next superstep; work and messages are added to it.
     pub(super) fn open(&mut self) {
         let behind = |count: usize| count..count;
         self.steps.push(Step {
@@ -61,7 +61,7 @@ impl Recorded {
         }
     }
 
-    /// Closes the open superstep: what it has in common with the one before it is kept once.
+    /// Closes the open superstep; data that equals the previous superstep is stored once.
     pub(super) fn close(&mut self) {
         if let [.., before, last] = &mut *self.steps {
             share(&mut self.work, &before.work, &mut last.work);
@@ -69,7 +69,7 @@ impl Recorded {
         }
     }
 
-    /// Repeats the superstep before.
+    /// Repeats the previous superstep.
     pub(super) fn repeat(&mut self) {
         let last = self.steps.last().cloned();
         self.steps.extend(last);
@@ -85,13 +85,13 @@ impl Recorded {
             .extend_from_slice(&self.messages[step.messages.clone()]);
     }
 
-    /// Whether a superstep is the one before it: equal records stand in one place.
+    /// Whether a superstep equals the previous one: equal data is stored in one place.
     pub(super) fn repeats(&self, superstep: usize) -> bool {
         let before = superstep.checked_sub(1).map(|before| &self.steps[before]);
         before == Some(&self.steps[superstep])
     }
 
-    /// Its size; the lists grow by doubling.
+    /// Returns its size; the lists grow by doubling.
     pub(super) fn extent(&self) -> Extent {
         let messages = self.steps.iter().map(|step| step.messages.len()).max();
         let records = (self.work.len() * size_of::<(ProcessId, Instructions)>()) as f64
@@ -103,8 +103,8 @@ impl Recorded {
     }
 }
 
-/// The methods of a [`Workload`](super::Workload) that has its supersteps in a field `steps` ([`Recorded`]) and the memory of each process, where it
-/// is known, in a field `memory`.
+/// The methods of a [`Workload`](super::Workload) that has its supersteps in a field `steps` ([`Recorded`]) and the known memory of each
+/// process in a field `memory`.
 macro_rules! recorded_methods {
     () => {
         fn processes(&self) -> usize {
@@ -138,7 +138,7 @@ macro_rules! recorded_methods {
 }
 pub(super) use recorded_methods;
 
-/// Takes the last of the records out if they are those before them.
+/// Removes the last records if they equal the previous ones.
 fn share<T: PartialEq>(records: &mut Vec<T>, before: &Range<usize>, last: &mut Range<usize>) {
     if records[before.clone()] == records[last.clone()] {
         records.truncate(last.start);

@@ -23,7 +23,7 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::plugin::{self, FlagValues, Maker, OptionFlag};
 use migsim_base::units::Bytes;
 
-/// The applications that come with the program.
+/// Returns the applications that come with the program.
 pub fn standard() -> Table {
     let rows = vec![
         row::<LbmConfig>(
@@ -65,30 +65,30 @@ pub fn standard() -> Table {
     Table::new(["application", "applications", "workload.app"], rows)
 }
 
-/// The options of an application, as they stand beside `app` in the object `workload` of an experiment.
+/// The options of an application, which are beside `app` in the object `workload` of an experiment.
 ///
-/// A type with serde's and schemars' derives and [`Self::application`] is enough; the rest says what the command does with the options.
+/// A type with serde's and schemars' derives and [`Self::application`] is enough; the other items define how the command uses the options.
 /// An option `seed` gets the seed of the run, unless the user gives it another value.
 pub trait WorkloadOptions: Serialize + DeserializeOwned + JsonSchema {
-    /// The options with flags of their own.
+    /// The options that have flags of their own.
     const FLAGS: &'static [OptionFlag] = &[];
 
     /// The options that name files.
     const FILES: &'static [&'static str] = &[];
 
-    /// The options that give the number of processes. A number that cannot fit in memory is refused before the application is made.
+    /// The options that determine the number of processes. A number that cannot fit in memory is refused before the application is created.
     const PROCESSES: &'static [&'static str] = &[];
 
-    /// The options that give the number of supersteps: named when there are too many.
+    /// The options that determine the number of supersteps; an error about too many supersteps names them.
     const SUPERSTEPS: &'static [&'static str] = &[];
 
-    /// The options that stand behind its name in titles: a number as `n=500`, a text as it is.
+    /// The options that follow its name in titles: a number as `n=500`, a text unchanged.
     const TITLE: &'static [&'static str] = &[];
 
-    /// Makes the application.
+    /// Creates the application.
     ///
     /// # Errors
-    /// Options are out of range or do not fit together; each problem has its key, as `workload.<key>`.
+    /// Options are out of range or inconsistent; each problem has its key, as `workload.<key>`.
     fn application(self) -> Result<Built, Error>;
 }
 
@@ -109,19 +109,19 @@ pub struct Kind {
     schema: fn(&mut SchemaGenerator) -> Schema,
 }
 
-/// The way to read its options.
+/// The function that makes the application from its options.
 #[derive(Clone, Copy, Debug)]
 enum Make {
-    /// A type of Rust describes them.
+    /// The options have a Rust type.
     Typed {
         build: fn(&Value) -> Result<Built, Error>,
         resolve: fn(&Value) -> Result<Value, Error>,
     },
-    /// No type of Rust describes them.
+    /// The options have no Rust type.
     Maker(&'static dyn Maker<Built>),
 }
 
-/// A row of the table for an application that is made by `maker`: `n` and `procs` have their flags if they are options.
+/// Creates a row of the table for an application that is made by `maker`: `n` and `procs` have their flags if they are options.
 pub fn made_by(
     maker: &'static dyn Maker<Built>,
     name: &'static str,
@@ -149,7 +149,7 @@ pub fn made_by(
     entry
 }
 
-/// A row of the table: `T` are the options of the application.
+/// Creates a row of the table; `T` are the options of the application.
 pub fn row<T: WorkloadOptions>(
     name: &'static str,
     summary: &'static str,
@@ -176,7 +176,7 @@ impl plugin::Kind for Kind {
 
     const SECTION: Option<&'static str> = None;
 
-    /// Makes the application from the object `workload` of an experiment (its key `app` is not looked at).
+    /// Creates the application from the object `workload` of an experiment; ignores its key `app`.
     fn build(&self, workload: &Value) -> Result<Built, Error> {
         match self.make {
             Make::Typed { build, .. } => build(workload),
@@ -184,7 +184,7 @@ impl plugin::Kind for Kind {
         }
     }
 
-    /// The keys with all defaults filled in, without `app`.
+    /// Returns the keys with all defaults filled in, without `app`.
     fn resolve(&self, workload: &Value) -> Result<Value, Error> {
         match self.make {
             Make::Typed { resolve, .. } => resolve(workload),
@@ -194,7 +194,7 @@ impl plugin::Kind for Kind {
 }
 
 impl Kind {
-    /// The application `name` with the options that titles show, of the object `workload` of an experiment.
+    /// Returns the application `name` with the options that titles show, from the object `workload` of an experiment.
     pub fn title(&self, name: &str, workload: &Value) -> String {
         let shown = |key: &&str| match &workload[*key] {
             Value::String(text) => format!(" {text}"),
@@ -216,14 +216,14 @@ impl Kind {
         })
     }
 
-    /// The most processes that `workload` asks for, with the key that does; none if no key says so.
+    /// Returns the maximum number of processes that `workload` requests, and its key; none if no key determines it.
     pub fn processes(&self, workload: &Map<String, Value>) -> Option<(&'static str, u64)> {
         let asked = self.processes.iter();
         let asked = asked.filter_map(|key| Some((*key, workload.get(*key)?.as_u64()?)));
         asked.max_by_key(|(_, count)| *count)
     }
 
-    /// The key of `workload` with which its processes grow, or its supersteps; `app` if none is given.
+    /// Returns the key of `workload` that determines its processes or its supersteps; `app` if none is given.
     pub fn grows_with(
         &self,
         workload: &Map<String, Value>,
@@ -245,29 +245,29 @@ impl Kind {
     }
 }
 
-/// `--n`.
+/// The flag `--n`.
 const ORDER: OptionFlag = OptionFlag::new("n", FlagValues::Counts, "Order of the matrix");
 
-/// `--procs`.
+/// The flag `--procs`.
 const PROCS: OptionFlag = OptionFlag::new("procs", FlagValues::Counts, "Number of processes");
 
-/// An application that is ready to run, and what it brings along.
+/// An application that is ready to run, with its settings and notes.
 #[derive(Debug)]
 pub struct Built {
     /// The application.
     pub workload: Box<dyn Workload>,
-    /// The settings that it brings along (a trace may, for the runtime).
+    /// The settings that it provides (a trace may provide settings of the runtime).
     pub settings: Vec<Setting>,
-    /// Notes for a user about how it was read, a sentence each.
+    /// Notes for the user on how it was read, one sentence each.
     pub notes: Vec<String>,
-    /// The files it was read from, for the manifest: path as given, and SHA-256 in hexadecimal digits.
+    /// The files from which it was read, for the manifest: path as given, and SHA-256 in hexadecimal digits.
     pub inputs: Vec<(String, String)>,
-    /// Facts about the recording that it comes from; empty if it was not recorded.
+    /// Properties of its recording; empty if it was not recorded.
     pub recording: Recording,
 }
 
 impl Built {
-    /// An application that comes from its keys alone.
+    /// Creates an application that depends on its keys alone.
     pub fn new(workload: impl Workload + 'static) -> Self {
         Self {
             workload: Box::new(workload),
@@ -283,9 +283,9 @@ impl Built {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TraceConfig {
-    /// The file of the trace, from the folder where the command runs if the path is relative.
+    /// The file of the trace; a relative path starts at the folder where the command runs.
     pub trace: String,
-    /// The memory of each process about which the trace says nothing.
+    /// The memory of each process whose memory is not in the trace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<Bytes>,
     /// The number of processes that the trace must have.
@@ -448,7 +448,7 @@ impl WorkloadOptions for VtConfig {
     }
 }
 
-/// Reads the keys of an application from the object `workload`, leaving out `app`.
+/// Reads the keys of an application from the object `workload`, without `app`.
 ///
 /// # Errors
 /// Unknown and missing keys, all together; or a value that cannot be read.
@@ -461,7 +461,7 @@ pub fn read_keys<T: DeserializeOwned + JsonSchema>(workload: &Value) -> Result<T
     };
     let mut given = given.clone();
     given.remove("app");
-    // The types refuse unknown keys themselves; their schema is made only where something is to be said about it.
+    // The types refuse unknown keys themselves; their schema is made only for error messages.
     if let Ok(keys) = T::deserialize(&Value::Object(given.clone())) {
         return Ok(keys);
     }
@@ -491,7 +491,7 @@ fn resolve<T: DeserializeOwned + JsonSchema + Serialize>(workload: &Value) -> Re
         .map_err(|error| Problem::new(error.to_string()).key("workload").into())
 }
 
-/// The options of an application that stand beside `app`.
+/// Returns the options of an application beside `app`.
 fn without_app(workload: &Value) -> Value {
     let mut options = workload.clone();
     if let Value::Object(options) = &mut options {
@@ -500,7 +500,7 @@ fn without_app(workload: &Value) -> Value {
     options
 }
 
-/// An error whose keys are those of options, with the place of the options in front.
+/// Adds the path of the options to the keys of an error.
 fn below(error: Error) -> Error {
     let Error::Input(problems) = error else {
         return error;
@@ -513,7 +513,7 @@ fn below(error: Error) -> Error {
     Error::Input(problems.into_iter().map(whole).collect())
 }
 
-/// The message of the reader without its names of Rust types.
+/// Removes the names of Rust types from the message of the reader.
 fn in_words(message: &str) -> String {
     message
         .replace(
@@ -524,7 +524,7 @@ fn in_words(message: &str) -> String {
         .replace("expected struct HotSpot", "expected an object")
 }
 
-/// Keys that do not exist, and keys that must be there and are not.
+/// Returns the problems of unknown keys and of missing required keys.
 fn key_problems(given: &Map<String, Value>, schema: &Schema) -> Vec<Problem> {
     let known: Vec<&str> = schema
         .get("properties")
@@ -555,7 +555,7 @@ fn key_problems(given: &Map<String, Value>, schema: &Schema) -> Vec<Problem> {
     unknown.chain(missing).collect()
 }
 
-/// The description of a key in the schema.
+/// Returns the description of a key in the schema.
 fn describe(schema: &Schema, key: &str) -> String {
     let description = schema
         .pointer(&format!("/properties/{key}/description"))
@@ -673,7 +673,7 @@ mod tests {
             built.inputs,
             [(path.to_owned(), sha256(&std::fs::read(path).unwrap()))]
         );
-        // The digest of no bytes, as in FIPS 180-4 examples.
+        // The digest of an empty text, as in FIPS 180-4 examples.
         assert_eq!(
             sha256(b""),
             "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"

@@ -1,7 +1,7 @@
 //! `sw`: the Smith-Waterman alignment of two sequences. "The irregular paper" is Righi et al., "Applying Processes Rescheduling over
 //! Irregular BSP Application", section 3. "The dynamic paper" has the same application on a dynamic platform.
 //!
-//! An n × n matrix has its column i on process i, p = n. A cell needs its upper, left and upper left neighbours, so that the
+//! Process i computes column i of an n × n matrix, p = n. A cell needs its upper, left and upper left neighbours, so that the
 //! anti-diagonals can be computed one after the other: anti-diagonal t is superstep t, t = 1..2n−1 (here counted from 0).
 //!
 //! ```text
@@ -10,8 +10,8 @@
 //! message                 from each active i < n to i + 1: all messages of a column / n (500 KB for n = 10, 200 KB for n = 25)
 //! M(i)                    700 KB and one message (1.2 MB for n = 10, 900 KB for n = 25)
 //! ```
-//! The load grows with the number of the superstep, not with the cells: the papers want an irregular application. KB are 1000 bytes
-//! (A35). What is left out: the alignment itself.
+//! The work grows with the number of the superstep instead of the cells, because the papers study an irregular application. KB are 1000
+//! bytes (A35). Left out: the alignment itself.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,7 @@ use super::{Message, Plan, Workload};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, CYCLES, CYCLES_HINT, Instructions, ProcessId};
 
-/// The largest order, which is also the number of processes: a limit of this program, not of the model.
+/// Maximum order, which is also the number of processes: a limit of this program, not of the model.
 const MAX_ORDER: u64 = 10_000_000;
 
 /// The keys of the application `sw`.
@@ -40,10 +40,10 @@ pub struct SwConfig {
     /// The computation of each active process in the last superstep. Default 1e9 instr (stated).
     #[serde(default = "default_last")]
     pub last_instructions: Instructions,
-    /// The bytes that a process sends in all its supersteps together; a message is the n-th part. Default 5 MB (stated for n = 10 and 25).
+    /// The total bytes that a process sends in all its supersteps; a message is the n-th part. Default 5 MB (stated for n = 10 and 25).
     #[serde(default = "default_column")]
     pub bytes_per_column: Bytes,
-    /// The memory of a process without its message. Default 700 kB (stated for n = 10 and 25, the message taken off).
+    /// The memory of a process without its message. Default 700 kB (stated for n = 10 and 25, less the message).
     #[serde(default = "default_image")]
     pub image_bytes: Bytes,
     /// Clock cycles per instruction; positive. Default 1.
@@ -76,7 +76,7 @@ fn default_cycles() -> f64 {
 }
 
 impl SwConfig {
-    /// The defaults for a matrix of order `n`.
+    /// Creates the defaults for a matrix of order `n`.
     pub fn new(n: u64) -> Self {
         Self {
             n,
@@ -111,10 +111,10 @@ pub struct Sw {
 }
 
 impl Sw {
-    /// The application with these keys.
+    /// Creates the application with these keys.
     ///
     /// # Errors
-    /// A value is out of range; all of them are named.
+    /// A value is out of range; the error names all such values.
     pub fn new(config: &SwConfig) -> Result<Self, Error> {
         let mut problems = Vec::new();
         if config.n == 0 || config.n > MAX_ORDER {
@@ -151,7 +151,7 @@ impl Sw {
         })
     }
 
-    /// `I_t` of the superstep `superstep`, counted from 0.
+    /// Returns `I_t` of superstep `superstep`, counted from 0.
     fn work(&self, superstep: usize) -> Instructions {
         let (first, last) = (
             self.config.first_instructions.get(),
@@ -161,7 +161,7 @@ impl Sw {
         if steps == 0 {
             return self.config.first_instructions;
         }
-        // As a weighted mean, so that both ends are exact and nothing overflows.
+        // A weighted mean is exact at both ends and cannot overflow.
         let share = superstep as f64 / steps as f64;
         Instructions::of(first * (1.0 - share) + last * share)
     }
@@ -209,7 +209,7 @@ mod tests {
         }
     }
 
-    /// Active processes, instructions of each, and messages (from, to) of a superstep, all counted from 0.
+    /// Returns the active processes, the instructions of each, and the messages (from, to) of a superstep, all counted from 0.
     fn wavefront(sw: &Sw, superstep: usize) -> (Vec<usize>, f64, Vec<(u32, u32)>) {
         let mut plan = Plan::default();
         plan.clear(sw.processes());
@@ -233,7 +233,7 @@ mod tests {
         }
     }
 
-    /// Order 3: five anti-diagonals of 1, 2, 3, 2 and 1 cells; with I from 10 to 50, 10 more in each.
+    /// Order 3: five anti-diagonals of 1, 2, 3, 2 and 1 cells; I grows from 10 to 50 in steps of 10.
     #[test]
     fn all_supersteps_of_order_3() {
         let sw = Sw::new(&SwConfig {

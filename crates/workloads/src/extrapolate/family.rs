@@ -1,30 +1,30 @@
 //! Families of communication: the messages of an exchange, for any number of processes.
 //!
-//! A family lists the messages of each of its supersteps, each message with the slot of its size: messages of one slot have one size. Trees
-//! and chains are listed by the logical clock of a recording: a process sends a superstep after it has received.
+//! A family lists the messages of each of its supersteps, each with the slot of its size: all messages of a slot have one size. Trees and
+//! chains are listed by the logical clock of a recording: a process sends in the superstep after it has received.
 
 use std::fmt;
 
 /// A message: from, to, and the slot of its size.
 pub(super) type Sent = (usize, usize, usize);
 
-/// An exchange between all processes, or none.
+/// The pattern of an exchange between all processes, or of a superstep without messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Family {
-    /// In round k with the process whose number differs in bit k; for powers of two.
+    /// In round k with the process whose number differs in bit k; only for powers of two.
     Doubling,
-    /// `turns` times round a ring, to the next process in each superstep.
+    /// Rounds of a ring, `turns` in all; each superstep sends to the next process.
     Ring { turns: usize },
-    /// In round k to the process k further on.
+    /// In round k to the process whose number is higher by k.
     Pairs,
     /// With the neighbours in a grid.
     Grid {
         dimensions: usize,
         is_periodic: bool,
-        /// Whether the last dimension is the longest one, not the first.
+        /// Whether the last dimension is the longest one, instead of the first.
         is_reversed: bool,
     },
-    /// To the next process, or to the one before, of a ring.
+    /// To the next or to the previous process of a ring.
     Shift { is_forward: bool },
     /// To all others at once.
     AllToAll,
@@ -42,7 +42,7 @@ pub(super) enum Family {
     Silent,
 }
 
-/// All families. Where several describe the same messages, the first one is taken, unless another one describes more supersteps.
+/// All families. If several describe the same messages, the first one is taken, unless another one describes more supersteps.
 pub(super) const ALL: [Family; 23] = [
     Family::Silent,
     Family::Doubling,
@@ -78,7 +78,7 @@ impl Family {
         }
     }
 
-    /// The messages of each superstep between `count` processes; none if the family has no such number.
+    /// Returns the messages of each superstep between `count` processes; none if the family does not exist for this number.
     pub(super) fn steps(self, count: usize) -> Option<Vec<Vec<Sent>>> {
         let all = 0..count;
         let to = |away: usize| -> Vec<Sent> {
@@ -123,7 +123,7 @@ impl Family {
         })
     }
 
-    /// The number of slots of sizes.
+    /// Returns the number of slots of sizes.
     pub(super) fn slots(self) -> usize {
         match self {
             Self::Grid { dimensions, .. } => dimensions,
@@ -132,7 +132,7 @@ impl Family {
         }
     }
 
-    /// The number of processes across a slot: those of a grid that lie beside each other in the other dimensions.
+    /// Returns the number of processes across a slot: for a grid, the product of the lengths of the other dimensions.
     pub(super) fn across(self, slot: usize, count: usize) -> usize {
         match self {
             Self::Grid {
@@ -176,7 +176,7 @@ impl fmt::Display for Family {
     }
 }
 
-/// The lengths of a grid of so many processes: as equal as possible, the longest first (as `MPI_Dims_create`) or last.
+/// Returns the lengths of a grid of `count` processes: as equal as possible, the longest first (as `MPI_Dims_create`) or last.
 fn shape(count: usize, dimensions: usize, is_reversed: bool) -> Vec<usize> {
     let mut lengths = vec![1; dimensions];
     let mut left = count;
@@ -190,7 +190,7 @@ fn shape(count: usize, dimensions: usize, is_reversed: bool) -> Vec<usize> {
             factor += 1;
         }
     }
-    // The largest factors first, each to the shortest side.
+    // The largest factors come first, each for the shortest side.
     for factor in factors.into_iter().rev() {
         if let Some(shortest) = lengths.iter_mut().min() {
             *shortest *= factor;
@@ -203,7 +203,7 @@ fn shape(count: usize, dimensions: usize, is_reversed: bool) -> Vec<usize> {
     lengths
 }
 
-/// The messages to both neighbours in each dimension of a grid whose last dimension varies fastest; the slot is the dimension.
+/// Returns the messages to both neighbours in each dimension of a grid whose last dimension varies fastest; the slot is the dimension.
 fn neighbours(shape: &[usize], is_periodic: bool) -> Vec<Sent> {
     let count: usize = shape.iter().product();
     let mut sent = Vec::new();
@@ -230,7 +230,7 @@ fn neighbours(shape: &[usize], is_periodic: bool) -> Vec<Sent> {
     sent
 }
 
-/// The messages of a broadcast from process 0 along a binomial tree, by the number of hops before them.
+/// Returns the messages of a broadcast from process 0 along a binomial tree, by the number of preceding hops.
 fn tree(count: usize) -> Vec<Vec<Sent>> {
     let mut steps: Vec<Vec<Sent>> = Vec::new();
     for to in 1..count {
@@ -242,11 +242,11 @@ fn tree(count: usize) -> Vec<Vec<Sent>> {
     steps
 }
 
-/// The messages of a tree towards its root, each a superstep after the last one that its sender receives.
+/// Orders the messages of a tree towards its root: each is in the superstep after the last one in which its sender receives.
 fn by_height(steps: Vec<Vec<Sent>>, count: usize) -> Vec<Vec<Sent>> {
     let mut heights = vec![0; count];
     let mut found: Vec<Vec<Sent>> = Vec::new();
-    // From the leaves: those with the most hops first, of equal ones the largest number first.
+    // The order starts at the leaves: most hops first, of equal ones the largest number first.
     for message in steps
         .into_iter()
         .rev()
@@ -291,7 +291,7 @@ mod tests {
                 (3, 2, 1)
             ]
         );
-        // A periodic side of two has its neighbour on both sides, a side of one has none.
+        // A periodic side of two has its neighbour in both directions, a side of one has none.
         assert_eq!(
             neighbours(&[2, 1], true),
             [(0, 1, 0), (0, 1, 0), (1, 0, 0), (1, 0, 0)]

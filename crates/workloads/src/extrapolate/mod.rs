@@ -1,11 +1,11 @@
-//! More processes than were recorded: a model of work and messages from recordings of one program with several numbers of processes.
+//! Extrapolation to more processes than were recorded: a model of work and messages from recordings of a program with several numbers of processes.
 //!
 //! ```text
-//! traces -> exchanges that all have (pattern) -> laws over P, without the largest -> the largest predicted: the check
-//!                                             -> laws over P, with all            -> the trace of the wanted number
+//! traces -> common exchanges (pattern) -> laws over P, without the largest recording -> its prediction: the check
+//!                                      -> laws over P, with all recordings            -> the trace of the requested number
 //! ```
-//! A program is regular if each exchange is one of the known families, and sizes follow a law. Others are refused with the superstep.
-//! The hold-out check is a part of the result: it says how far the laws of the smaller recordings miss the largest one.
+//! A program is regular if each exchange is one of the known families, and sizes follow a law. Irregular programs are refused, with the
+//! superstep. The hold-out check is a part of the result: it states how far the laws of the smaller recordings miss the largest one.
 
 mod family;
 mod model;
@@ -19,11 +19,11 @@ use migsim_base::error::{Error, Problem};
 use model::{Made, Model};
 use sample::Sample;
 
-/// The least number of recordings: two for the laws, and one for the check.
+/// Minimum number of recordings: two for the laws, and one for the check.
 const FEWEST: usize = 3;
-/// The largest deviation of the bytes of the check, relative to the recorded ones.
+/// Maximum deviation of the bytes in the check, relative to the recorded ones.
 const MOST_BYTES_OFF: f64 = 0.05;
-/// The largest deviation of the mean work of the check, relative to the recorded one.
+/// Maximum deviation of the mean work in the check, relative to the recorded one.
 const MOST_WORK_OFF: f64 = 0.25;
 
 /// A trace of more processes than were recorded.
@@ -36,19 +36,19 @@ pub struct Extrapolation {
     pub supersteps: usize,
     /// The number of messages.
     pub messages: usize,
-    /// The exchanges of the program, a line for each kind: how many, and the laws of work and sizes.
+    /// The exchanges of the program, one line per kind: their number, and the laws of work and sizes.
     pub laws: Vec<String>,
     /// The prediction of the largest recording by the others.
     pub check: Check,
 }
 
-/// The largest recording, as the smaller ones predict it.
+/// The comparison of the largest recording with its prediction from the smaller ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Check {
     /// Its number of processes.
     pub processes: usize,
-    /// The number of its messages, which the prediction has, too.
+    /// The number of its messages, which equals that of the prediction.
     pub messages: usize,
     /// The predicted bytes of all messages over the recorded ones, less 1: dimensionless.
     pub bytes_off: f64,
@@ -58,11 +58,11 @@ pub struct Check {
     pub process_off: f64,
 }
 
-/// Makes a trace of `processes` from recordings (name and trace) of one program with at least three numbers of processes.
+/// Creates a trace of `processes` processes from recordings (name and trace) of a program with at least three numbers of processes.
 ///
 /// # Errors
-/// There are too few recordings; a pattern is irregular; sizes follow no law; the smaller recordings predict the largest one badly; or the
-/// exchanges of the program do not exist for this number of processes.
+/// There are too few recordings; the pattern is irregular; sizes follow no law; the smaller recordings predict the largest one badly; or
+/// the exchanges of the program do not exist for this number of processes.
 pub fn extrapolate(recorded: &[(String, Trace)], processes: usize) -> Result<Extrapolation, Error> {
     let mut samples: Vec<(Sample, &Trace)> = (recorded.iter())
         .map(|(name, trace)| (Sample::of(name, trace), trace))
@@ -120,7 +120,7 @@ pub fn extrapolate(recorded: &[(String, Trace)], processes: usize) -> Result<Ext
     })
 }
 
-/// Compares the prediction of a recording with it.
+/// Compares the prediction of a recording with the recording.
 fn checked(model: &Model<'_>, sample: &Sample) -> Result<Check, Error> {
     let made = model.steps(sample.processes)?;
     let mut predicted = vec![0.0; sample.processes];
@@ -174,7 +174,7 @@ fn checked(model: &Model<'_>, sample: &Sample) -> Result<Check, Error> {
     Ok(check)
 }
 
-/// The text of a trace.
+/// Returns the text of a trace.
 fn written(model: &Model<'_>, made: &[Made], processes: usize, largest: &Trace) -> String {
     let mut text = format!(
         "migsim-trace 2\nprocesses {processes}\n{}",

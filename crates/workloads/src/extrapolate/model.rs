@@ -4,8 +4,8 @@
 //! work of a process in a group   W(P) = W(P_last) (P / P_last)^b          b: least squares of the logarithms
 //! size of the messages of a slot s(P) = a · basis(P)                      basis: 1, 1/(processes across the slot), 1/P, 1/P², or P^c
 //! ```
-//! A group holds the exchanges of one family and of equal sizes, as those of all iterations: one law for all averages their noise. Process p of P
-//! computes as process `floor(p P_last / P)` of the last recording does.
+//! A group contains the exchanges of one family with equal sizes, such as those of all iterations: one law for all of them averages their
+//! noise. Process p of P computes like process `floor(p P_last / P)` of the last recording.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,9 +15,9 @@ use super::pattern::Phase;
 use super::sample::Sample;
 use migsim_base::error::{Error, Problem};
 
-/// The largest deviation of a size from its law, relative to the size.
+/// Maximum deviation of a size from its law, relative to the size.
 const SIZE_TOLERANCE: f64 = 0.02;
-/// The deviation of a size that rounding to whole bytes explains \[B\].
+/// Deviation of a size that rounding to whole bytes explains \[B\].
 const ROUNDING: f64 = 1.0;
 
 /// The law of a quantity over the number of processes.
@@ -55,8 +55,8 @@ impl Law {
         self.factor * self.basis.at(processes)
     }
 
-    /// The laws of the slots of a family, of one kind: the first one that all points follow (numbers of processes, and sizes \[B\]). A slot without
-    /// points has none.
+    /// Fits laws of one kind to the slots of a family: the first kind that all points follow (numbers of processes, and sizes \[B\]). A
+    /// slot without points has no law.
     fn of_sizes(slots: &[Vec<(usize, f64)>], family: Family) -> Option<Vec<Option<Self>>> {
         let kinds: [&dyn Fn(usize) -> Option<Basis>; 5] = [
             &|_| Some(Basis::Constant),
@@ -96,7 +96,7 @@ impl fmt::Display for Law {
     }
 }
 
-/// The slope of a line through the logarithms of points, by least squares; none for fewer than two points, or where one is not positive.
+/// Returns the slope of a least-squares line through the logarithms of points; none for fewer than two points, or if one is not positive.
 fn exponent(points: &[(usize, f64)]) -> Option<f64> {
     if points.len() < 2 || points.iter().any(|(_, value)| *value <= 0.0) {
         return None;
@@ -115,7 +115,7 @@ fn exponent(points: &[(usize, f64)]) -> Option<f64> {
     Some(up / across)
 }
 
-/// Exchanges of one family and of equal sizes.
+/// The exchanges of one family with equal sizes.
 #[derive(Clone, Debug)]
 pub(super) struct Group {
     pub(super) family: Family,
@@ -132,13 +132,13 @@ pub(super) struct Group {
 pub(super) struct Model<'s> {
     last: &'s Sample,
     pub(super) groups: Vec<Group>,
-    /// The group and the supersteps in the last recording of each phase.
+    /// The group of each phase, and its supersteps in the last recording.
     phases: Vec<(usize, std::ops::Range<usize>)>,
     memory: f64,
 }
 
 impl<'s> Model<'s> {
-    /// Fits the laws to these recordings, of which there are two or more.
+    /// Fits the laws to these recordings; at least two are needed.
     ///
     /// # Errors
     /// Sizes follow no law.
@@ -181,21 +181,21 @@ impl<'s> Model<'s> {
         })
     }
 
-    /// The process of the last recording that stands for process `process` of `count`.
+    /// Returns the process of the last recording that represents process `process` of `count`.
     fn original(&self, process: usize, count: usize) -> usize {
         process * self.last.processes / count
     }
 
-    /// The memory of a process of `count` \[B\].
+    /// Returns the memory of a process of `count` \[B\].
     pub(super) fn memory(&self, process: usize, count: usize) -> Option<f64> {
         let ratio = count as f64 / self.last.processes as f64;
         Some((self.last.memory[self.original(process, count)]? * ratio.powf(self.memory)).round())
     }
 
-    /// Makes the supersteps of `count` processes: the work of each process, and the messages with their sizes.
+    /// Creates the supersteps of `count` processes: the work of each process, and the messages with their sizes.
     ///
     /// # Errors
-    /// A family has no such number of processes.
+    /// A family does not exist for this number of processes.
     pub(super) fn steps(&self, count: usize) -> Result<Vec<Made>, Error> {
         let ratio = count as f64 / self.last.processes as f64;
         let mut made = Vec::new();
@@ -239,7 +239,7 @@ pub(super) struct Made {
     pub(super) messages: Vec<(usize, usize, f64)>,
 }
 
-/// The laws of a group.
+/// Fits the laws of a group.
 fn group(samples: &[Sample], phases: &[&Phase]) -> Result<Group, Error> {
     let family = phases[0].family;
     let mean_work = |index: usize, sample: &Sample| {
@@ -278,7 +278,7 @@ fn group(samples: &[Sample], phases: &[&Phase]) -> Result<Group, Error> {
     })
 }
 
-/// The refusal of sizes without a law.
+/// Creates the error of sizes without a law.
 fn lawless(family: Family, points: &[(usize, f64)]) -> Error {
     let shown: Vec<String> = points
         .iter()

@@ -1,4 +1,4 @@
-//! The exchanges of recordings: the same sequence of families in all of them, each with as many supersteps as the number of processes asks for.
+//! The exchanges of recordings: one sequence of families for all of them. The number of supersteps of a family depends on the number of processes.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use super::sample::{Sample, Step};
 use migsim_base::error::{Error, Problem};
 use migsim_base::words::counted;
 
-/// The largest difference between the sizes of one slot, relative to their mean.
+/// Maximum difference between the sizes of one slot, relative to their mean.
 const UNEQUAL: f64 = 0.1;
 
 /// An exchange in all recordings.
@@ -17,7 +17,7 @@ pub(super) struct Phase {
     pub(super) family: Family,
     /// Its supersteps, by recording.
     pub(super) supersteps: Vec<Range<usize>>,
-    /// The mean size of the messages of each slot \[B\], by recording; none if the slot has no message there.
+    /// The mean size of the messages of each slot \[B\], by recording; none if the slot has no message in the recording.
     pub(super) sizes: Vec<Vec<Option<f64>>>,
 }
 
@@ -42,7 +42,7 @@ pub(super) fn parse(samples: &[Sample]) -> Result<Vec<Phase>, Error> {
         let matches = families
             .iter()
             .filter_map(|(family, steps)| phase(samples, &at, *family, steps));
-        // The one that describes most supersteps; of equal ones the first.
+        // The family that describes most supersteps is taken; of equal ones the first.
         let best = matches.reduce(|best, other| {
             let length = |phase: &Phase| phase.supersteps.iter().map(Range::len).sum::<usize>();
             if length(&other) > length(&best) {
@@ -60,7 +60,7 @@ pub(super) fn parse(samples: &[Sample]) -> Result<Vec<Phase>, Error> {
     Ok(phases)
 }
 
-/// The phase of a family at these supersteps of the recordings, if all have its messages.
+/// Returns the phase of a family at these supersteps of the recordings, if all have its messages.
 fn phase(
     samples: &[Sample],
     at: &[usize],
@@ -105,7 +105,7 @@ fn take(expected: &[Sent], step: &Step, sizes: &mut [Vec<f64>]) -> Option<()> {
     left.values().all(|rest| rest.is_empty()).then_some(())
 }
 
-/// The mean of sizes that are nearly equal: of none, `Some(None)`; of unequal ones, none.
+/// Returns the mean of sizes that are nearly equal; `Some(None)` without sizes; none for unequal sizes.
 #[expect(clippy::option_option, reason = "an empty slot is no unequal one")]
 fn mean(sizes: &[f64]) -> Option<Option<f64>> {
     if sizes.is_empty() {
@@ -118,7 +118,7 @@ fn mean(sizes: &[f64]) -> Option<Option<f64>> {
     is_near.then_some(Some(mean))
 }
 
-/// The refusal of recordings at these supersteps.
+/// Creates the error of recordings that are irregular at these supersteps.
 fn irregular(samples: &[Sample], at: &[usize]) -> Error {
     let ended = samples
         .iter()

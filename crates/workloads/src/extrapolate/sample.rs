@@ -9,7 +9,7 @@ use migsim_base::units::ProcessId;
 /// A recording.
 #[derive(Clone, Debug)]
 pub(super) struct Sample {
-    /// Its file.
+    /// The name of its file.
     pub(super) name: String,
     pub(super) processes: usize,
     pub(super) steps: Vec<Step>,
@@ -61,7 +61,7 @@ impl Sample {
         }
     }
 
-    /// The work of each process in some supersteps \[instructions\].
+    /// Returns the work of each process in some supersteps \[instructions\].
     pub(super) fn work(&self, supersteps: std::ops::Range<usize>) -> Vec<f64> {
         let mut work = vec![0.0; self.processes];
         for step in &self.steps[supersteps] {

@@ -1,10 +1,11 @@
-//! Programs that are written for any number of processes, so that their traces of more processes are known.
+//! Tests on programs for any number of processes, so that their traces for more processes are known.
 
 use super::*;
 use crate::Workload;
 use family::Family;
 
-/// Iterations of work and neighbours in a grid, an allreduce by recursive doubling, and a ring at the end. Strong scaling: `cells` in all.
+/// Returns the trace of a program: iterations of work and neighbours in a grid, an allreduce by recursive doubling, and a ring at the end.
+/// It has strong scaling: `cells` in total.
 fn program(processes: usize, cells: f64) -> Trace {
     let mut text = format!(
         "migsim-trace 2\nprocesses {processes}\nrecorded library open-mpi\nmemory 1MB\nruntime barrier.kind none\n"
@@ -115,7 +116,7 @@ fn what_is_irregular_is_refused_with_its_place() {
         odd.contains("recursive doubling") && odd.contains("power of two"),
         "{odd}"
     );
-    // One message more than the pattern has.
+    // One message more than in the pattern.
     let mut strange = recorded(&[2, 4]);
     let text = "migsim-trace 2\nprocesses 8\nstep 0\nm 0 5 8\nm 3 1 8\nend\n";
     strange.push(("p8.trace".into(), Trace::parse("p8.trace", text).unwrap()));
@@ -125,7 +126,7 @@ fn what_is_irregular_is_refused_with_its_place() {
             && strange.contains("p8.trace"),
         "{strange}"
     );
-    // Weak scaling at the end of strong scaling.
+    // A weak-scaling recording after strong-scaling ones.
     let mut mixed = recorded(&[2, 4]);
     mixed.push(("p8.trace".into(), program(8, 8_388_608.0)));
     let mixed = error(&mixed, 64);

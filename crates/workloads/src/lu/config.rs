@@ -6,30 +6,30 @@ use serde::{Deserialize, Serialize};
 use migsim_base::error::Problem;
 use migsim_base::units::{Bytes, CYCLES, CYCLES_HINT, Instructions};
 
-/// More processes than this are refused: a limit of this program, not of the model.
+/// Maximum number of processes: a limit of this program, not of the model.
 pub(super) const MAX_PROCESSES: u64 = 10_000_000;
-/// The largest order whose 2n+1 supersteps can be counted.
+/// Maximum order, whose 2n+1 supersteps can be counted.
 pub(super) const MAX_ORDER: u64 = (usize::MAX as u64 - 1) / 2;
 
 /// The number of rows and columns of the remaining matrix that a process owns in stage k.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Blocks {
-    /// All own the same: (n−1−k)/M rows, (n−1−k)/N columns, (n−1−k)²/p elements. M and N must divide n (eq. 2 of the paper).
+    /// The same number for all processes: (n−1−k)/M rows, (n−1−k)/N columns, (n−1−k)²/p elements. M and N must divide n (eq. 2 of the paper).
     #[default]
     Mean,
     /// The cyclic distribution: the number of r in k+1..n−1 with r mod M = s, and likewise for columns.
     Exact,
 }
 
-/// The packing of elements for one destination.
+/// The number of elements in a message to one destination.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Packing {
-    /// One message with all of them, rounded to whole bytes.
+    /// One message with all elements, rounded to whole bytes.
     #[default]
     Destination,
-    /// One message for each; with [`Blocks::Mean`] a fraction of an element counts as one.
+    /// One message per element; with [`Blocks::Mean`] a fraction of an element counts as one.
     Element,
 }
 
@@ -46,24 +46,24 @@ pub struct LuConfig {
     #[schemars(range(min = 1, max = MAX_PROCESSES))]
     pub procs: u64,
     /// The grid of processes, `[M rows, N columns]` with M·N = p. Default: the paper's 5x5, 10x5, 10x10 and 20x10 for 25, 50, 100 and 200
-    /// processes, if they divide n. Otherwise the most square one with M >= N; with mean blocks it divides n.
+    /// processes, if they divide n. Otherwise it is the most square grid with M >= N; with mean blocks it must divide n.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub grid: Option<[u64; 2]>,
     /// The part of the matrix that a process owns. Default `mean` (equation 2 of the paper).
     #[serde(default)]
     pub blocks: Blocks,
-    /// The size of an element in a message. Default 8 B, a double; the experiment of the paper has 0 B, which fits its times best.
+    /// The size of an element in a message. Default 8 B, a double; the experiment of the paper has 0 B, which fits the times of the paper best.
     #[serde(default = "default_element")]
     pub bytes_per_element: Bytes,
     /// Whether elements for one destination share a message. Default `destination` (inferred: the paper does not say).
     #[serde(default)]
     pub packing: Packing,
     /// The cost of `a_ij -= a_ik·a_kj`. Default 5 instr: two loads, a multiplication, a subtraction, a store. The experiment of the paper
-    /// has 1006 instr, fitted to its times.
+    /// has 1006 instr, fitted to the times of the paper.
     #[serde(default = "default_update")]
     pub instructions_per_update: Instructions,
-    /// The cost of `a_ik /= a_kk`. Default 3 instr: a load, a division, a store. The experiment of the paper has 1006 instr, which its times
-    /// do not determine.
+    /// The cost of `a_ik /= a_kk`. Default 3 instr: a load, a division, a store. The experiment of the paper has 1006 instr; the times of
+    /// the paper do not determine this value.
     #[serde(default = "default_division")]
     pub instructions_per_division: Instructions,
     /// The memory of a process for each element it owns, which moves with it. Default 8 B (inferred: one double).
@@ -99,7 +99,7 @@ fn default_cycles() -> f64 {
 }
 
 impl LuConfig {
-    /// The defaults for a matrix of order `n` on `procs` processes.
+    /// Creates the defaults for a matrix of order `n` on `procs` processes.
     pub fn new(n: u64, procs: u64) -> Self {
         Self {
             n,
@@ -116,7 +116,7 @@ impl LuConfig {
     }
 }
 
-/// Problems of single keys.
+/// Returns problems of single keys.
 pub(super) fn value_problems(config: &LuConfig) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (key, value, most) in [

@@ -7,7 +7,7 @@ use migsim_base::words::counted;
 /// The grids of the paper (section 5): M rows, N columns.
 const PAPER_GRIDS: [(u64, u64); 4] = [(5, 5), (10, 5), (10, 10), (20, 10)];
 
-/// The grid that was asked for, or the default one.
+/// Returns the requested grid, or the default one.
 pub(super) fn grid_of(config: &LuConfig) -> Result<(u64, u64), Problem> {
     match config.grid {
         Some([rows, columns]) => check_grid(config, rows, columns),
@@ -23,7 +23,7 @@ fn fits(config: &LuConfig, (rows, columns): (u64, u64)) -> bool {
     }
 }
 
-/// The grids of p processes with M >= N, the most square one first.
+/// Returns the grids of p processes with M >= N, the most square one first.
 fn grids(procs: u64) -> impl Iterator<Item = (u64, u64)> {
     (1..=procs.isqrt())
         .rev()
@@ -66,7 +66,7 @@ fn check_grid(config: &LuConfig, rows: u64, columns: u64) -> Result<(u64, u64), 
     Err(unfit(config, &format!("the grid {rows}x{columns} does not fit")).key("workload.grid"))
 }
 
-/// A problem that begins with `what` ("the grid 7x3 does not fit"), with the grids that would fit as its hint.
+/// Creates a problem that begins with `what` ("the grid 7x3 does not fit"), with the grids that fit as its hint.
 fn unfit(config: &LuConfig, what: &str) -> Problem {
     let good = list(grids(config.procs).filter(|&grid| fits(config, grid)));
     let (how, otherwise) = match config.blocks {
@@ -90,7 +90,7 @@ fn unfit(config: &LuConfig, what: &str) -> Problem {
     Problem::new(format!("{what} a matrix of order {}: {how}", config.n)).hint(hint)
 }
 
-/// The first few grids, for a hint.
+/// Lists the first few grids, for a hint.
 fn list(grids: impl Iterator<Item = (u64, u64)>) -> String {
     let texts: Vec<String> = grids
         .take(8)
@@ -128,7 +128,7 @@ mod tests {
         assert_eq!(grid(60, 6), (3, 2));
         // 9x8 is the most square one, but 9 does not divide 12.
         assert_eq!(grid(12, 72), (12, 6));
-        // Of 20x10, 25x8, 40x5, 50x4, 100x2 and 200x1 none divides 50.
+        // None of 20x10, 25x8, 40x5, 50x4, 100x2 and 200x1 divides 50.
         let problem = only_problem(&LuConfig::new(50, 200));
         assert_eq!(problem.location.key.as_deref(), Some("workload.procs"));
     }

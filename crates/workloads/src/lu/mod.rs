@@ -10,12 +10,13 @@
 //! | 2k+1 | 2(k) | t = k mod N: `rows_k(s)` divisions | t = k mod N: `rows_k(s)` elements to the N−1 others of its row; s = k mod M: `cols_k(t)` elements to the M−1 others of its column |
 //! | 2k+2 | 3(k) | all: `rows_k(s)·cols_k(t)` updates | P(k+1 mod M, k+1 mod N), if k+1 < n: one element to the M−1 others of its column |
 //!
-//! `rows_k(s)` is how many of the rows k+1..n−1 process row s owns, `cols_k(t)` likewise ([`Blocks`]). The messages of a plan
-//! are ordered by sender; a sender serves its row before its column, and each of them by ascending id. Stage k = n−1 has no work and
-//! no messages: a message of no elements is not sent.
+//! `rows_k(s)` is the number of rows k+1..n−1 that process row s owns, `cols_k(t)` likewise ([`Blocks`]). The messages of a plan are
+//! ordered by sender; a sender serves its row before its column, each in increasing order of ids. Stage k = n−1 has no work and no
+//! messages, since messages without elements are not sent.
 //!
-//! The paper gives neither the size of an element nor the cost of an operation nor the size of an image: the defaults at the keys of
-//! [`LuConfig`] are those of doubles and simple code; what was fitted to its times stands in its experiment (`workloads/lu.json`). What is left out: pivoting (the paper has none) and the values themselves.
+//! The paper gives neither the size of an element nor the cost of an operation nor the size of an image. The defaults of [`LuConfig`] are
+//! those of doubles and simple code; values fitted to the times of the paper are in its experiment (`workloads/lu.json`). Left out:
+//! pivoting (the paper has none) and the values of the matrix.
 
 mod config;
 mod grid;

@@ -7,7 +7,7 @@ use crate::{Extent, Message, Plan, Workload};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, Instructions, ProcessId};
 
-/// More messages than this in one superstep are refused (24 B each in memory).
+/// Maximum number of messages in one superstep (24 B each in memory).
 const MAX_MESSAGES: u128 = 100_000_000;
 
 /// The application: see the [module](super).
@@ -25,19 +25,19 @@ const MAX_MESSAGES: u128 = 100_000_000;
 #[derive(Clone, Debug)]
 pub struct Lu {
     order: u64,
-    /// Process rows, M.
+    /// Number of process rows, M.
     rows: u64,
-    /// Process columns, N.
+    /// Number of process columns, N.
     columns: u64,
     config: LuConfig,
 }
 
 impl Lu {
-    /// The application with these keys.
+    /// Creates the application with these keys.
     ///
     /// # Errors
-    /// A value is out of range, the grid has not `procs` processes or more rows or columns than the matrix, with mean blocks
-    /// the grid does not divide the matrix, or the amounts are too large to be numbers. All problems are reported together.
+    /// A value is out of range, the grid does not have `procs` processes or has more rows or columns than the matrix, with mean blocks the
+    /// grid does not divide the matrix, or the amounts are too large to be numbers. All problems are reported together.
     pub fn new(config: &LuConfig) -> Result<Self, Error> {
         let problems = value_problems(config);
         if !problems.is_empty() {
@@ -54,19 +54,19 @@ impl Lu {
         Ok(lu)
     }
 
-    /// The grid: M rows and N columns of processes.
+    /// Returns the grid: M rows and N columns of processes.
     pub fn grid(&self) -> (u64, u64) {
         (self.rows, self.columns)
     }
 
-    /// Refuses more messages in a superstep than can be held; those of stage 0 are the most.
+    /// Refuses more messages in a superstep than memory can hold; stage 0 has the most.
     fn check_messages(&self) -> Result<(), Problem> {
         let (n, m, columns) = (
             u128::from(self.order),
             u128::from(self.rows),
             u128::from(self.columns),
         );
-        // Every element below and right of the diagonal may be a message of its own to each other process of its row or column.
+        // Every element below and right of the diagonal may be a separate message to each other process of its row or column.
         let messages = n * (m + columns - 2);
         if self.config.packing == Packing::Element && messages > MAX_MESSAGES {
             return Err(Problem::new(format!(
@@ -78,7 +78,7 @@ impl Lu {
         Ok(())
     }
 
-    /// The number of indices in `first..n` that belong to part `index` of `parts`.
+    /// Returns the number of indices in `first..n` that belong to part `index` of `parts`.
     fn share(&self, first: u64, parts: u64, index: u64) -> f64 {
         match self.config.blocks {
             Blocks::Mean => (self.order - first) as f64 / parts as f64,
@@ -94,14 +94,14 @@ impl Lu {
         ProcessId((row * self.columns + column) as u32)
     }
 
-    /// Sends `elements` elements from P(s,t) to the others of its process row.
+    /// Sends `elements` elements from P(s,t) to the other processes of its process row.
     fn send_along_row(&self, plan: &mut Plan, (s, t): (u64, u64), elements: f64) {
         for other in (0..self.columns).filter(|&other| other != t) {
             self.send(plan, self.id(s, t), self.id(s, other), elements);
         }
     }
 
-    /// Sends `elements` elements from P(s,t) to the others of its process column.
+    /// Sends `elements` elements from P(s,t) to the other processes of its process column.
     fn send_along_column(&self, plan: &mut Plan, (s, t): (u64, u64), elements: f64) {
         for other in (0..self.rows).filter(|&other| other != s) {
             self.send(plan, self.id(s, t), self.id(other, t), elements);
@@ -130,12 +130,12 @@ impl Lu {
         }
     }
 
-    /// Type 1 (`stage` 0) and the end of type 3: the diagonal process sends `a_kk` down and up its column.
+    /// Adds type 1 (`stage` 0) and the end of type 3: the diagonal process sends `a_kk` down and up its column.
     fn send_diagonal(&self, stage: u64, plan: &mut Plan) {
         self.send_along_column(plan, (stage % self.rows, stage % self.columns), 1.0);
     }
 
-    /// Type 2: the divisions, and the column and the row that all need.
+    /// Adds type 2: the divisions, and the messages with the column and the row that all processes need.
     fn fill_divisions(&self, stage: u64, plan: &mut Plan) {
         let (diagonal_row, diagonal_column) = (stage % self.rows, stage % self.columns);
         let per_division = self.config.instructions_per_division.get();
@@ -153,7 +153,7 @@ impl Lu {
         }
     }
 
-    /// Type 3: the updates.
+    /// Adds type 3: the updates.
     fn fill_updates(&self, stage: u64, plan: &mut Plan) {
         let per_update = self.config.instructions_per_update.get();
         if self.config.blocks == Blocks::Mean {
@@ -197,7 +197,7 @@ impl Workload for Lu {
         }
     }
 
-    /// The largest is stage 0: every row but the diagonal to the other columns, every column to the other rows.
+    /// The largest stage is stage 0: every row except the diagonal goes to the other columns, every column to the other rows.
     fn extent(&self) -> Extent {
         let (rows, columns) = (self.rows as f64, self.columns as f64);
         let messages = match self.config.packing {
@@ -210,7 +210,7 @@ impl Workload for Lu {
         }
     }
 
-    /// The elements a process owns, n²/p where the grid divides n, times `image_bytes_per_element`.
+    /// Returns the elements that a process owns, n²/p if the grid divides n, times `image_bytes_per_element`.
     fn memory(&self, process: ProcessId) -> Bytes {
         let (s, t) = (
             u64::from(process.0) / self.columns,
@@ -226,7 +226,7 @@ impl Workload for Lu {
     }
 }
 
-/// The number of indices in 0..`end` that are `index` modulo `parts`.
+/// Returns the number of indices in 0..`end` that are `index` modulo `parts`.
 fn owned(end: u64, parts: u64, index: u64) -> u64 {
     (end + (parts - 1 - index)) / parts
 }
@@ -241,7 +241,7 @@ mod tests {
 
     use super::*;
 
-    /// 1 instruction per division, 10 per update, 8 B per element: easy to tell apart.
+    /// Returns options with 1 instruction per division, 10 per update, and 8 B per element, which are easy to distinguish.
     fn small(n: u64, procs: u64, blocks: Blocks) -> LuConfig {
         LuConfig {
             blocks,
@@ -296,7 +296,7 @@ mod tests {
             // 2(2): row 3 only, of s = 1; column 3 only, of t = 1.
             (vec![0.0, 0.0, 1.0, 0.0], vec![(1, 3, 8.0), (2, 3, 8.0)]),
             (vec![0.0, 0.0, 0.0, 10.0], vec![(3, 1, 8.0)]),
-            // Stage 3 has nothing left.
+            // Stage 3 has nothing to do.
             (none.clone(), vec![]),
             (none, vec![]),
         ];
@@ -348,7 +348,7 @@ mod tests {
         // 5x5: 4 column owners and 4 row owners send 4 messages each, and the diagonal process 8.
         let (_, messages) = plan_of(&lu, 1);
         assert_eq!(messages.len(), 40);
-        // A column or row owner sends what it has of 99 rows or columns, a fifth: 19.8 elements on average, to the byte.
+        // A column or row owner sends its elements of 99 rows or columns, a fifth: 19.8 elements on average, in whole bytes.
         assert!(messages.iter().all(|message| message.2 == 158.0));
         assert_eq!(lu.memory(ProcessId(3)).get(), 8.0 * 100.0 * 100.0 / 25.0);
     }
@@ -368,7 +368,7 @@ mod tests {
             packing: Packing::Element,
             ..LuConfig::new(1_000_000_000, 25)
         });
-        // The largest order that can be counted costs nothing to make.
+        // Creating the largest order takes no time.
         let lu = Lu::new(&LuConfig::new(u64::MAX / 2, 1)).unwrap();
         assert_eq!(lu.supersteps(), usize::MAX);
     }

@@ -1,4 +1,4 @@
-//! The logical clock: supersteps from what the processes do.
+//! The logical clock: divides the operations of the processes into supersteps.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -7,7 +7,7 @@ use super::read::{Lane, Operation};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::InstructionsPerSecond;
 
-/// Computation after a send that is shorter than this opens no superstep, and is added to what follows \[ns\].
+/// Duration of computation after a send below which no new superstep begins; the computation is added to the next one \[ns\].
 const SMALL: u64 = 10_000;
 
 /// The supersteps of a recorded program.
@@ -20,7 +20,7 @@ pub(super) struct Cut {
     pub(super) messages: Vec<(usize, usize, usize, u64)>,
 }
 
-/// A process on its way.
+/// The progress of a process.
 #[derive(Clone, Debug, Default)]
 struct Clock {
     at: usize,
@@ -39,10 +39,10 @@ impl Clock {
     }
 }
 
-/// Cuts what the processes do.
+/// Divides the operations of the processes into supersteps.
 ///
 /// # Errors
-/// A process waits for a message that is never sent.
+/// A process waits for a message that no process sends.
 pub(super) fn cut(operations: &[Vec<Operation>]) -> Result<Cut, Error> {
     let mut clocks = vec![Clock::default(); operations.len()];
     let mut sent: BTreeMap<Lane, Vec<usize>> = BTreeMap::new();
@@ -77,7 +77,7 @@ pub(super) fn cut(operations: &[Vec<Operation>]) -> Result<Cut, Error> {
 }
 
 impl Cut {
-    /// Adds the time that is left to the superstep of the process.
+    /// Adds the uncounted time to the superstep of the process.
     fn count(&mut self, process: usize, clock: &mut Clock) {
         if clock.left > 0 {
             if clock.has_sent {
@@ -88,7 +88,7 @@ impl Cut {
         }
     }
 
-    /// Does an operation; false if its message has not been sent yet.
+    /// Executes an operation; returns false if its message was not sent yet.
     fn advance(
         &mut self,
         process: usize,

@@ -1,4 +1,4 @@
-//! Collectives as messages, by algorithms that Open MPI chooses for few processes.
+//! Collectives as messages, by the algorithms that Open MPI chooses for few processes.
 //!
 //! Barrier: recursive doubling. Broadcast and reduction: binomial trees. Allreduce: recursive doubling below 10 kB, else a ring.
 //! Gather and scatter: linear. Allgather and reduce-scatter: rings. All-to-all: all at once below 3000 B, else by pairs. Scan: a chain.
@@ -17,13 +17,13 @@ pub(super) enum Kind {
     Alltoall,
     ReduceScatter,
     Scan,
-    /// Of the neighbours in a topology; a record lists its messages.
+    /// A collective of the neighbours in a topology; a record lists its messages.
     Neighbours,
 }
 
-/// From this size on an allreduce goes round a ring \[B\] (Open MPI 4.1, fixed decisions).
+/// Minimum size of an allreduce by a ring \[B\] (Open MPI 4.1, fixed decisions).
 const RING_FROM: u64 = 10_000;
-/// From this size on an all-to-all goes by pairs \[B\] (Open MPI 4.1, fixed decisions).
+/// Minimum size of an all-to-all by pairs \[B\] (Open MPI 4.1, fixed decisions).
 const PAIRS_FROM: u64 = 3_000;
 
 impl Kind {
@@ -54,9 +54,9 @@ pub(super) struct Collective {
     pub(super) me: usize,
     pub(super) root: usize,
     pub(super) bytes: u64,
-    /// A size for each member; empty if all are `bytes`.
+    /// The size for each member; empty if all sizes are `bytes`.
     pub(super) sizes: Vec<u64>,
-    /// The messages of a collective of neighbours; else none.
+    /// The messages of a collective of neighbours; otherwise empty.
     pub(super) neighbours: Vec<Move>,
 }
 
@@ -78,7 +78,7 @@ impl Collective {
         (0..self.members).filter(move |&member| member != me)
     }
 
-    /// What the process sends and receives, in order.
+    /// Returns the sends and receives of the process, in order.
     pub(super) fn moves(&self) -> Vec<Move> {
         let (me, root) = (self.me, self.root);
         match self.kind {
@@ -131,7 +131,7 @@ impl Collective {
         self.sizes.iter().copied().max().unwrap_or(self.bytes)
     }
 
-    /// Rounds in which all send to the next and receive from the one before.
+    /// Returns rounds in which each process sends to the next one and receives from the previous one.
     fn ring(&self, rounds: usize, size: impl Fn(usize) -> u64) -> Vec<Move> {
         let next = (self.me + 1) % self.members;
         let before = (self.me + self.members - 1) % self.members;
@@ -139,7 +139,7 @@ impl Collective {
         (rounds.flat_map(|round| [Send(next, size(round)), Receive(before)])).collect()
     }
 
-    /// Recursive doubling; those beyond the largest power of two hand over to a partner and hear from it at the end.
+    /// Returns the messages of recursive doubling; processes beyond the largest power of two send to a partner first and receive from it at the end.
     fn doubling(&self) -> Vec<Move> {
         let (me, bytes) = (self.me, self.bytes);
         let power = 1 << self.members.ilog2();
@@ -157,7 +157,7 @@ impl Collective {
         moves
     }
 
-    /// A binomial tree from the root.
+    /// Returns the messages of a binomial tree from the root.
     fn tree(&self) -> Vec<Move> {
         let count = self.members;
         let place = (self.me + count - self.root) % count;

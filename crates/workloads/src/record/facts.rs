@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::read::Record;
 use crate::trace::Recording;
 
-/// The names of MPI libraries, each behind the text with which the version of the library begins.
+/// The names of MPI libraries, each after the text with which the version of the library begins.
 const LIBRARIES: [(&str, &str); 5] = [
     ("Open MPI", "open-mpi"),
     ("MPICH", "mpich"),
@@ -14,7 +14,7 @@ const LIBRARIES: [(&str, &str); 5] = [
     ("CRAY MPICH", "cray-mpich"),
 ];
 
-/// Describes the library and the host of a recording, as rank 0 has them, and the number of processes on a host.
+/// Describes the library and the host of a recording, as rank 0 reports them, and the number of processes on a host.
 pub(super) fn describe(records: &[Record]) -> Recording {
     let mut recording = Recording::default();
     let Some(first) = records.first() else {
@@ -45,7 +45,7 @@ pub(super) fn describe(records: &[Record]) -> Recording {
     recording
 }
 
-/// The name of a library: a known one, or the first word of its version in small letters.
+/// Returns the name of a library: a known name, or the first word of its version in lower case.
 fn library(text: &str) -> String {
     let known = LIBRARIES.iter().find(|(start, _)| text.starts_with(start));
     let first = || {
@@ -57,7 +57,7 @@ fn library(text: &str) -> String {
     known.map_or_else(first, |(_, name)| (*name).to_owned())
 }
 
-/// The first word of a text that is a version: digits, perhaps behind a `v`, with a point between them.
+/// Returns the first word of a text that is a version: digits separated by points, possibly after a `v`.
 fn version(text: &str) -> &str {
     let words = text.split(|letter: char| letter.is_whitespace() || letter == ',');
     let is_version = |word: &&str| {
@@ -67,10 +67,10 @@ fn version(text: &str) -> &str {
     words.find(is_version).unwrap_or("unknown")
 }
 
-/// What carries the messages between processes of a host, or between hosts.
+/// Returns the transport of messages between processes of a host, or between hosts.
 ///
-/// Open MPI names it in the control variables `pml` and `btl`: names separated by commas that are the allowed ones, or behind a `^` those that
-/// are left out. Other libraries use shared memory inside a host.
+/// Open MPI names it in the control variables `pml` and `btl`: names separated by commas, which are the allowed ones or, after a `^`, the
+/// excluded ones. Other libraries use shared memory inside a host.
 fn transport(record: &Record, is_shared: bool) -> &'static str {
     let allows = |key: &str, name: &str| {
         let list = record.facts.get(key).map_or("", String::as_str);

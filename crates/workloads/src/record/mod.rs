@@ -1,10 +1,10 @@
-//! Records of MPI programs: what each process computed, sent and received, cut into supersteps and written as a trace.
+//! Records of MPI programs: the computation, sends and receives of each process, divided into supersteps and written as a trace.
 //!
-//! [`RECORDER`] is the source of a library that is preloaded into the program and writes a record for each process. [`convert`] reads
-//! the records, replaces each collective by the messages of its algorithm, and cuts by a logical clock: a message that is sent in
-//! superstep s is received in a later one, and computation after a send opens a superstep.
+//! [`RECORDER`] is the source of a library that is preloaded into the program and writes a record for each process. [`convert`] reads the
+//! records, replaces each collective by the messages of its algorithm, and divides them by a logical clock. A message that is sent in
+//! superstep s is received in a later one, and computation after a send begins a superstep.
 //!
-//! Left out: one-sided communication, inter-communicators, dynamic processes. A record that has them is refused with rank and call.
+//! Left out: one-sided communication, inter-communicators, dynamic processes. A record with any of these is refused, with rank and call.
 
 mod clock;
 mod collective;
@@ -28,19 +28,19 @@ pub const RECORDER: &str = include_str!("recorder.c");
 /// The name and the text of the record of each process of a run.
 pub type Records = Vec<(String, String)>;
 
-/// The speed of a core whose records do not say it \[Hz\].
+/// Speed that is assumed for a core without a measured speed \[Hz\].
 const UNKNOWN_SPEED: f64 = 1e9;
 
-/// The way in which work is made of the measured time.
+/// The conversion of measured time into work.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Measure<'a> {
-    /// The speed of the recording hosts; none takes the one that the recorder measured.
+    /// The speed of the recording hosts; by default the speed that the recorder measured.
     pub speed: Option<InstructionsPerSecond>,
-    /// The name of the clock that measured, for the `recorded` lines of the trace; empty if it is not known.
+    /// The name of the clock of the recorder, for the `recorded` lines of the trace; empty if it is unknown.
     pub clock: &'a str,
 }
 
-/// A trace made of records.
+/// A trace created from records.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Conversion {
@@ -50,30 +50,30 @@ pub struct Conversion {
     pub processes: usize,
     /// The number of supersteps.
     pub supersteps: usize,
-    /// The number of messages, those of collectives included.
+    /// The number of messages, including those of collectives.
     pub messages: usize,
-    /// The time that the recorder takes for a call \[ns\], the largest of all processes.
+    /// The time that the recorder takes per call \[ns\], the maximum over all processes.
     pub overhead: u64,
-    /// The speed by which time became work.
+    /// The speed by which time was converted into work.
     pub speed: InstructionsPerSecond,
     /// Whether the recorder measured a speed.
     pub is_speed_measured: bool,
     /// The work of each process in the repetitions.
     pub spreads: Vec<Spread>,
-    /// The library, the host and the way in which it was recorded.
+    /// The library, the host and the method of the recording.
     pub recording: Recording,
 }
 
-/// Why the recorder could not write a record, if its text says so.
+/// Returns the reason why the recorder could not write a record, if its text has one.
 pub fn failure(text: &str) -> Option<&str> {
     text.strip_prefix("migsim-record failed ")
         .map(str::trim_end)
 }
 
-/// Cuts the records of one run, or of several repetitions of it, into supersteps. Work is the least measured time of each piece x speed.
+/// Divides the records of a run, or of several repetitions of it, into supersteps. Work is the minimum measured time of each piece, times the speed.
 ///
 /// # Errors
-/// A record is incomplete or wrong, holds a call that cannot be cut, or receives a message that nobody sent; or two runs differ.
+/// A record is incomplete or wrong, has an unsupported call, or receives a message that no process sent; or two runs differ.
 pub fn convert(runs: &[Records], measure: Measure<'_>) -> Result<Conversion, Error> {
     let read: Vec<Vec<Record>> = runs.iter().map(read_run).collect::<Result<_, _>>()?;
     let operations = |run: &Vec<Record>| run.iter().map(Record::operations).collect();
@@ -117,7 +117,7 @@ pub fn convert(runs: &[Records], measure: Measure<'_>) -> Result<Conversion, Err
     })
 }
 
-/// The median of measured cycles a second, in three digits; none without measurements.
+/// Returns the median of measured cycles per second, with three digits; none without measurements.
 fn median(mut cycles: Vec<u64>) -> Option<InstructionsPerSecond> {
     cycles.sort_unstable();
     let median = *cycles.get(cycles.len() / 2)?;

@@ -1,18 +1,18 @@
-//! The record of a process: its lines, and the operations that they stand for.
+//! The record of a process: its lines, and the operations that they represent.
 //!
 //! ```text
-//! migsim-record 1 RANK SIZE [started]      `started` by MPI_Comm_spawn: ranks of a world of their own
+//! migsim-record 1 RANK SIZE [started]      `started` by MPI_Comm_spawn: ranks in a separate world
 //! g ID N WORLD...              a communicator and the ranks of its members in MPI_COMM_WORLD
-//! w NS                         it computes
-//! s ID TO TAG BYTES            it sends
-//! r SEQ ID FROM TAG            a receive is complete that was posted as number SEQ
+//! w NS                         the process computes
+//! s ID TO TAG BYTES            the process sends
+//! r SEQ ID FROM TAG            a receive completes that was posted as number SEQ
 //! c NAME ID ROOT NUMBER BYTES N BYTES...   a collective begins; N sizes, one for each member, or none
-//! n ID NUMBER N (TO BYTES)... FROM...      a collective of neighbours begins: N messages to members, and one from each of some
-//! e NUMBER                     it is complete
-//! migsim-record failed REASON  instead of all that: the record could not be written
-//! x CALL [from a second thread]            a call that cannot be cut
-//! i KEY VALUE                  a fact about library or host
-//! m BYTES, o NS, h HZ, end     memory, the price of a call, cycles of the core in a second, the last line
+//! n ID NUMBER N (TO BYTES)... FROM...      a collective of neighbours begins: N messages to members, and one message from each listed member
+//! e NUMBER                     the collective completes
+//! migsim-record failed REASON  instead of all other lines: the record could not be written
+//! x CALL [from a second thread]            a call that is not supported
+//! i KEY VALUE                  a property of the library or the host
+//! m BYTES, o NS, h HZ, end     memory, the duration of a call of the recorder, cycles of the core per second, the last line
 //! ```
 
 use std::collections::BTreeMap;
@@ -21,10 +21,10 @@ use std::str::FromStr;
 use super::collective::{Collective, Kind, Move};
 use migsim_base::error::Problem;
 
-/// The largest count in a record: beyond it not every whole number is a floating point number.
+/// Maximum count in a record; above it floating-point numbers do not represent every whole number.
 const LARGEST: u64 = 1 << 53;
 
-/// The messages that keep their order: of one sender, receiver, communicator and tag, or of one collective.
+/// The messages that keep their order: those of one sender, receiver, communicator and tag, or of one collective.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Lane {
     pub(super) from: usize,
@@ -34,18 +34,18 @@ pub(super) struct Lane {
     tag: i64,
 }
 
-/// What a process does.
+/// An operation of a process.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Operation {
-    /// Computes \[ns\].
+    /// Computes for this time \[ns\].
     Work(u64),
     Send(Lane, u64),
-    /// Receives the message of this number of a lane.
+    /// Receives the message with this number in a lane.
     Receive(Lane, usize),
 }
 
 impl Operation {
-    /// Describes an operation as what its process does.
+    /// Describes an operation as an action of its process.
     pub(super) fn shown(&self) -> String {
         match self {
             Self::Work(time) => format!("computes {time} ns"),
@@ -63,7 +63,7 @@ enum Event {
     Collective(u64, Collective),
 }
 
-/// A call that cannot be cut: the reason is the program, and the record is whole.
+/// Creates the error of a call that is not supported, although the record is complete.
 fn uncut(rank: usize, call: &str) -> Problem {
     let (call, thread) = call.split_once(' ').unwrap_or((call, ""));
     let (why, hint) = match call {
@@ -98,13 +98,13 @@ fn uncut(rank: usize, call: &str) -> Problem {
 pub(super) struct Record {
     pub(super) rank: usize,
     pub(super) size: usize,
-    /// Whether a process of the program has started it.
+    /// Whether a process of the program started it.
     pub(super) is_started: bool,
     pub(super) memory: u64,
     pub(super) overhead: u64,
-    /// The cycles of its core \[1/s\]; 0 if the recorder did not measure them.
+    /// Cycles of its core per second \[1/s\]; 0 if the recorder did not measure them.
     pub(super) cycles: u64,
-    /// Facts about its library and its host, by their keys.
+    /// Properties of its library and its host, by key.
     pub(super) facts: BTreeMap<String, String>,
     groups: BTreeMap<u64, Vec<usize>>,
     events: Vec<Event>,
@@ -134,7 +134,7 @@ impl<'t> Words<'t> {
     }
 }
 
-/// The collectives that have begun: the number of the next in each communicator, and those that wait for their end.
+/// The collectives that have begun: the number of the next one in each communicator, and those that have not completed.
 #[derive(Default)]
 struct Begun {
     next: BTreeMap<u64, u64>,
@@ -173,7 +173,7 @@ impl Record {
         Err(Problem::new(message).source(name).at(number, 1).hint(hint))
     }
 
-    /// A record without events, as its first line says.
+    /// Creates a record without events from its first line.
     pub(super) fn headed(text: &str) -> Result<Self, String> {
         let line = text.lines().next().unwrap_or_default();
         let words = line.strip_prefix("migsim-record 1 ");
@@ -321,7 +321,7 @@ impl Record {
         Ok(())
     }
 
-    /// The members of a communicator, and the place of the process among them.
+    /// Returns the members of a communicator, and the index of the process among them.
     fn members_and_place(&self, group: u64) -> Result<(&[usize], usize), String> {
         let members = (self.groups.get(&group)).ok_or("this communicator is not known")?;
         let me = members.iter().position(|&rank| rank == self.rank);
@@ -329,7 +329,7 @@ impl Record {
         Ok((members, me))
     }
 
-    /// What the process does, collectives as messages.
+    /// Returns the operations of the process, with collectives as messages.
     pub(super) fn operations(&self) -> Vec<Operation> {
         let mut posted: BTreeMap<Lane, Vec<u64>> = BTreeMap::new();
         for event in &self.events {

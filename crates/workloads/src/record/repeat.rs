@@ -1,7 +1,7 @@
-//! Repetitions of a recording: the least work of each piece, over runs whose messages agree.
+//! Repetitions of a recording: the minimum work of each piece, over runs with equal messages.
 //!
-//! A piece is the work of a process between two events (a send, a receive). Noise of the machine only adds to it, so that the least of
-//! several runs is nearest to what the program needs. Runs whose events differ are no repetitions, and are refused.
+//! A piece is the work of a process between two events (a send, a receive). Noise of the machine can only increase it, so that the minimum
+//! of several runs is nearest to the work of the program. Runs with different events are no repetitions, and are refused.
 
 use super::read::Operation;
 use migsim_base::error::{Error, Problem};
@@ -11,15 +11,15 @@ use migsim_base::words::counted;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Spread {
-    /// The sum of the least pieces \[ns\].
+    /// Sum of the minimum pieces \[ns\].
     pub taken: u64,
-    /// The least sum of a run \[ns\].
+    /// Minimum sum of a run \[ns\].
     pub least: u64,
-    /// The largest sum of a run \[ns\].
+    /// Maximum sum of a run \[ns\].
     pub most: u64,
 }
 
-/// The operations of the processes of a run, pieces of work joined: one before each event, and one behind the last.
+/// The operations of the processes of a run, with work joined into pieces: one before each event, and one after the last.
 #[derive(Clone, Debug)]
 pub(super) struct Pieces(Vec<Process>);
 
@@ -35,7 +35,7 @@ impl Pieces {
         Self(operations.iter().map(|all| Process::of(all)).collect())
     }
 
-    /// The operations again, without pieces of no work.
+    /// Returns the operations, without pieces of no work.
     pub(super) fn operations(self) -> Vec<Vec<Operation>> {
         self.0.into_iter().map(Process::operations).collect()
     }
@@ -76,7 +76,7 @@ impl Process {
     }
 }
 
-/// Takes the least work of each piece of the runs, and returns the spread of each process.
+/// Takes the minimum work of each piece over the runs, and returns the spread of each process.
 ///
 /// # Errors
 /// The messages of two runs differ.
@@ -108,7 +108,7 @@ pub(super) fn least(
     Ok((taken.operations(), spreads))
 }
 
-/// Refuses a run whose events are not those of the first one.
+/// Refuses a run whose events differ from those of the first run.
 fn agree(first: &Pieces, run: &Pieces, number: usize) -> Result<(), Error> {
     let refused = |message: String| {
         let hint = "record runs of the same input that send the same messages in the same order, or record once without `--repeat`";

@@ -1,4 +1,4 @@
-//! Tests of recordings: their cut into supersteps, repetitions and refusals.
+//! Tests of recordings: their division into supersteps, repetitions and errors.
 
 use super::*;
 use crate::Workload;
@@ -8,7 +8,7 @@ const SENDER: &str =
     "migsim-record 1 0 2\ng 0 2 0 1\nw 1000000\ns 0 1 5 800\nw 2000000\nm 4096\no 90\nend\n";
 const RECEIVER: &str = "migsim-record 1 1 2\ng 0 2 0 1\nr 0 0 0 5\nw 3000000\nend\n";
 
-/// Times in nanoseconds as instructions.
+/// Converts times in nanoseconds into as many instructions.
 fn in_ghz() -> Measure<'static> {
     Measure {
         speed: InstructionsPerSecond::new(1e9),
@@ -42,7 +42,7 @@ fn a_message_arrives_a_superstep_later() {
 
 #[test]
 fn receives_match_in_the_order_of_posting() {
-    // The receive that was posted second completes first: it still takes the second message.
+    // The receive that was posted second completes first; it still receives the second message.
     let sender = "migsim-record 1 0 2\ng 0 2 0 1\ns 0 1 5 1\nw 900000\ns 0 1 5 2\nend\n";
     let receiver = "migsim-record 1 1 2\ng 0 2 0 1\nr 1 0 0 5\nw 500000\nr 0 0 0 5\nend\n";
     let made = converted(&[sender, receiver]).unwrap();
@@ -55,7 +55,7 @@ fn receives_match_in_the_order_of_posting() {
 
 #[test]
 fn neighbours_exchange_at_once_and_their_messages_match_by_collective() {
-    // A ring of two: each is both neighbours of the other. The second collective is complete first.
+    // In a ring of two, each process is both neighbours of the other. The second collective completes first.
     let two = |rank: usize, first: usize, then: usize| {
         let other = 1 - rank;
         format!(
@@ -153,7 +153,7 @@ fn run(texts: [&str; 2]) -> Records {
 
 #[test]
 fn the_least_work_of_each_piece_is_taken() {
-    // Pieces of rank 0: 1 and 2 ms, then 3 and 1 ms: 1 and 1 ms are the least. Rank 1: 3 ms, then 1 + 3 ms in two parts.
+    // Pieces of rank 0: 1 and 2 ms, then 3 and 1 ms; the minimum is 1 and 1 ms. Rank 1: 3 ms, then 1 + 3 ms in two parts.
     let again = SENDER
         .replace("w 1000000", "w 3000000")
         .replace("w 2000000", "w 1000000");

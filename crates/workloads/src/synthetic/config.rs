@@ -7,11 +7,11 @@ use migsim_base::error::Problem;
 use migsim_base::units::{Bytes, Instructions};
 use migsim_base::words::of_percent;
 
-/// More processes than this are refused: a limit of this program, not of the model.
+/// Maximum number of processes: a limit of this program, not of the model.
 const MAX_PROCESSES: u64 = 10_000_000;
-/// More messages in a superstep than this are refused, too.
+/// Maximum number of messages in a superstep.
 pub(super) const MAX_MESSAGES: u64 = 200_000_000;
-/// The largest number of supersteps.
+/// Maximum number of supersteps.
 const MAX_SUPERSTEPS: u64 = u32::MAX as u64;
 
 /// The receivers of each process in every superstep.
@@ -42,14 +42,14 @@ pub enum Distribution {
     Linear,
     /// `1 - spread` or `1 + spread`, each with probability one half.
     Bimodal,
-    /// Lognormal with mean 1 and standard deviation `spread`: few have several times the mean.
+    /// Lognormal with mean 1 and standard deviation `spread`: few processes have several times the mean.
     Lognormal,
-    /// Pareto with mean 1 and standard deviation `spread`: nobody has less than half the mean, and very few have many times the mean.
+    /// Pareto with mean 1 and standard deviation `spread`: every process has at least half the mean, and very few have many times the mean.
     Pareto,
 }
 
 impl Distribution {
-    /// The largest `spread`: a heavy tail is not bounded by work that must not be negative.
+    /// Returns the maximum of `spread`; heavy tails need no limit to keep work from being negative.
     fn largest_spread(self) -> f64 {
         match self {
             Self::Uniform | Self::Linear | Self::Bimodal => 1.0,
@@ -58,19 +58,19 @@ impl Distribution {
     }
 }
 
-/// The largest standard deviation of a heavy tail, over its mean.
+/// Maximum standard deviation of a heavy tail, relative to its mean.
 const LARGEST_SPREAD: f64 = 10.0;
 
-/// Some neighbouring processes compute more, and which ones they are moves on steadily.
+/// A group of neighbouring processes that compute more; the group moves steadily.
 ///
-/// In superstep k of S it covers w = max(1, ⌊width · p⌋) processes from number ⌊rounds · k · p / S⌋ on, modulo p.
+/// In superstep k of S the group has w = max(1, ⌊width · p⌋) processes from number ⌊rounds · k · p / S⌋ on, modulo p.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct HotSpot {
     /// The factor on their computation; from 1 to 1000. Default 1: no hot spot.
     #[schemars(range(min = 1, max = 1000))]
     pub factor: f64,
-    /// The part of the processes that it covers; from 0 to 1. Default 0.1.
+    /// The share of the processes in the group; from 0 to 1. Default 0.1.
     #[schemars(range(min = 0, max = 1))]
     pub width: f64,
     /// The number of rounds over all processes from the first superstep to the last; from 0 (no movement) to 1000. Default 1.
@@ -89,7 +89,7 @@ impl Default for HotSpot {
 }
 
 impl HotSpot {
-    /// The first of the processes that it covers in a superstep, and how many it covers; none if there is no hot spot.
+    /// Returns the first process of the group in a superstep, and the number of processes; none if there is no hot spot.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -117,7 +117,7 @@ pub enum Draw {
     /// Once for the whole run.
     #[default]
     Once,
-    /// Anew in each superstep.
+    /// Again in each superstep.
     EachSuperstep,
 }
 
@@ -136,7 +136,7 @@ pub struct SyntheticConfig {
     /// The receivers of each process in every superstep. Default `line`.
     #[serde(default)]
     pub pattern: Pattern,
-    /// A CSV file of the messages of every superstep, in place of `pattern`: columns `from`, `to`, `bytes`, a row per message; processes
+    /// A CSV file of the messages of every superstep, instead of `pattern`: columns `from`, `to`, `bytes`, one row per message; processes
     /// are counted from 1 (`24` or `p24`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub messages: Option<String>,
@@ -149,7 +149,7 @@ pub struct SyntheticConfig {
     /// The distribution of work over the processes. Default `uniform`.
     #[serde(default)]
     pub distribution: Distribution,
-    /// The spread of the work of the processes, as a part of `instructions`; from 0 to 1, of `lognormal` and `pareto` to 10. Default 0: all
+    /// The spread of the work of the processes, relative to `instructions`; from 0 to 1, for `lognormal` and `pareto` to 10. Default 0: all
     /// are equal.
     #[serde(default)]
     #[schemars(range(min = 0, max = LARGEST_SPREAD))]
@@ -157,11 +157,11 @@ pub struct SyntheticConfig {
     /// The supersteps at which the work is drawn. Default `once`.
     #[serde(default)]
     pub draw: Draw,
-    /// The largest part of its work that a process gains or loses steadily from the first superstep to the last; from 0 to 1. Default 0.
+    /// The maximum share of its work that a process gains or loses steadily from the first superstep to the last; from 0 to 1. Default 0.
     #[serde(default)]
     #[schemars(range(min = 0, max = 1))]
     pub drift: f64,
-    /// Some neighbouring processes compute more, and which ones they are moves on. Default: nobody does.
+    /// A group of neighbouring processes that compute more; the group moves steadily. Default: there is none.
     #[serde(default)]
     pub hot_spot: HotSpot,
     /// The mean size of a message. Default 500 kB.
@@ -206,13 +206,13 @@ fn default_seed() -> u64 {
     1
 }
 
-/// Takes out the default of a key whose value follows that of another one.
+/// Removes the default of a key whose value follows from another key.
 fn without_default(schema: &mut schemars::Schema) {
     schema.remove("default");
 }
 
 impl SyntheticConfig {
-    /// The defaults for `procs` processes: equal work on a line.
+    /// Creates the defaults for `procs` processes: equal work on a line.
     pub fn new(procs: u64) -> Self {
         Self {
             procs,
@@ -234,7 +234,7 @@ impl SyntheticConfig {
         }
     }
 
-    /// The number of messages in a superstep, except those of a file.
+    /// Returns the number of messages in a superstep, except those of a file.
     pub(super) fn messages_drawn(&self) -> u64 {
         let p = self.procs;
         let neighbours = match self.pattern {
@@ -304,7 +304,7 @@ impl SyntheticConfig {
     }
 }
 
-/// The sides r <= c of the grid with r · c = `processes` that differ least.
+/// Returns the sides r <= c of the grid with r · c = `processes` that differ least.
 pub(super) fn grid(processes: u64) -> (u64, u64) {
     let rows = (1..=processes.isqrt())
         .rev()

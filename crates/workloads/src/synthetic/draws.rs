@@ -4,8 +4,8 @@
 //! lognormal   exp(σ·z - σ²/2),  z normal,              σ² = ln(1 + spread²)
 //! pareto      (a - 1)/a · u^(-1/a),  u uniform (0, 1],  a = 1 + √(1 + 1/spread²)
 //! ```
-//! Johnson, Kotz, Balakrishnan, *Continuous Univariate Distributions*, volume 1 (1994), chapters 14 and 20; z by Box and Muller (1958). Both
-//! end at 2^30, which is not reached in practice.
+//! Johnson, Kotz, Balakrishnan, *Continuous Univariate Distributions*, volume 1 (1994), chapters 14 and 20; z by Box and Muller (1958).
+//! Both are limited to 2^30, which is not reached in practice.
 
 use std::f64::consts::TAU;
 
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
     use migsim_base::random::Purpose;
 
-    /// Mean and standard deviation of 100 000 factors, the least and the largest of them.
+    /// Returns mean, standard deviation, minimum and maximum of 100 000 factors.
     fn drawn(draw: fn(f64, &mut Stream) -> f64, spread: f64) -> [f64; 4] {
         let mut random = Stream::new(1, Purpose::Work);
         let all: Vec<f64> = (0..100_000).map(|_| draw(spread, &mut random)).collect();
@@ -67,7 +67,7 @@ mod tests {
     fn a_seed_gives_the_same_factors_on_every_machine() {
         let mut random = Stream::new(1, Purpose::Work);
         let drawn: Vec<f64> = (0..4).map(|_| lognormal(0.5, &mut random)).collect();
-        // Multiples of 2^-40: the last bits of a library of functions are cut off.
+        // Multiples of 2^-40: the last bits of the mathematical library are rounded off.
         assert!(
             drawn
                 .iter()

@@ -1,4 +1,4 @@
-//! Messages from a CSV file: columns `from`, `to`, `bytes`, a row per message of every superstep.
+//! Messages from a CSV file: columns `from`, `to`, `bytes`, one row per message of every superstep.
 
 use crate::Message;
 use migsim_base::document::{read_bytes, sha256};
@@ -8,10 +8,10 @@ use migsim_base::units::{Bytes, NoProcess, ProcessId};
 use super::config::MAX_MESSAGES;
 
 const COLUMNS: [&str; 3] = ["from", "to", "bytes"];
-/// So many problems of a file are told.
+/// Maximum number of problems of a file that are reported.
 const TOLD: usize = 20;
 
-/// The messages between `processes` processes, and the SHA-256 of the file.
+/// Reads the messages between `processes` processes, and the SHA-256 of the file.
 pub(super) fn read(file: &str, processes: usize) -> Result<(Vec<Message>, String), Error> {
     let bytes = read_bytes(file.as_ref()).map_err(|problem| problem.key("workload.messages"))?;
     Ok((parse(file, &bytes, processes)?, sha256(&bytes)))
@@ -60,7 +60,7 @@ fn parse(file: &str, bytes: &[u8], processes: usize) -> Result<Vec<Message>, Err
     }
 }
 
-/// A row, or what is wrong with it and how to mend it.
+/// Reads a row; returns its problem and a hint if it is wrong.
 fn message(row: &csv::StringRecord, processes: usize) -> Result<Message, (String, String)> {
     let process = |text: &str| -> Result<ProcessId, (String, String)> {
         let hint = format!("known processes: p1 to p{processes}");

@@ -1,23 +1,24 @@
-//! `synthetic`: an application with parameters instead of an algorithm, to try platforms, policies and sizes beyond the papers.
+//! `synthetic`: an application with parameters instead of an algorithm, for platforms, policies and sizes beyond the papers.
 //!
 //! ```text
 //! work of process i in superstep k     instructions · factor(i, k) · (1 + drift(i) · k / (supersteps - 1)) · hot(i, k)
 //! factor                               1, or drawn by `distribution` and `spread`, once or for each superstep
 //! drift(i)                             drawn once, uniformly from -drift to +drift
 //! hot(i, k)                            `hot_spot.factor` where the hot spot is ([`HotSpot`]), else 1
-//! memory of process i                  ⌊memory · (1 ± memory_spread)⌋, drawn once; `memory` as it is without a spread
-//! size of a message                    ⌊bytes · (1 ± bytes_spread)⌋, drawn for each message; `bytes` as it is without a spread
+//! memory of process i                  ⌊memory · (1 ± memory_spread)⌋, drawn once; `memory` unchanged without a spread
+//! size of a message                    ⌊bytes · (1 ± bytes_spread)⌋, drawn for each message; `bytes` unchanged without a spread
 //! ```
-//! | pattern | who gets a message from process i of p |
+//! | pattern | receivers of process i of p |
 //! |---|---|
-//! | `none` | nobody |
+//! | `none` | none |
 //! | `line` | i+1; the last process sends nothing |
 //! | `ring` | i+1, and from the last process the first |
 //! | `stencil` | up to four neighbours in the r × c grid with r·c = p whose sides differ least, r ≤ c; ranks run along the rows |
-//! | `all-to-all` | everybody else, beginning with i+1 |
+//! | `all-to-all` | all other processes, beginning with i+1 |
 //!
-//! A CSV file (`messages`) stands in place of a pattern. To these come `random_messages` messages of each process to others drawn for each superstep. All numbers are drawn from `seed`,
-//! the superstep and nothing else, so that all scenarios and policies face the same application, and any superstep can be asked for first.
+//! A CSV file (`messages`) replaces a pattern. In addition, each process sends `random_messages` messages to processes that are drawn for
+//! each superstep. All numbers depend on `seed` and the superstep alone, so that all scenarios and policies face the same application, and
+//! supersteps can be requested in any order.
 
 mod config;
 mod draws;
@@ -45,7 +46,7 @@ use migsim_base::units::{Bytes, Instructions, ProcessId};
 #[derive(Clone, Debug)]
 pub struct Synthetic {
     config: SyntheticConfig,
-    /// The factors of the work that are drawn once; none if there is no spread or it is drawn anew.
+    /// The factors of the work that are drawn once; none if there is no spread or they are drawn in each superstep.
     factors: Vec<f64>,
     /// The relative growth of the work of each process from the first superstep to the last; none without drift.
     drifts: Vec<f64>,
@@ -56,15 +57,15 @@ pub struct Synthetic {
 }
 
 impl Synthetic {
-    /// The application with these keys.
+    /// Creates the application with these keys.
     ///
     /// # Errors
-    /// Values are out of range; all of them are named.
+    /// Values are out of range; the error names all of them.
     pub fn new(config: &SyntheticConfig) -> Result<Self, Error> {
         Self::with_file(config).map(|(this, _)| this)
     }
 
-    /// The same, and the SHA-256 of the file of its messages, if it has one.
+    /// Creates the application; also returns the SHA-256 of the file of its messages, if it has one.
     pub(super) fn with_file(config: &SyntheticConfig) -> Result<(Self, Option<String>), Error> {
         let problems = config.problems();
         if !problems.is_empty() {
@@ -103,7 +104,7 @@ impl Synthetic {
         Ok((this, Some(sha256)))
     }
 
-    /// The work of a process in multiples of the mean.
+    /// Returns the work of a process in multiples of the mean.
     fn factor(&self, process: usize, random: &mut Stream) -> f64 {
         let spread = self.config.spread;
         let unit = match self.config.distribution {
@@ -257,7 +258,7 @@ impl Workload for Synthetic {
     }
 }
 
-/// About `mean`, drawn uniformly, in whole bytes, which a trace can tell.
+/// Draws a uniform number around `mean`, in whole bytes, so that a trace can represent it.
 fn whole(mean: Bytes, spread: f64, random: &mut Stream) -> Bytes {
     Bytes::of((mean * (1.0 + spread * random.symmetric())).get().floor())
 }

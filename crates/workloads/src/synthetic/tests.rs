@@ -1,4 +1,4 @@
-//! Tests of synthetic workloads: patterns, draws, drift, and what is refused.
+//! Tests of synthetic workloads: patterns, draws, drift, and errors.
 
 use super::*;
 
@@ -209,7 +209,7 @@ fn memory_differs_in_whole_bytes_and_is_the_same_for_all_without_a_spread() {
     let own = memory(&spread);
     let is_within = |own: &f64| (25e4..=75e4).contains(own) && own.fract() == 0.0;
     assert!(own.iter().all(is_within) && own[0] != own[1]);
-    // What is drawn for the memory changes nothing else.
+    // Drawing the memory changes no other draw.
     let drawn = |config: &SyntheticConfig| {
         let config = SyntheticConfig {
             spread: 0.5,
@@ -241,7 +241,7 @@ fn a_hot_spot_goes_round_all_processes() {
             .filter(|&process| work[process].get() > 1e9)
             .collect()
     };
-    // 10 supersteps, 10 processes: one further in each superstep.
+    // 10 supersteps, 10 processes: the group moves by one process in each superstep.
     let once = hot(0.25, 1.0);
     assert_eq!(covered(&once, 0), [0, 1]);
     assert_eq!(covered(&once, 4), [4, 5]);

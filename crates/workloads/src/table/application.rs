@@ -1,4 +1,4 @@
-//! The application that the tables make.
+//! The application of the tables.
 
 use crate::Workload;
 use crate::recorded::{Recorded, recorded_methods};

@@ -7,16 +7,16 @@ use migsim_base::units::{Bytes, Instructions, Seconds};
 /// A column of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Column {
-    /// Its place in a row.
+    /// Its index in a row.
     pub(super) index: usize,
     /// The unit of its numbers; none if its name has none.
     pub(super) unit: Option<String>,
 }
 
-/// The columns `known` of a heading, in this order; the last `optional` may be left out. A first column without a name is ignored.
+/// Finds the columns `known` in a heading; returns them in this order. The last `optional` may be missing. A first column without a name is ignored.
 ///
 /// # Errors
-/// A column is missing, twice or unknown; each problem without its place.
+/// A column is missing, repeated or unknown; each problem is without its place.
 pub(super) fn columns<const N: usize>(
     heading: &[&str],
     known: [&'static str; N],
@@ -56,7 +56,7 @@ pub(super) fn columns<const N: usize>(
     }
 }
 
-/// The problem of a column of this name in a heading with so many columns.
+/// Creates the problem of an unknown column in a heading with `columns` columns.
 fn unknown(name: &str, known: &[&str], columns: usize) -> Problem {
     let problem = Problem::unknown("column", name);
     if columns == 1 {
@@ -69,7 +69,7 @@ fn unknown(name: &str, known: &[&str], columns: usize) -> Problem {
     }
 }
 
-/// The name and the unit in the heading of a column: `work [Ginstr]`, `work (Ginstr)`, `work_Ginstr` or `work`.
+/// Returns the name and the unit in the heading of a column: `work [Ginstr]`, `work (Ginstr)`, `work_Ginstr` or `work`.
 fn parts<'t>(text: &'t str, known: &[&str]) -> (&'t str, Option<&'t str>) {
     let text = text.trim();
     for (open, close) in [('[', ']'), ('(', ')')] {
@@ -88,7 +88,7 @@ fn parts<'t>(text: &'t str, known: &[&str]) -> (&'t str, Option<&'t str>) {
 /// The problem of a field: a message and a hint.
 pub(super) type Complaint = (String, String);
 
-/// Work: in instructions, or in seconds on hosts of `speed` \[instr/s\].
+/// Reads work: in instructions, or in seconds on hosts of `speed` \[instr/s\].
 pub(super) fn work(text: &str, unit: Option<&str>, speed: f64) -> Result<Instructions, Complaint> {
     if let Some(work) = plain(text, unit, Instructions::UNIT).and_then(Instructions::new) {
         return Ok(work);
@@ -106,7 +106,7 @@ pub(super) fn work(text: &str, unit: Option<&str>, speed: f64) -> Result<Instruc
     })
 }
 
-/// A size, in bytes unless it has another unit.
+/// Reads a size, in bytes unless it has another unit.
 pub(super) fn size(text: &str, unit: Option<&str>) -> Result<Bytes, Complaint> {
     if let Some(size) = plain(text, unit, Bytes::UNIT).and_then(Bytes::new) {
         return Ok(size);
@@ -118,14 +118,14 @@ pub(super) fn size(text: &str, unit: Option<&str>) -> Result<Bytes, Complaint> {
     })
 }
 
-/// A number of digits in a column of the unit `own`, as nearly all are: it is read without a text with its unit.
+/// Reads a plain number in a column of the unit `own`, the most common case, without a text with its unit.
 fn plain(text: &str, unit: Option<&str>, own: &str) -> Option<f64> {
     let mut letters = text.bytes();
     let is_plain = letters.all(|letter| letter.is_ascii_digit() || letter == b'.');
     (is_plain && unit.is_none_or(|unit| unit == own)).then(|| text.parse().ok())?
 }
 
-/// A number with the unit of its column; a field that has its own unit as it is.
+/// Adds the unit of the column to a number; a field that has its own unit is unchanged.
 fn with_unit(text: &str, unit: &str) -> String {
     if text.parse::<f64>().is_ok() {
         format!("{text} {unit}")

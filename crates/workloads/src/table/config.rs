@@ -21,7 +21,7 @@ pub struct TableConfig {
     /// The speed of the hosts on which work in seconds was measured. Default 1 GHz.
     #[serde(default = "default_speed")]
     pub speed: InstructionsPerSecond,
-    /// The memory of each process about which the table says nothing.
+    /// The memory of each process whose memory is not in the table.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<Bytes>,
 }

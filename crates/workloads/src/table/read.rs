@@ -1,4 +1,4 @@
-//! Reads the tables: all that is wrong is reported together, with its line.
+//! Reads the tables, and reports all problems together, each with its line.
 
 use super::application::Table;
 use super::column::{Column, Complaint, columns, size, work};
@@ -9,7 +9,7 @@ use migsim_base::document::{FileKind, MOST_PROBLEMS, Separator, has_decimal_comm
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, Instructions, ProcessId};
 
-/// More processes or supersteps than this are refused: a limit of this program.
+/// Maximum number of processes or supersteps: a limit of this program.
 const MOST: u64 = 10_000_000;
 
 /// The work of a process in a superstep.
@@ -23,7 +23,7 @@ struct Work {
 }
 
 impl Table {
-    /// The application in the bytes of the two files that `config` names.
+    /// Reads the application from the bytes of the two files that `config` names.
     ///
     /// # Errors
     /// All problems of a table, each with its line.
@@ -67,7 +67,7 @@ impl Table {
     }
 }
 
-/// The files that are of another kind than their place is for: swapped tables, a trace.
+/// Returns the problems of files of another kind, such as swapped tables or a trace.
 fn misplaced(work: &[u8], messages: Option<&[u8]>, config: &TableConfig) -> Vec<Problem> {
     let places = [
         (
@@ -95,7 +95,7 @@ fn misplaced(work: &[u8], messages: Option<&[u8]>, config: &TableConfig) -> Vec<
     places.into_iter().filter_map(problem).collect()
 }
 
-/// The application of these rows.
+/// Creates the application from these rows.
 fn joined(mut work: Vec<Work>, mut messages: Vec<(usize, Message)>, config: &TableConfig) -> Table {
     let ends = messages
         .iter()
@@ -146,7 +146,7 @@ struct Row<'r> {
 }
 
 impl Row<'_> {
-    /// A field without the space around it; empty if there is none.
+    /// Returns a field without the space around it; an empty text if there is none.
     fn field(&self, at: usize) -> &str {
         self.fields.get(at).unwrap_or_default().trim()
     }
@@ -214,7 +214,7 @@ impl<'a> Source<'a> {
         })
     }
 
-    /// The rows of a table with these columns, the last of which may be left out.
+    /// Returns the rows of a table with these columns; the last column may be missing.
     fn rows<T, const N: usize>(
         &self,
         bytes: &[u8],
@@ -274,7 +274,7 @@ impl<'a> Source<'a> {
         rows
     }
 
-    /// Places a problem of the heading that is nowhere yet.
+    /// Places a problem without a place in the heading.
     fn in_heading(&self, problem: Problem) -> Problem {
         match problem.location.source {
             Some(_) => problem,
@@ -282,7 +282,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The problem of a row that is none.
+    /// Creates the problem of an unreadable row.
     fn unreadable(&self, error: &csv::Error, known: &[&str]) -> Problem {
         let line = error.position().map_or(1, |place| line_of(place.line()));
         let what = match error.kind() {
@@ -301,7 +301,7 @@ impl<'a> Source<'a> {
         self.problem(line, 1, what).hint(hint)
     }
 
-    /// A superstep or a process, counted from 0.
+    /// Reads the number of a superstep or a process, counted from 0.
     fn whole(
         &self,
         row: &Row<'_>,
@@ -317,7 +317,7 @@ impl<'a> Source<'a> {
             text
         };
         let digits = row.separator.number(digits);
-        // Tables of numbers with gaps write 1 as `1.0`.
+        // Programs write 1 as `1.0` in tables of numbers with gaps.
         let digits = match digits.split_once('.') {
             Some((whole, zeros)) if zeros.bytes().all(|byte| byte == b'0') => whole,
             _ => &digits,
@@ -340,7 +340,7 @@ impl<'a> Source<'a> {
     }
 }
 
-/// A field with a quantity; `None` if it is empty or its column does not exist.
+/// Reads a field with a quantity; `None` if it is empty or its column does not exist.
 fn field<T>(
     row: &Row<'_>,
     column: Option<&Column>,
@@ -366,7 +366,7 @@ fn field<T>(
     })
 }
 
-/// Makes sure that a column without a name, if there is one, counts the rows from 0 on: the index of a table of pandas.
+/// Checks that a column without a name, if there is one, counts the rows from 0 on, as the index of a pandas table does.
 fn check_index(row: &Row<'_>, number: Option<usize>) -> Result<(), Complaint> {
     let Some(number) = number else {
         return Ok(());
@@ -382,7 +382,7 @@ fn check_index(row: &Row<'_>, number: Option<usize>) -> Result<(), Complaint> {
     Err((what, hint.to_owned()))
 }
 
-/// The first line of a table that is no remark.
+/// Returns the first line of a table that is no comment.
 fn first_line(bytes: &[u8]) -> String {
     let lines = bytes.split(|byte| matches!(byte, b'\n' | b'\r'));
     let mut lines = lines.map(<[u8]>::trim_ascii);
@@ -390,7 +390,7 @@ fn first_line(bytes: &[u8]) -> String {
     String::from_utf8_lossy(line.unwrap_or_default()).into_owned()
 }
 
-/// A line as it is counted in messages.
+/// Returns the number of a line for messages.
 fn line_of(line: u64) -> usize {
     usize::try_from(line).unwrap_or(usize::MAX)
 }

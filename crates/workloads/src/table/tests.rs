@@ -1,4 +1,4 @@
-//! Tables: what they become, and what is refused.
+//! Tests of tables: their applications, and their errors.
 
 use super::*;
 use crate::{Message, Plan, Workload};

@@ -1,15 +1,15 @@
-//! The lines of a trace above its first `step`: processes, hosts, memory, settings of the runtime.
+//! The lines of a trace before its first `step`: processes, hosts, memory, settings of the runtime.
 
 use super::line::{Complaint, Line, complaint, number, quantity, whole, whole_bytes};
 use super::parse::{Reader, form};
 use crate::Setting;
 use migsim_base::units::{Bytes, CYCLES, CYCLES_HINT};
 
-/// So many processes are believed, however short the file is.
+/// Number of processes that is always accepted, however short the file is.
 const FEW_PROCESSES: usize = 100_000;
 
 impl Reader<'_> {
-    /// `bsp 1 P S`: believes P and S only if enough lines follow.
+    /// Reads `bsp 1 P S`; accepts P and S only if enough lines follow.
     pub(super) fn bsp(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         if line.words[1] != "1" {
             return complaint(
@@ -29,7 +29,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// `processes P`: believes P if the file is long enough to speak of each of them.
+    /// Reads `processes P`; accepts P if the file is long enough for that number.
     pub(super) fn processes(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         if !self.trace.memory.is_empty() {
             return complaint(0, "a second `processes` line", "keep one of the lines");
@@ -50,12 +50,12 @@ impl Reader<'_> {
         }
     }
 
-    /// Makes room for the processes that the header announces.
+    /// Reserves memory for the processes that the header announces.
     fn announce(&mut self, word: usize, processes: usize) -> Result<(), Complaint> {
         if processes == 0 {
             return complaint(word, "a trace without processes", "P must be at least 1");
         }
-        // Ids are 32 bits; so many lines would be a file of tens of gigabytes.
+        // Ids have 32 bits; a file with more lines would have tens of gigabytes.
         if u32::try_from(processes).is_err() {
             return complaint(
                 word,
@@ -70,7 +70,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// `barrier ideal`, `barrier central B`; from version 2 on any kind, and its bytes where it has messages.
+    /// Reads `barrier ideal` or `barrier central B`; from version 2 on any kind, with its bytes if it has messages.
     pub(super) fn barrier(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         if self.version == 1 && !["ideal", "central"].contains(&line.words[1]) {
             return complaint(
@@ -116,7 +116,7 @@ impl Reader<'_> {
         self.set(line, 1, "runtime.receives", kind.to_owned())
     }
 
-    /// `runtime KEY VALUE`: what the value may be is for the experiment to say.
+    /// Reads `runtime KEY VALUE`; the experiment checks the value.
     pub(super) fn runtime(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         let key = line.words[1];
         if key.split('.').any(str::is_empty) {
@@ -188,7 +188,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// `memory p SIZE`, or `memory SIZE` for all processes without a line of their own.
+    /// Reads `memory p SIZE`, or `memory SIZE` for all processes without a line of their own.
     pub(super) fn memory(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         let size = self.bytes(line, line.count - 1)?;
         if line.count == 2 {
@@ -212,7 +212,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A size: whole bytes in version 1; from version 2 on a number of bytes, or a number with a unit.
+    /// Reads a size: whole bytes in version 1; from version 2 on a number of bytes, or a number with a unit.
     pub(super) fn bytes(&self, line: &Line<'_>, word: usize) -> Result<Bytes, Complaint> {
         if self.version == 1 {
             whole_bytes(line, word)
@@ -221,7 +221,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The required lines above the first `step` (or the `end`).
+    /// Checks the required lines before the first `step` (or the `end`).
     pub(super) fn check_header(&mut self, line: &Line<'_>) {
         let required: &[_] = match self.version {
             1 => &[
@@ -260,7 +260,7 @@ impl Reader<'_> {
     }
 }
 
-/// A count of the header of version 1, each of which needs a line of its own among those `left`.
+/// Reads a count in the header of version 1; each counted item needs a line among the remaining `left` lines.
 fn announced(
     line: &Line<'_>,
     word: usize,

@@ -3,7 +3,7 @@
 use super::MAX_BYTES;
 use migsim_base::units::{Bytes, UnitError};
 
-/// A line, cut into words; no record has more than five.
+/// A line, split into words; no record has more than five.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line<'a> {
     pub(super) number: usize,
@@ -37,7 +37,7 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// The column of a word, in characters from 1; of a word that is missing, just behind the last one.
+    /// Returns the column of a word, in characters from 1; for a missing word, the column after the last one.
     pub(super) fn column(&self, word: usize) -> usize {
         let start = |word: &str| word.as_ptr().addr() - self.text.as_ptr().addr();
         let bytes = match word.checked_sub(self.count) {
@@ -51,7 +51,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// A problem in the making: which word, what, how to fix it.
+/// An unfinished problem: the word, the message, the hint.
 pub(super) type Complaint = (usize, String, String);
 
 pub(super) fn complaint<T>(
@@ -62,7 +62,7 @@ pub(super) fn complaint<T>(
     Err((word, message.into(), hint.into()))
 }
 
-/// A whole number without sign.
+/// Reads a whole number without sign.
 pub(super) fn whole(line: &Line<'_>, word: usize, what: &str) -> Result<u64, Complaint> {
     let text = line.words[word];
     match text.parse() {
@@ -75,7 +75,7 @@ pub(super) fn whole(line: &Line<'_>, word: usize, what: &str) -> Result<u64, Com
     }
 }
 
-/// A whole number of bytes up to 2^53: a size of version 1.
+/// Reads a whole number of bytes up to 2^53: a size of version 1.
 pub(super) fn whole_bytes(line: &Line<'_>, word: usize) -> Result<Bytes, Complaint> {
     let value = whole(line, word, "bytes")?;
     match Bytes::new(value as f64) {
@@ -88,7 +88,7 @@ pub(super) fn whole_bytes(line: &Line<'_>, word: usize) -> Result<Bytes, Complai
     }
 }
 
-/// A finite number that is not negative.
+/// Reads a finite number that is not negative.
 pub(super) fn number(line: &Line<'_>, word: usize, what: &str) -> Result<f64, Complaint> {
     let text = line.words[word];
     match text.parse() {
@@ -101,7 +101,7 @@ pub(super) fn number(line: &Line<'_>, word: usize, what: &str) -> Result<f64, Co
     }
 }
 
-/// A quantity of version 2: a number in the unit that the quantity counts in, or a number with its unit, as one word.
+/// Reads a quantity of version 2: a number in the base unit of the quantity, or a number with its unit, as one word.
 pub(super) fn quantity<T>(
     line: &Line<'_>,
     word: usize,

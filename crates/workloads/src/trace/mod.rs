@@ -15,13 +15,13 @@
 //! end
 //! ```
 //!
-//! `docs/trace-format.md` describes the format for those who write it. Processes and supersteps count from 0. Words are separated by
-//! blanks; a word that begins with `#` starts a comment; blank lines are allowed. Steps stand in order and none is left out.
-//! [`Trace::parse`] refuses what is missing, doubled or out of range, with line and column, and [`Trace::write`] writes any [`Workload`]
-//! so that it reads back equal.
+//! `docs/trace-format.md` describes the format for authors of traces. Processes and supersteps are counted from 0. Words are separated by
+//! blanks; a word that begins with `#` starts a comment; blank lines are allowed. Steps are in order and complete. [`Trace::parse`] refuses
+//! missing, repeated or out-of-range lines, with line and column, and [`Trace::write`] writes any [`Workload`] so that it is read back
+//! equal.
 //!
-//! Version 1 begins with `bsp 1 P S` and is the format of the `SimGrid` oracle cases (`tests/oracle`): its hosts, barrier and receives
-//! are required, its numbers have no units.
+//! Version 1 begins with `bsp 1 P S` and is the format of the `SimGrid` oracle cases (`tests/oracle`): its hosts, barrier and receives are
+//! required, and its numbers have no units.
 
 mod header;
 mod line;
@@ -39,10 +39,10 @@ use super::recorded::{Recorded, recorded_methods};
 use super::{PrescribedMove, Setting, Workload};
 use migsim_base::units::{Bytes, ProcessId};
 
-/// The largest size of version 1: beyond 2^53 bytes not every whole number is a floating point number.
+/// Maximum size of version 1; above 2^53 bytes floating-point numbers do not represent every whole number.
 const MAX_BYTES: u64 = 1 << 53;
 
-/// The description of the format, for those who write traces.
+/// The description of the format, for authors of traces.
 pub const DESCRIPTION: &str = include_str!("../../../../docs/trace-format.md");
 
 /// A workload read from a text.
@@ -61,30 +61,30 @@ pub struct Trace {
     settings: Vec<Setting>,
     recording: Recording,
     cycles_per_instruction: f64,
-    /// The names of the hosts, one after the other, and where that of each process stands; empty if the trace names none.
+    /// The names of the hosts, one after the other, and the range of that of each process; empty if the trace names no hosts.
     host_names: String,
     hosts: Vec<Range<usize>>,
-    /// Memory of each process, of its record or the largest image that it moves; none if the trace says nothing about it.
+    /// Memory of each process, from its record or the largest image that it moves; none if the trace does not give it.
     memory: Vec<Option<Bytes>>,
     /// The work and the messages of all supersteps.
     steps: Recorded,
-    /// The moves of all supersteps, and the positions of those of each.
+    /// The moves of all supersteps, and the range of those of each superstep.
     moves: Vec<PrescribedMove>,
     moves_of: Vec<Range<usize>>,
 }
 
 impl Trace {
-    /// The settings that the trace brings along: those of the runtime for which it was made.
+    /// Returns the settings that the trace provides: those of the runtime for which it was made.
     pub fn settings(&self) -> &[Setting] {
         &self.settings
     }
 
-    /// Facts about the recording that the trace comes from.
+    /// Returns properties of the recording of the trace.
     pub fn recording(&self) -> &Recording {
         &self.recording
     }
 
-    /// Gives `memory` to the processes about whose memory the trace says nothing.
+    /// Sets `memory` for the processes whose memory is not in the trace.
     #[must_use]
     pub fn with_memory(mut self, memory: Bytes) -> Self {
         for unknown in self.memory.iter_mut().filter(|known| known.is_none()) {

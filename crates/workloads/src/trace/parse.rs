@@ -1,7 +1,7 @@
 //! Reads a trace in one pass over its lines, without an allocation per computation or message.
 //!
-//! The reader goes on after an error, to report up to [`MAX_PROBLEMS`] together; only a header that cannot be
-//! believed stops it. Nothing is allocated for the numbers of the header before the file is seen to be long enough for them.
+//! The reader continues after an error, to report up to [`MAX_PROBLEMS`] problems together; only an implausible header stops it. No memory
+//! is allocated for the numbers of the header before the file is known to be long enough for them.
 
 use std::path::Path;
 
@@ -12,19 +12,19 @@ use migsim_base::document::{FileKind, read_bytes};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, ProcessId};
 
-/// So many problems of a file are reported; more are rarely read.
+/// Maximum number of problems of a file that are reported.
 const MAX_PROBLEMS: usize = 20;
 
-/// A kind of lines.
+/// A kind of line.
 #[derive(Debug)]
 struct Record {
     /// The first word.
     name: &'static str,
     /// The words that follow it.
     words: &'static [&'static str],
-    /// The number of fields that may be left out in version 2.
+    /// The number of fields that may be missing in version 2.
     optional: usize,
-    /// The syntax in version 1 and from version 2 on; empty where the record does not exist.
+    /// The syntax in version 1 and from version 2 on; empty if the record does not exist there.
     forms: [&'static str; 2],
     place: Place,
 }
@@ -37,7 +37,7 @@ enum Place {
     InSteps,
 }
 
-/// The records: those first of which a trace has most.
+/// The records; the most frequent ones come first.
 const RECORDS: [Record; 14] = [
     record(
         "m",
@@ -134,7 +134,7 @@ const fn record(
     }
 }
 
-/// The syntax of a record in a version.
+/// Returns the syntax of a record in a version.
 pub(super) fn form(name: &str, version: usize) -> &'static str {
     let found = RECORDS.iter().find(|record| record.name == name);
     found.map_or("", |record| record.forms[version - 1])
@@ -193,9 +193,9 @@ pub(super) struct Reader<'a> {
     pub(super) source: &'a str,
     problems: Vec<Problem>,
     pub(super) trace: Trace,
-    /// Lines of the whole file.
+    /// Number of lines of the whole file.
     pub(super) lines: usize,
-    /// 0 until the first line has been read.
+    /// The version; 0 until the first line was read.
     pub(super) version: usize,
     /// S of the header of version 1; later versions do not announce it.
     pub(super) supersteps: Option<usize>,
@@ -204,9 +204,9 @@ pub(super) struct Reader<'a> {
     pub(super) has_cycles: bool,
     /// The number that the next `step` must have.
     pub(super) next_step: usize,
-    /// The steps are not to be counted: one of them was refused.
+    /// Whether a step was refused, so that steps are not counted.
     pub(super) is_step_wrong: bool,
-    /// For each process, the number of `step` lines at its last `c` and `g`.
+    /// For each process, the number of `step` lines before its last `c` and `g`.
     pub(super) computed: Vec<usize>,
     pub(super) moved: Vec<usize>,
     /// For each process, the largest image that it moves.
@@ -230,7 +230,7 @@ impl<'a> Reader<'a> {
                 moves: Vec::new(),
                 moves_of: Vec::new(),
             },
-            // As many as `lines` has, counted faster.
+            // This equals the number of `lines`, but is faster.
             lines: text.bytes().filter(|&byte| byte == b'\n').count()
                 + usize::from(!text.is_empty() && !text.ends_with('\n')),
             version: 0,
@@ -289,7 +289,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Takes one line in.
+    /// Processes one line.
     fn record(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         if self.is_ended {
             return complaint(
@@ -309,7 +309,7 @@ impl<'a> Reader<'a> {
                 "write `processes P` below the first line",
             );
         }
-        // Most lines are these, and they are right: a large trace is read faster without looking them up.
+        // Most lines are of these kinds and correct: a large trace is read faster without a look-up.
         match (name.as_bytes(), line.count) {
             (b"m", 4) if !self.trace.steps.is_empty() => return self.message(line),
             (b"c", 3) if !self.trace.steps.is_empty() => return self.compute(line),
@@ -336,7 +336,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The first line: the format and its version.
+    /// Reads the first line: the format and its version.
     fn first(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         match line.words[0] {
             "migsim-trace" if line.count > 1 && line.words[1] != "2" => complaint(
@@ -366,7 +366,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether the record exists, has its words, and stands where it may.
+    /// Checks that the record exists, has its words, and is at an allowed place.
     fn check_words(&self, line: &Line<'_>) -> Result<(), Complaint> {
         let form_of = |record: &Record| record.forms[self.version - 1];
         let found = RECORDS.iter().find(|record| record.name == line.words[0]);

@@ -1,5 +1,5 @@
-//! The `recorded` lines of a trace: with what, where and how a program was recorded. They change no result by themselves; the library that
-//! belongs to the recording is chosen by them.
+//! The `recorded` lines of a trace: how, where and with which library a program was recorded. They change no result by themselves, but the
+//! library of the recording is chosen by them.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ pub const KEYS: [(&str, &str); 10] = [
     ),
 ];
 
-/// Facts about a recording, by their keys ([`KEYS`]); empty for a trace that was not recorded.
+/// Properties of a recording, by key ([`KEYS`]); empty for a trace that was not recorded.
 ///
 /// ```
 /// use migsim_workloads::trace::Trace;
@@ -47,17 +47,17 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// Whether nothing is known: the trace was not recorded.
+    /// Whether no property is known, because the trace was not recorded.
     pub fn is_empty(&self) -> bool {
         self.facts.is_empty()
     }
 
-    /// Returns a fact.
+    /// Returns a property.
     pub fn get(&self, key: &str) -> Option<&str> {
         self.facts.get(key).map(String::as_str)
     }
 
-    /// Adds a fact, in which blanks and signs of comments become `_`; ignores an unknown key and a value without letters.
+    /// Adds a property, in which blanks and comment signs become `_`; ignores an unknown key and a value without letters.
     pub(crate) fn set(&mut self, key: &str, value: &str) {
         let key = KEYS.iter().find(|(known, _)| *known == key);
         let value = value
@@ -76,7 +76,7 @@ impl Recording {
 }
 
 impl Reader<'_> {
-    /// `recorded KEY VALUE`.
+    /// Reads `recorded KEY VALUE`.
     pub(super) fn recorded(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         let key = line.words[1];
         if !KEYS.iter().any(|(known, _)| *known == key) {

@@ -6,7 +6,7 @@ use crate::{Message, PrescribedMove};
 use migsim_base::units::{Instructions, Seconds};
 
 impl Reader<'_> {
-    /// `step k`: the records that follow belong to a superstep of their own even if its number is wrong.
+    /// Reads `step k`: the following records belong to a new superstep even if its number is wrong.
     pub(super) fn step(&mut self, line: &Line<'_>) -> Result<(), Complaint> {
         if self.trace.steps.is_empty() {
             self.check_header(line);
@@ -18,7 +18,7 @@ impl Reader<'_> {
         let expected = self.next_step;
         let result = self.check_step(line);
         match result {
-            // After a gap go on from where it ends; after a number that cannot be, as if it were right.
+            // After a gap, counting continues from the given number; after an impossible number, as if it were correct.
             Ok(given) if given < expected => (),
             Ok(given) => self.next_step = given + 1,
             Err(_) => self.next_step = expected + 1,
@@ -34,7 +34,7 @@ impl Reader<'_> {
         )
     }
 
-    /// The number of a `step` line, if there can be such a superstep: where the header does not say how many there are, each has a line.
+    /// Returns the number of a `step` line if such a superstep is possible: if the header does not give their number, each superstep has a line.
     fn check_step(&self, line: &Line<'_>) -> Result<usize, Complaint> {
         let given = whole(line, 1, "superstep")?;
         let hint = match self.supersteps {

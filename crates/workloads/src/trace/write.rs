@@ -11,9 +11,9 @@ use migsim_base::units::ProcessId;
 /// The contents of a trace besides the workload itself.
 #[derive(Clone, Debug, Default)]
 pub struct Preamble<'a> {
-    /// Comments for the top of the file, a line each.
+    /// Comments for the top of the file, one per line.
     pub comments: &'a [String],
-    /// The first host of each process; empty if the trace is to leave that open.
+    /// The first host of each process; empty if the trace does not determine it.
     pub hosts: &'a [String],
     /// Settings of the runtime: keys without their `runtime.`, and values.
     pub runtime: &'a [(String, String)],
@@ -23,7 +23,7 @@ impl Trace {
     /// Writes `workload` as a trace that reads back equal.
     ///
     /// # Errors
-    /// There are hosts, and not one per process; a name or a value is not one word, or begins with `#`; or `out` cannot be written to.
+    /// There are hosts, but not one per process; a name or a value is not one word, or begins with `#`; or `out` cannot be written to.
     pub fn write(
         workload: &dyn Workload,
         preamble: &Preamble<'_>,
@@ -45,7 +45,7 @@ impl Trace {
     }
 }
 
-/// All up to the first `step`.
+/// Returns the lines before the first `step`.
 fn header(workload: &dyn Workload, preamble: &Preamble<'_>) -> Result<String, Error> {
     let processes = workload.processes();
     let hosts = preamble.hosts;
@@ -79,7 +79,7 @@ fn header(workload: &dyn Workload, preamble: &Preamble<'_>) -> Result<String, Er
     Ok(text)
 }
 
-/// One line if all processes have the same memory, otherwise one for each whose memory is known.
+/// Writes one line if all processes have the same memory, otherwise one for each process with known memory.
 fn write_memory(workload: &dyn Workload, text: &mut String) {
     let known = |process: usize| {
         let process = ProcessId::from_index(process);
@@ -129,7 +129,7 @@ fn line(text: &mut String, line: std::fmt::Arguments<'_>) {
     writeln!(text, "{line}").expect("a string can be written to");
 }
 
-/// A text as one word of a line.
+/// Returns a text if it is one word of a line.
 fn word(text: &str, what: impl Display) -> Result<&str, Error> {
     if text.is_empty() || text.starts_with('#') || text.contains(char::is_whitespace) {
         let problem = Problem::new(format!("{what} `{text}` cannot stand in a trace"));

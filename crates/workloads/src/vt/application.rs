@@ -1,4 +1,4 @@
-//! The application that the data of all ranks makes.
+//! The application of the data of all ranks.
 
 use crate::recorded::{Recorded, recorded_methods};
 use crate::{Labels, Workload};

@@ -9,15 +9,15 @@ use migsim_base::units::{Bytes, InstructionsPerSecond};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VtConfig {
-    /// The files of the data without their ends: `nolb/data` reads `nolb/data.0.json`, `nolb/data.1.json` and so on, one per rank.
+    /// The files of the data without their suffixes: `nolb/data` reads `nolb/data.0.json`, `nolb/data.1.json` and so on, one per rank.
     pub data: String,
-    /// The speed of the hosts on which the data was recorded: a task of 1 s computes so many instructions. Default 1 GHz.
+    /// The speed of the hosts on which the data was recorded: the instructions of a task of 1 s. Default 1 GHz.
     #[serde(default = "default_speed")]
     pub speed: InstructionsPerSecond,
     /// Broadcasts: `drop` leaves them out, as LBAF does; `send` makes each a message. Default `drop`.
     #[serde(default)]
     pub broadcasts: Broadcasts,
-    /// The memory of each task about which the data says nothing.
+    /// The memory of each task whose memory is not in the data.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<Bytes>,
 }
@@ -33,13 +33,13 @@ pub enum Broadcasts {
     Send,
 }
 
-/// The speed that data is read and written with unless another one is given.
+/// Returns the default speed for reading and writing data.
 pub(super) fn default_speed() -> InstructionsPerSecond {
     InstructionsPerSecond::new(1e9).expect("in range")
 }
 
 impl VtConfig {
-    /// The data with the prefix `data`, and otherwise defaults.
+    /// Creates the options for the data with the prefix `data`, with defaults for all others.
     pub fn new(data: impl Into<String>) -> Self {
         Self {
             data: data.into(),

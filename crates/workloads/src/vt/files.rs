@@ -1,4 +1,4 @@
-//! The files of the data: one per rank, found by their common prefix; plain JSON or compressed with brotli, whatever their names say.
+//! The files of the data: one per rank, found by their common prefix; plain JSON or compressed with brotli, whatever their names are.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use migsim_base::document::{cannot_read, limited, read_any};
 use migsim_base::error::{Error, Problem};
 
-/// The largest text of a rank that a compressed file may hold \[B\].
+/// Maximum size of the text in a compressed file \[B\].
 const MOST_TEXT: u64 = 1 << 28;
 
-/// The buffer of the decompressor \[B\].
+/// Size of the buffer of the decompressor \[B\].
 const BUFFER: usize = 1 << 16;
 
 /// The file of one rank.
@@ -28,7 +28,7 @@ pub struct RankFile {
 /// Reads the files `PREFIX.RANK.json` and `PREFIX.RANK.json.br` of all ranks.
 ///
 /// # Errors
-/// There are none, a rank is left out or has two, or a file cannot be read.
+/// There are no files, a rank is missing or has two files, or a file cannot be read.
 pub fn rank_files(prefix: &str) -> Result<Vec<RankFile>, Error> {
     let mut found: BTreeMap<usize, String> = BTreeMap::new();
     let mut problems = Vec::new();
@@ -43,7 +43,7 @@ pub fn rank_files(prefix: &str) -> Result<Vec<RankFile>, Error> {
         return Err(nothing_found(prefix)?.into());
     }
     let last = found.keys().next_back().copied().unwrap_or_default();
-    // A gap stands below one of the ranks that exist: a number that is far too large makes no long loop.
+    // The search for a gap is limited by the number of existing ranks, so that a huge number causes no long loop.
     let gap = (0..=found.len()).find(|rank| !found.contains_key(rank));
     if let Some(rank) = gap.filter(|rank| *rank < last) {
         let message = format!("there is no file of rank {rank}, but one of rank {last}");
@@ -65,7 +65,7 @@ pub fn rank_files(prefix: &str) -> Result<Vec<RankFile>, Error> {
     found.into_iter().map(read).collect()
 }
 
-/// The names of all files that begin with a prefix, each with its rank.
+/// Returns the names of all files that begin with a prefix, each with its rank.
 ///
 /// # Errors
 /// The folder cannot be read.
@@ -80,7 +80,7 @@ pub fn rank_names(prefix: &str) -> Result<Vec<(usize, String)>, Error> {
     Ok(found)
 }
 
-/// The folder of a prefix, and the beginning of the names in it.
+/// Splits a prefix into its folder and the beginning of the names.
 fn split(prefix: &str) -> (PathBuf, String) {
     let (folder, stem) = prefix.rsplit_once('/').unwrap_or(("", prefix));
     let folder = match (folder, prefix.starts_with('/')) {
@@ -95,7 +95,7 @@ fn split(prefix: &str) -> (PathBuf, String) {
     (folder, stem.to_owned())
 }
 
-/// The names in a folder, sorted.
+/// Returns the names in a folder, sorted.
 fn names(folder: &Path) -> Result<Vec<String>, Problem> {
     let place = if folder.as_os_str().is_empty() {
         Path::new(".")
@@ -109,7 +109,7 @@ fn names(folder: &Path) -> Result<Vec<String>, Problem> {
     Ok(names)
 }
 
-/// The prefix and the rank in the name of a file of such data.
+/// Returns the prefix and the rank in the name of such a file.
 fn parts(name: &str) -> Option<(&str, usize)> {
     let name = name.strip_suffix(".br").unwrap_or(name);
     let (prefix, rank) = name.strip_suffix(".json")?.rsplit_once('.')?;
@@ -117,7 +117,7 @@ fn parts(name: &str) -> Option<(&str, usize)> {
     Some((prefix, rank.parse().ok()?)).filter(|_| is_number)
 }
 
-/// A prefix without files, and those that there are.
+/// Creates the problem of a prefix without files, with the existing prefixes.
 fn nothing_found(prefix: &str) -> Result<Problem, Error> {
     let (folder, _) = split(prefix);
     let problem = Problem::new(format!("there is no file `{prefix}.0.json`")).source(prefix);
@@ -138,7 +138,7 @@ fn nothing_found(prefix: &str) -> Result<Problem, Error> {
     })
 }
 
-/// The JSON in a file: its content says whether it is compressed.
+/// Returns the JSON in a file; the content shows whether it is compressed.
 pub(super) fn text(file: &RankFile) -> Result<String, Problem> {
     let is_open = |bytes: &[u8]| bytes.trim_ascii_start().first() == Some(&b'{');
     let wrong = |message: String, hint: &str| Problem::new(message).source(&file.source).hint(hint);
@@ -161,7 +161,7 @@ pub(super) fn text(file: &RankFile) -> Result<String, Problem> {
             wrong(message, "the file is compressed, but not a JSON text")
         }),
         _ => match std::str::from_utf8(&file.bytes) {
-            // The reader of JSON says what is wrong with it.
+            // The JSON reader reports what is wrong with it.
             Ok(text) if !file.bytes.contains(&0) => Ok(text.to_owned()),
             _ => {
                 let message = format!(

@@ -1,4 +1,4 @@
-//! The data of all ranks as one application: processes, supersteps, and the note about what was left out.
+//! Joins the data of all ranks into one application: processes, supersteps, and a note about data that is left out.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,11 +14,11 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::units::ProcessId;
 use migsim_base::words::{counted, of_number};
 
-/// A task in all phases: its number, and where that does not tell it from others its rank and its place among those.
+/// The identity of a task in all phases: its number and, if several tasks share the number, its rank and its index among them.
 type Key = (u64, usize, usize);
 
 impl Vt {
-    /// Makes an application of the files of all ranks, by rank from 0; and a sentence about what was read and left out.
+    /// Creates an application from the files of all ranks, by rank from 0; also returns a sentence about the data that was read and left out.
     ///
     /// # Errors
     /// All problems of the files, each with its file, rank, phase and task.
@@ -90,7 +90,7 @@ fn join(files: &[RankFile], ranks: &[Rank], config: &VtConfig) -> Result<(Vt, St
     Ok((tasks.vt, note))
 }
 
-/// The numbers of all phases, each of which each rank must have.
+/// Returns the numbers of all phases; each rank must have each of them.
 fn phases(files: &[RankFile], ranks: &[Rank]) -> Result<Vec<u64>, Error> {
     let mut numbers: BTreeMap<u64, usize> = BTreeMap::new();
     for (at, rank) in ranks.iter().enumerate() {
@@ -138,7 +138,7 @@ fn phases(files: &[RankFile], ranks: &[Rank]) -> Result<Vec<u64>, Error> {
     }
 }
 
-/// Shows the data of all ranks phase by phase, and whether any of it is not that of the phase before.
+/// Calls `look` with the data of all ranks phase by phase, and whether any of it differs from the phase before.
 fn each_phase(ranks: &[Rank], numbers: &[u64], mut look: impl FnMut(&[&Phase], bool)) {
     let mut present: Vec<Option<&Phase>> = vec![None; ranks.len()];
     for number in numbers {
@@ -155,14 +155,14 @@ fn each_phase(ranks: &[Rank], numbers: &[u64], mut look: impl FnMut(&[&Phase], b
 
 /// The tasks found so far, and the application that they become.
 struct Tasks {
-    /// The numbers that several tasks of one phase have.
+    /// The numbers that several tasks of one phase share.
     several: BTreeSet<u64>,
     known: BTreeMap<Key, usize>,
     left_out: LeftOut,
     vt: Vt,
-    /// The rank of each process in the last phase that it is in.
+    /// The rank of each process in the last phase that contains it.
     places: Vec<usize>,
-    /// The number of times that a task is on another rank than before.
+    /// The number of times that a task changes its rank.
     moves: u64,
 }
 
@@ -175,7 +175,7 @@ impl Tasks {
         self.several.extend(twice.map(|pair| pair[0]));
     }
 
-    /// The tasks of a rank in a phase, with their keys.
+    /// Returns the tasks of a rank in a phase, as keys.
     fn keys(&self, rank: usize, phase: &Phase) -> Vec<Key> {
         let mut seen: BTreeMap<u64, usize> = BTreeMap::new();
         let key = |id: u64| {
@@ -189,7 +189,7 @@ impl Tasks {
         phase.tasks.iter().map(|task| task.id).map(key).collect()
     }
 
-    /// Makes a process of each task that is new.
+    /// Creates a process for each new task.
     fn add_all(&mut self, of_ranks: &[&Phase]) {
         for (rank, phase) in of_ranks.iter().enumerate() {
             for (key, task) in self.keys(rank, phase).into_iter().zip(&phase.tasks) {
@@ -239,14 +239,14 @@ impl Tasks {
         self.vt.steps.close();
     }
 
-    /// The process of a task that a communication of `rank` names.
+    /// Returns the process of a task that a communication of `rank` names.
     fn end(&self, id: u64, rank: usize) -> Option<ProcessId> {
         let own = self.known.get(&(id, 0, 0));
         let process = own.or_else(|| self.known.get(&(id, rank, 1)))?;
         Some(ProcessId::from_index(*process))
     }
 
-    /// The read and left-out data, in a sentence.
+    /// Describes the data that was read and left out, in a sentence.
     fn note(&self, config: &VtConfig, numbers: &[u64]) -> String {
         let pinned = self.vt.movable.iter().filter(|movable| !**movable).count();
         let mut parts = vec![format!(

@@ -1,4 +1,4 @@
-//! Counts of what the data has and a BSP application has not.
+//! Counts data that a BSP application does not have.
 
 use std::collections::BTreeMap;
 
@@ -30,7 +30,7 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    /// Its name, for one and for several.
+    /// Returns its name, for one and for several.
     const fn words(self) -> [&'static str; 2] {
         match self {
             Self::ToItself => [
@@ -61,12 +61,12 @@ impl Kind {
 pub(super) struct LeftOut(BTreeMap<Kind, u64>);
 
 impl LeftOut {
-    /// Counts one more.
+    /// Counts one item.
     pub(super) fn add(&mut self, kind: Kind) {
         self.add_many(kind, 1);
     }
 
-    /// Counts several more.
+    /// Counts several items.
     pub(super) fn add_many(&mut self, kind: Kind, count: u64) {
         if count > 0 {
             *self.0.entry(kind).or_default() += count;
@@ -80,7 +80,7 @@ impl LeftOut {
         }
     }
 
-    /// All counts in words, or `None` if nothing was left out.
+    /// Describes all counts, or `None` if nothing was left out.
     pub(super) fn words(&self) -> Option<String> {
         let one = |(kind, count): (&Kind, &u64)| {
             let [one, several] = kind.words();
@@ -96,7 +96,7 @@ impl LeftOut {
     }
 }
 
-/// The first part of the note: how much was read.
+/// Returns the first part of the note: the amount of data that was read.
 pub(super) fn read(ranks: usize, tasks: usize, pinned: usize, phases: usize) -> String {
     let stay = match pinned {
         0 => String::new(),

@@ -1,21 +1,21 @@
-//! `vt`: the load-balancing data of DARMA/vt, which LBAF reads, too: one JSON file per rank, plain or compressed with brotli.
+//! `vt`: the load-balancing data of DARMA/vt, which LBAF reads as well: one JSON file per rank, plain or compressed with brotli.
 //!
 //! | in the data | here |
 //! |---|---|
-//! | a task, by the `id` (or `seq_id`) of its `entity` | a process; numbered by phase, rank and place in the file in which it comes first |
+//! | a task, by the `id` (or `seq_id`) of its `entity` | a process; numbered by the phase, rank and place in the file where it occurs first |
 //! | `migratable: false` | a process that policies leave where it is |
-//! | a rank | where its tasks start: the mapping of the experiment places the ranks |
-//! | a phase | a superstep, in the order of `id`; numbers that are left out count for nothing |
-//! | `identical_to_previous` | the phase before once more |
+//! | a rank | the start of its tasks: the mapping of the experiment places the ranks |
+//! | a phase | a superstep, in the order of `id`; gaps in the numbers have no effect |
+//! | `identical_to_previous` | the previous phase again |
 //! | `time` \[s\] | work: `time · speed`, with the speed of the hosts of the recorded run |
 //! | `SendRecv` from task to task | one message of `bytes` |
 //! | `task_footprint_bytes`, else `task_serialized_bytes` | the memory of the process, the largest of all phases |
 //!
-//! What has no place in a BSP application is left out and counted: messages of a task to itself or to tasks that do not exist, broadcasts
-//! (unless asked for), other communications, subphases, iterations of a balancer, shared blocks.
-//! An `id` that several tasks of a phase have (data made by hand has some) is told apart by rank and place.
+//! Data that a BSP application does not have is left out and counted: messages of a task to itself or to tasks that do not exist,
+//! broadcasts (unless requested), other communications, subphases, iterations of a balancer, shared blocks. If several tasks of a phase
+//! share an `id` (as in some data made by hand), rank and place distinguish them.
 //!
-//! Source: the schema `LBDatafile` of vt (`scripts/LBDatafile_schema.py`), and what vt's and LBAF's readers do with such files.
+//! Source: the schema `LBDatafile` of vt (`scripts/LBDatafile_schema.py`), and the readers of vt and LBAF for such files.
 
 mod application;
 mod config;

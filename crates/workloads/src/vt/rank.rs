@@ -1,4 +1,4 @@
-//! The data of one rank: its JSON as phases, tasks and messages, or all that is wrong with it, by rank, phase and task.
+//! The data of one rank: its JSON as phases, tasks and messages, or all its errors, by rank, phase and task.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use migsim_base::document::{Document, MOST_PROBLEMS};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{Bytes, Instructions};
 
-/// The most phases that data may have, those included that only repeat the one before.
+/// Maximum number of phases, including those that only repeat the previous one.
 pub(super) const MOST_PHASES: u64 = 1_000_000;
 
 /// The phases of a rank.
@@ -19,7 +19,7 @@ pub(super) const MOST_PHASES: u64 = 1_000_000;
 pub(super) struct Rank {
     /// The phases with data, by their numbers.
     pub(super) phases: BTreeMap<u64, Phase>,
-    /// Phases that are identical to the one before.
+    /// The phases that are identical to the previous one.
     pub(super) identical: BTreeSet<u64>,
     pub(super) left_out: LeftOut,
 }
@@ -41,7 +41,7 @@ pub(super) struct Task {
     pub(super) memory: Option<Bytes>,
 }
 
-/// A message of one task to another one in a phase.
+/// A message from one task to another in a phase.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Edge {
     pub(super) from: u64,
@@ -67,7 +67,7 @@ pub(super) fn read(file: &RankFile, config: &VtConfig) -> Result<Rank, Error> {
     }
 }
 
-/// The place of a value in the file: its path, and what people call it.
+/// The place of a value in the file: its path, and its description for messages.
 struct Place<'a> {
     path: &'a dyn Fn() -> String,
     name: &'a dyn Fn() -> String,
@@ -81,12 +81,12 @@ struct Reader<'d> {
     read: Rank,
 }
 
-/// An object of the data, or nothing to read from.
+/// Returns an object of the data, or none.
 fn object(value: Option<&Value>) -> Option<&Map<String, Value>> {
     value.and_then(Value::as_object)
 }
 
-/// A value in a message, cut where it is long.
+/// Formats a value for a message, shortened if it is long.
 fn shown(value: &Value) -> String {
     let text = match value {
         Value::Object(_) => return "an object".to_owned(),
@@ -121,14 +121,14 @@ impl Reader<'_> {
         }
     }
 
-    /// Counts the keys of an object that are not those of the schema.
+    /// Counts the keys of an object that are not in the schema.
     fn check_keys(&mut self, object: &Map<String, Value>, known: &[&str]) {
         let unknown = object.keys().filter(|key| !known.contains(&key.as_str()));
         let count = unknown.count() as u64;
         self.read.left_out.add_many(Kind::UnknownKey, count);
     }
 
-    /// The whole file.
+    /// Reads the whole file.
     fn top(&mut self) {
         let document = self.document;
         let Some(top) = document.value.as_object() else {
@@ -174,7 +174,7 @@ impl Reader<'_> {
         }
     }
 
-    /// The rank that the file says it is of, and the phases that it does not repeat.
+    /// Reads the rank given in the file, and the phases that are not repeated.
     fn metadata(&mut self, metadata: Option<&Value>) {
         let Some(metadata) = object(metadata) else {
             return;
@@ -316,7 +316,7 @@ impl Reader<'_> {
         }
     }
 
-    /// A list of a phase; it may be left out.
+    /// Returns a list of a phase; it may be missing.
     fn list<'v>(
         &mut self,
         phase: &'v Map<String, Value>,
@@ -394,7 +394,7 @@ impl Reader<'_> {
         })
     }
 
-    /// Whether a task may migrate.
+    /// Returns whether a task may migrate.
     fn migratable(&mut self, entity: &Value, here: &Place<'_>) -> bool {
         let name = (here.name)();
         let message = match entity.get("migratable") {
@@ -407,7 +407,7 @@ impl Reader<'_> {
         false
     }
 
-    /// Makes sure that a task was on the rank of the file.
+    /// Checks that a task was on the rank of the file.
     fn node(&mut self, task: &Map<String, Value>, here: &Place<'_>) {
         let is_here = |node: &&Value| node.as_u64() == Some(self.rank as u64);
         let Some(node) = task.get("node").filter(|node| !is_here(node)) else {
@@ -420,7 +420,7 @@ impl Reader<'_> {
         self.complain(&format!("{}.node", (here.path)()), message, hint);
     }
 
-    /// The number of a task, or of an end of a communication.
+    /// Returns the number of a task, or of an end of a communication.
     fn entity(&mut self, entity: &Value, here: &Place<'_>) -> Option<u64> {
         let Some(keys) = entity.as_object() else {
             let hint = "an entity is `{\"id\": 7, \"home\": 0, \"type\": \"object\", \"migratable\": true}`";
@@ -461,10 +461,10 @@ impl Reader<'_> {
         self.whole(keys, key, here)
     }
 
-    /// The memory that a task states.
+    /// Returns the memory that a task states.
     fn memory(&mut self, keys: Option<&Map<String, Value>>) -> Option<Bytes> {
         let keys = keys?;
-        // LBAF writes -1 for what it does not know.
+        // LBAF writes -1 for unknown values.
         let size = |key: &str| keys.get(key)?.as_f64().and_then(Bytes::new);
         let is_left_out = |key: &&String| {
             !["task_footprint_bytes", "task_serialized_bytes"].contains(&key.as_str())
@@ -546,7 +546,7 @@ impl Reader<'_> {
         Some(Edge { from, to, size })
     }
 
-    /// The kind of a communication that is no message.
+    /// Returns the kind of a communication that is no message.
     fn left_out(&self, kind: &str, edge: &Map<String, Value>) -> Option<Kind> {
         let is_object = |key: &str| {
             let end = edge.get(key).and_then(|end| end.get("type"));
@@ -597,7 +597,7 @@ impl Reader<'_> {
     }
 }
 
-/// The number of an entity, if it has one.
+/// Returns the number of an entity, if it has one.
 fn name_of(entity: &Value) -> Option<u64> {
     entity.get("id").or_else(|| entity.get("seq_id"))?.as_u64()
 }

@@ -1,4 +1,4 @@
-//! Data of two ranks: what it becomes, what is refused, what is written.
+//! Tests on data of two ranks: its application, its errors, and its export.
 
 use serde_json::{Value, json};
 
@@ -176,7 +176,7 @@ fn compressed_data_is_known_by_its_content() {
     assert_eq!((vt.processes(), vt.supersteps()), (4, 3));
 }
 
-/// The error message for the two ranks after a change of the first one.
+/// Returns the error message for the two ranks after a change of the first one.
 fn told(change: &dyn Fn(&mut Value)) -> String {
     let [mut zero, one] = two_ranks();
     change(&mut zero);

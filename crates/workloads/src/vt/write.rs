@@ -1,6 +1,6 @@
-//! Writes an application as such data, for LBAF; with the places of a run, for vt's offline balancer.
+//! Writes an application as vt data, for LBAF; with the placement of a run, for vt's offline balancer.
 //!
-//! vt's `OfflineLB` reads in which file a task stands in phase k+1, and moves it there at the end of phase k.
+//! vt's `OfflineLB` reads which file contains a task in phase k+1, and moves the task there at the end of phase k.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use super::config::default_speed;
 use crate::{Plan, Workload};
 use migsim_base::units::{InstructionsPerSecond, ProcessId};
 
-/// The collection of the tasks of an application that vt did not record.
+/// The number of the collection of tasks of an application that vt did not record.
 const COLLECTION: u64 = 7;
 
 /// An application on ranks.
@@ -24,10 +24,10 @@ pub struct Export<'a> {
     pub moves: &'a [Move],
 }
 
-/// A process goes to another rank.
+/// A move of a process to another rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Move {
-    /// After which superstep, counted from 0.
+    /// The superstep after which it happens, counted from 0.
     pub superstep: usize,
     /// The process.
     pub process: ProcessId,
@@ -35,10 +35,10 @@ pub struct Move {
     pub rank: usize,
 }
 
-/// The JSON of each rank.
+/// Returns the JSON of each rank.
 ///
-/// Times are those on a host of the speed of the data, of 1 GHz where the application does not come from such data. Messages from one process to
-/// another one in a superstep are one communication.
+/// Times are those on a host with the speed of the data, or with 1 GHz if the application does not come from such data. The messages from
+/// one process to another in a superstep are one communication.
 pub fn write(export: &Export<'_>) -> Vec<String> {
     let workload = export.workload;
     let labels = workload.labels();
@@ -83,7 +83,7 @@ pub fn write(export: &Export<'_>) -> Vec<String> {
     texts
 }
 
-/// A process as vt knows it: as it was recorded, or as an element of a collection that may migrate.
+/// Returns a process as an entity of vt: as it was recorded, or as an element of a collection that may migrate.
 fn entity(workload: &dyn Workload, process: usize, home: usize) -> Value {
     let own = workload
         .labels()
@@ -100,7 +100,7 @@ fn entity(workload: &dyn Workload, process: usize, home: usize) -> Value {
     })
 }
 
-/// The head of a file; vt wants to be told of the numbers that no phase has.
+/// Returns the head of a file; vt requires the numbers of missing phases.
 fn metadata(rank: usize, numbers: &[u64]) -> Value {
     let mut skipped: Vec<[u64; 2]> = Vec::new();
     let mut next = 0;
@@ -128,7 +128,7 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    /// A phase of each rank.
+    /// Returns a phase of each rank.
     fn phases(&self, number: u64, plan: &Plan, places: &[usize], ranks: usize) -> Vec<Value> {
         let mut tasks: Vec<Vec<Value>> = vec![Vec::new(); ranks];
         for (process, (work, rank)) in plan.work.iter().zip(places).enumerate() {
@@ -170,7 +170,7 @@ impl Writer<'_> {
         task
     }
 
-    /// The time of some work: the one that gives exactly this work again, where there is one.
+    /// Returns the time of some work: if possible, a time that gives exactly this work again.
     fn seconds(&self, work: f64) -> f64 {
         let cycles = self.workload.cycles_per_instruction();
         let wanted = work * cycles;
@@ -181,8 +181,8 @@ impl Writer<'_> {
     }
 }
 
-/// Sender, receiver, messages and bytes of each pair of a superstep, in the order of their first messages; a message of a process to itself
-/// costs vt nothing and is none.
+/// Returns sender, receiver, messages and bytes of each pair of a superstep, in the order of their first messages. A message of a process
+/// to itself is left out, since it has no cost in vt.
 fn joined(plan: &Plan) -> Vec<(usize, usize, u64, f64)> {
     let mut all: Vec<(usize, usize, u64, f64)> = Vec::new();
     let mut places = std::collections::BTreeMap::new();
