@@ -1,4 +1,4 @@
-"""migsim: BSP applications on clusters of clusters, simulated, with processes that a policy migrates at barriers.
+"""migsim: simulates BSP applications on clusters of clusters, whose processes a policy migrates at barriers.
 
 >>> import migsim
 >>> run = migsim.run(app="lu", n=1000, procs=25)
@@ -9,8 +9,8 @@ True
 
 Times are in seconds, sizes in bytes, speeds in instructions per second.
 
-Methods of your own policies, triggers and applications count supersteps, processes and hosts from 0, as do positions in arrays. Tables,
-records and `Run.explain` count supersteps and processes from 1, as the papers and the files of the command do: superstep 0 of `fill` is
+Methods of your own policies, triggers and applications count supersteps, processes and hosts from 0, as array indices do. Tables,
+records and `Run.explain` count supersteps and processes from 1, as do the papers and the files of the command: superstep 0 of `fill` is
 superstep 1 of a table.
 """
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Plan(Protocol):
-    """A superstep to be filled: what each process computes, and the messages. Processes are counted from 0."""
+    """A superstep to be filled: the computation of each process, and the messages. Processes are counted from 0."""
 
     @property
     def work(self) -> NDArray[np.float64]:
@@ -23,7 +23,7 @@ class Plan(Protocol):
     def work(self, values: ArrayLike) -> None: ...
 
     def send(self, sender: ArrayLike, receiver: ArrayLike, bytes: ArrayLike) -> None:
-        """Adds messages: three numbers, or arrays whose shapes fit together. Those of one sender are sent in this order."""
+        """Adds messages: three numbers, or arrays whose shapes can be broadcast. Messages of one sender are sent in this order."""
 
     @property
     def random(self) -> np.random.Generator:
@@ -31,7 +31,7 @@ class Plan(Protocol):
 
 
 class Application:
-    """A base for applications: `processes` and `supersteps` are set by the constructor, and `fill` says what happens.
+    """A base class for applications: the constructor sets `processes` and `supersteps`, and `fill` writes each superstep.
 
     >>> import migsim
     >>> @migsim.application("ring", "each sends to the next one")
@@ -51,7 +51,7 @@ class Application:
     processes: int
     #: The number of supersteps.
     supersteps: int
-    #: What a migration of a process carries [B]: one number, or one for each process, shape (processes,).
+    #: Memory of a process, which a migration transfers [B]: one number, or one for each process, shape (processes,).
     memory_bytes: float | ArrayLike = 0.0
     #: Clock cycles per instruction: a host of 1 GHz does 1e9 instructions per second at 1.
     cycles_per_instruction: float = 1.0
@@ -59,7 +59,7 @@ class Application:
     def fill(self, superstep: int, plan: Plan) -> None:
         """Writes a superstep, counted from 0, into an empty plan.
 
-        Any superstep may be asked for again, in any order: what is filled must follow from the options and `superstep` alone.
+        Supersteps may be requested repeatedly and in any order, so that the plan must depend on the options and `superstep` alone.
         """
         raise NotImplementedError("an application needs `fill(self, superstep, plan)`")
 
@@ -67,22 +67,22 @@ class Application:
 def application(name: str, summary: str = "-") -> Callable[[C], C]:
     """Registers a class as the application `name`, for `run`, `sweep`, `tune`, `compare` and exports.
 
-    The class is one as `Application`. The parameters of its constructor are its options (`workload.OPTION`), each with a default that JSON
-    can write. `procs` and `n` are keywords of `run`, too. An option `seed` is the seed of the run, whatever its default, unless
+    The class has the members of `Application`. The parameters of its constructor are its options (`workload.OPTION`), each with a default that JSON
+    can represent. `procs` and `n` are also keywords of `run`. An option `seed` gets the seed of the run, whatever its default, unless
     `workload.seed` is set.
 
     Raises
     ------
     TypeError
-        A parameter has no default, or one that JSON cannot write.
+        A parameter has no default, or one that JSON cannot represent.
     Error
-        migsim has something of this name itself, or the name cannot stand in settings.
+        migsim itself uses this name, or the name is not allowed in settings.
     """
     return register("application", name, summary)
 
 
 def applications() -> list[str]:
-    """The names of all applications, those of Python included.
+    """Returns the names of all applications, including those in Python.
 
     >>> import migsim
     >>> "lu" in migsim.applications()

@@ -22,19 +22,19 @@ Value: TypeAlias = Union[
     None, bool, int, float, str, "PathLike[str]", Sequence[Any], Mapping[str, Any]
 ]
 
-#: Flags that are methods or keywords of their own here.
+#: Flags that are methods or separate keywords here.
 _HIDDEN = {"help", "help-all", "out", "force", "format", "json", "quiet", "report", "show", "set", "vary", "dry-run"}
 
 
 @functools.cache
 def flags(command: str) -> frozenset[str]:
-    """The flags of a command, as its help on all flags lists them."""
+    """Returns the flags of a command, from its help on all flags."""
     _, text, _ = _core.command(["migsim", command, "--help-all"])
     return frozenset(re.findall(r"^\s+(?:-\w, )?--([a-z][a-z-]*)", text, re.MULTILINE)) - _HIDDEN
 
 
 def arguments(command: str, keywords: Mapping[str, Value], is_varied: bool = False) -> list[str]:
-    """The flags that keywords mean; names with a dot are keys of the experiment."""
+    """Converts keywords into flags; names with a dot are keys of the experiment."""
     known, typed = flags(command), []
     for name, value in keywords.items():
         if value is None:
@@ -77,7 +77,7 @@ def _items(value: Any) -> list[Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Numbers of NumPy as those of Python."""
+    """Converts numbers of NumPy into those of Python."""
     if hasattr(value, "tolist"):
         return value.tolist()
     if isinstance(value, Mapping):
@@ -97,7 +97,7 @@ def _text(value: Any) -> str:
 
 
 def _load(value: Mapping[str, Any]) -> str:
-    """A load as the flag takes it: `{"kind": "walk", "step": 0.1}` is `walk,step=0.1`."""
+    """Converts a load into the value of its flag: `{"kind": "walk", "step": 0.1}` becomes `walk,step=0.1`."""
     rest = ",".join(f"{key}={_text(one)}" for key, one in value.items() if key != "kind")
     return f"{value['kind']},{rest}" if rest else str(value["kind"])
 
@@ -110,7 +110,7 @@ def _folder() -> Path:
 
 
 def as_file(value: Mapping[str, Any]) -> str:
-    """A file with an object of JSON: the same object has the same file."""
+    """Writes a JSON object to a file and returns its name; equal objects have the same file."""
     text = json.dumps(_plain(value))
     name = str(value.get("name", "object"))
     stem = re.sub(r"[^A-Za-z0-9_-]", "-", name)[:40]

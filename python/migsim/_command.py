@@ -10,7 +10,7 @@ from . import _core
 
 def main() -> None:
     """Runs the command line of this process."""
-    # The command looks after Ctrl-C itself.
+    # The command handles Ctrl-C itself.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     code, _, _ = _core.command(["migsim", *sys.argv[1:]], True)
     sys.exit(code)

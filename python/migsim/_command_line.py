@@ -1,4 +1,4 @@
-"""The command, called in this process; what it refuses is an exception."""
+"""Calls the command in this process; its errors become exceptions."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from ._plugin import plugins
 
 
 def call_beside(arguments: Sequence[str]) -> str:
-    """What a long command prints, run in a process of its own, which Ctrl-C stops as on a terminal; in this one if plug-ins of Python may be needed.
+    """Runs a long command in a separate process, so that Ctrl-C stops it as on a terminal, and returns its output.
+
+    If there are plug-ins in Python, it runs in this process.
 
     Raises
     ------
     migsim.Error
-        It failed, in its words.
+        The command failed; the error has its message.
     """
     if plugins():
         return call(arguments)
@@ -29,12 +31,12 @@ def call_beside(arguments: Sequence[str]) -> str:
 
 
 def call(arguments: Sequence[str]) -> str:
-    """What the command prints.
+    """Runs the command and returns its output.
 
     Raises
     ------
     migsim.Error
-        It failed, in its words.
+        The command failed; the error has its message.
     """
     code, out, errors = _core.command(["migsim", *arguments], False, plugins())
     if code != 0:
@@ -43,7 +45,7 @@ def call(arguments: Sequence[str]) -> str:
 
 
 def _problems(text: str) -> list[dict[str, object]]:
-    """The problems that the text of an error tells."""
+    """Returns the problems in the text of an error."""
     found = []
     for part in re.split(r"^error: ", text, flags=re.MULTILINE)[1:]:
         lines = part.rstrip().split("\n")

@@ -1,4 +1,4 @@
-"""A run that stops at each barrier, where the caller decides; of the shape of Gymnasium."""
+"""A run that stops at each barrier, where the caller decides, with the interface of Gymnasium."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
     from ._policy import View
 
-    #: What is done at a barrier: no call (None, False), a call of the strategy (True), or the moves of a call.
+    #: An action at a barrier: no call (None, False), a call of the strategy (True), or the moves of a call.
     Action: TypeAlias = Union[None, bool, NDArray[np.int64], Mapping[int, int], Iterable[tuple[int, int]]]
 
 
 class Environment:
-    """A run of scenario iii that stops at each barrier, to be asked, advanced and copied.
+    """A run of scenario iii that stops at each barrier, where it can be inspected, advanced and copied.
 
-    Its methods have the shape of an environment of Gymnasium, which it does not need. An episode is one run. `reset` simulates the first
-    superstep; each `step` acts at a barrier and simulates the next superstep. After the last superstep nothing can be gained: the run ends there.
+    Its methods are those of an environment of Gymnasium, which need not be installed. An episode is one run. `reset` simulates the first
+    superstep; each `step` acts at a barrier and simulates the next superstep. The last barrier needs no action, so that the run ends there.
 
     >>> import migsim
     >>> env = migsim.Environment(app="synthetic", procs=16, policy="refine", **{"workload.supersteps": 50, "workload.spread": 0.8})
@@ -37,11 +37,11 @@ class Environment:
     >>> stay < 0, move < 0
     (True, True)
 
-    The observation is a `View`, as policies have it, with the load of the hosts up to now. The reward of a step is minus the seconds from
-    this barrier to the next one. They include the price of the call and of its moves. The last step goes on to the end of the run. The
+    The observation is a `View`, as for policies, with the load of the hosts up to now. The reward of a step is minus the seconds from
+    this barrier to the next one. They include the price of the call and of its moves. The last step continues to the end of the run. The
     seconds of `reset` and the rewards add up to the makespan: `info["makespan_s"]` of the last step.
 
-    Calls and moves are priced as the settings say (`"costs.call.model"` and others). A barrier without a call costs nothing. A call of the
+    The settings determine the prices of calls and moves (`"costs.call.model"` and others). A barrier without a call costs nothing. A call of the
     strategy has the procedure of that strategy. A call with moves of your own is priced like one of MigBSP, as are those of policies in Python.
 
     Parameters
@@ -49,12 +49,12 @@ class Environment:
     settings
         As those of `Experiment`.
     keywords
-        As those of `Experiment`. `policy` names the strategy that `step(True)` and `propose` ask; its trigger is not asked.
+        As those of `Experiment`. `policy` names the strategy for `step(True)` and `propose`; its trigger is not used.
 
     Raises
     ------
     migsim.Error
-        Something is wrong with the settings or a file.
+        The settings or a file have errors.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class Environment:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """All settings of this episode, defaults included."""
+        """All settings of this episode, including defaults."""
         return self._experiment.settings
 
     @property
@@ -80,7 +80,7 @@ class Environment:
         Parameters
         ----------
         seed
-            The seed of the application, the load and the strategy; by default as before, which gives the same episode once more.
+            The seed of the application, the load and the strategy; by default the previous one, which repeats the episode.
         options
             Other settings from now on, as keywords of `Experiment`.
         """
@@ -95,7 +95,7 @@ class Environment:
     def step(self, action: Action = None) -> tuple[View, float, bool, bool, dict[str, float]]:
         """Acts at this barrier and simulates the next superstep.
 
-        Returns the view of the next barrier, the reward, whether the run is over, False (no run is cut short), and a dict: the date
+        Returns the view of the next barrier, the reward, whether the run is over, False (runs are never truncated), and a dict: the time
         `now_s`, the price of the call `call_s` and that of its moves `moves_s`, and, if the run is over, `makespan_s`.
 
         Parameters
@@ -130,7 +130,7 @@ class Environment:
         return dict(self._core.propose())
 
     def clone(self) -> Environment:
-        """A copy that goes on from this barrier; neither changes the other."""
+        """Returns an independent copy, which continues from this barrier."""
         copy = object.__new__(Environment)
         copy._experiment, copy._core = self._experiment, self._core.clone()
         return copy

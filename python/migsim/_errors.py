@@ -8,9 +8,9 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong: what, where, and how to mend it."""
+    """One error: its description, its place and its remedy."""
 
-    #: What is wrong, in a sentence.
+    #: The description of the error, in a sentence.
     message: str
     #: The file or the flag.
     source: str | None
@@ -20,12 +20,12 @@ class Problem:
     column: int | None
     #: The key in the settings.
     key: str | None
-    #: How to mend it.
+    #: The remedy.
     hint: str | None
 
 
 class Error(Exception):
-    """Settings, files or a policy are at fault, or a run cannot go on.
+    """The exception of faulty settings, files or policies, and of a run that cannot continue.
 
     >>> import migsim
     >>> try:

@@ -1,4 +1,4 @@
-"""Experiments: settings that were checked, and runs of them."""
+"""Experiments: checked settings, and their runs."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class Experiment:
     4
 
     It can be pickled. A copy in another process is made from the same arguments and reads the files that they name. Import the module of a
-    class of your own there before.
+    class of your own there first.
 
     Parameters
     ----------
     settings
-        The experiment beneath the keywords: a dict, the name of a file, or that of a built-in experiment.
+        The experiment that the keywords modify: a dict, the name of a file, or the name of a built-in experiment.
     keywords
         The flags of `migsim run` (`app="lu"`, `n=2000`, `policy="migbsp"`, `load="walk"`); with `**{...}` any key of an experiment
         (`"policy.migbsp.x": 0.3`). A platform may be a dict.
@@ -38,7 +38,7 @@ class Experiment:
     Raises
     ------
     migsim.Error
-        Something is wrong with the settings or a file; all problems are told.
+        The settings or a file have errors; all problems are reported.
     TypeError
         There is no such keyword.
     """
@@ -57,17 +57,17 @@ class Experiment:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """All settings, defaults included: an experiment file as a dict."""
+        """All settings, including defaults: an experiment file as a dict."""
         settings: dict[str, Any] = json.loads(self._core.settings)
         return settings
 
     @property
     def notes(self) -> list[str]:
-        """What should be known about how the settings were read."""
+        """Notes on how the settings were read."""
         return self._core.notes
 
     def with_(self, **keywords: Value) -> Experiment:
-        """The same experiment with other settings."""
+        """Returns the same experiment with other settings."""
         return Experiment(self._given, **{**self._keywords, **keywords})
 
     def run(self, *, processes: bool = False, progress: bool | None = None) -> Run:
@@ -76,9 +76,9 @@ class Experiment:
         Parameters
         ----------
         processes
-            Record what each process does in each superstep (`Run.processes`); without it, that table runs everything again.
+            Record the activity of each process in each superstep (`Run.processes`); without it, reading that table repeats the run.
         progress
-            Show a bar of tqdm, if that is installed; by default where a terminal is.
+            Show a progress bar, if tqdm is installed; by default on a terminal.
         """
         supersteps, _, scenarios = self._core.size
         tell, close = _bar(supersteps * scenarios, progress)
@@ -98,12 +98,12 @@ class Experiment:
 
 
 def _experiment(settings: Mapping[str, Any] | str | PathLike[str] | None, keywords: Mapping[str, Value]) -> Experiment:
-    """An experiment from its arguments, for pickle."""
+    """Creates an experiment from its arguments, for pickle."""
     return Experiment(settings, **keywords)
 
 
 def _bar(total: int, progress: bool | None) -> tuple[Callable[[int], object] | None, Callable[[], object]]:
-    """What a bar is told, and what closes it."""
+    """Returns the functions that update and close a progress bar."""
     is_wanted = sys.stderr.isatty() if progress is None else progress
     if not is_wanted:
         return None, lambda: None
@@ -114,7 +114,7 @@ def _bar(total: int, progress: bool | None) -> tuple[Callable[[int], object] | N
     bar = tqdm(total=total, unit="supersteps", leave=False, delay=0.5)
 
     def tell(done: int) -> None:
-        # Static starts come on top of the scenarios.
+        # Static starts are run in addition to the scenarios.
         bar.update(min(done, total) - bar.n)
 
     return tell, bar.close

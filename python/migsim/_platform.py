@@ -24,7 +24,7 @@ class Platform:
     Raises
     ------
     migsim.Error
-        There is no such platform, or something in it is wrong; all problems are told.
+        There is no such platform, or it has errors; all problems are reported.
     """
 
     def __init__(self, source: str | PathLike[str] | Mapping[str, Any]) -> None:
@@ -42,7 +42,7 @@ class Platform:
 
     @property
     def clusters(self) -> list[dict[str, Any]]:
-        """The clusters: names, hosts, cores, speed [instr/s], the way between two of their hosts [s, B/s]."""
+        """The clusters: names, hosts, cores, speed [instr/s], the route between two of their hosts [s, B/s]."""
         found: list[dict[str, Any]] = self._shown["clusters"]
         return found
 
@@ -63,7 +63,7 @@ class Platform:
         return self.svg()
 
     def to_networkx(self) -> Any:
-        """A graph of NetworkX: clusters with their properties, routes with latency [s], bandwidth [B/s] and links."""
+        """Returns a graph of NetworkX: clusters with their properties, routes with latency [s], bandwidth [B/s] and links."""
         import networkx
 
         graph = networkx.DiGraph()
@@ -83,7 +83,7 @@ class Platform:
 
 
 class PlatformBuilder:
-    """A platform, built step by step; clusters at one router have nothing between them.
+    """Builds a platform step by step; no link lies between clusters at one router.
 
     >>> import migsim
     >>> platform = (
@@ -98,7 +98,7 @@ class PlatformBuilder:
     """
 
     def __init__(self, name: str) -> None:
-        #: The platform so far, as a file in JSON has it.
+        #: The platform so far, in the JSON format of platform files.
         self.document: dict[str, Any] = {"schema": "migsim-platform-1", "name": name, "clusters": [], "links": []}
 
     def cluster(
@@ -112,7 +112,7 @@ class PlatformBuilder:
         router: str | None = None,
         **more: Any,
     ) -> PlatformBuilder:
-        """Adds equal hosts, each with a link of its own; quantities are texts with units.
+        """Adds a cluster of equal hosts, each with its own link; quantities are texts with units.
 
         Parameters
         ----------
@@ -131,5 +131,5 @@ class PlatformBuilder:
         return self
 
     def build(self) -> Platform:
-        """The platform, checked."""
+        """Checks and returns the platform."""
         return Platform(self.document)

@@ -1,4 +1,4 @@
-"""Classes of Python by name: policies, triggers, applications."""
+"""Python classes by name: policies, triggers, applications."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from . import _core
 
-#: By kind and name; a class that is registered again takes the place of the one before.
+#: The classes by kind and name; a class that is registered again replaces the earlier one.
 _PLUGINS: dict[tuple[str, str], _core.Plugin] = {}
 
 C = TypeVar("C", bound=Callable[..., Any])
@@ -28,7 +28,7 @@ def register(kind: str, name: str, summary: str) -> Callable[[C], C]:
 
 
 def _source_sha256(cls: Callable[..., Any]) -> str | None:
-    """The hash of the source of a class, so that a run says which class it had; none where there is no source, as at a prompt."""
+    """Returns the hash of the source of a class, which identifies it in the settings of a run; none if there is no source, as at a prompt."""
     try:
         source = inspect.getsource(cls)
     except (OSError, TypeError):
@@ -50,11 +50,11 @@ def _defaults(cls: Callable[..., Any], kind: str) -> dict[str, Any]:
 
 
 def plugins() -> list[_core.Plugin]:
-    """All that was registered."""
+    """Returns all registered plug-ins."""
     return list(_PLUGINS.values())
 
 
 def known(several: str) -> list[str]:
-    """The names that `migsim list` tells."""
+    """Returns the names that `migsim list` prints."""
     _, text, _ = _core.command(["migsim", "list", several, "--json"], False, plugins())
     return [row["name"] for row in json.loads(text)["known"]]

@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    #: What a policy answers: the host of each process, or pairs of process and host; none stays.
+    #: The answer of a policy: the host of each process, or pairs of process and host; None moves no process.
     Answer: TypeAlias = Union[None, NDArray[np.int64], Mapping[int, int], Iterable[tuple[int, int]]]
 
 
 class PlatformView(TypedDict):
-    """The platform: what it is nominally."""
+    """The nominal properties of the platform."""
 
     #: Speed of a core of each host [instr/s], shape (hosts,).
     speed: NDArray[np.float64]
@@ -31,7 +31,7 @@ class PlatformView(TypedDict):
 
 
 class View(Protocol):
-    """What a policy sees at the barrier of a superstep.
+    """The data that a policy gets at the barrier of a superstep.
 
     Arrays are read-only, and each barrier overwrites them: copy what you want to keep. Supersteps, processes and hosts are counted from 0.
     """
@@ -40,11 +40,11 @@ class View(Protocol):
     superstep: int
     #: The number of supersteps of the application.
     supersteps: int
-    #: The date [s].
+    #: The time [s].
     now_s: float
-    #: The price of the last call, its migrations included [s].
+    #: The price of the last call, including its migrations [s].
     last_price_s: float
-    #: Whether migrations happen (scenario iii) or are decided only (ii).
+    #: Whether migrations happen (scenario iii) or are only decided (ii).
     migrations_happen: bool
     #: Clock cycles per instruction of the application.
     cycles_per_instruction: float
@@ -59,31 +59,31 @@ class View(Protocol):
 
     @property
     def delay_s(self) -> NDArray[np.float64]:
-        """How much later than the first each process began [s], shape (processes,)."""
+        """The time after the first process at which each process began [s], shape (processes,)."""
 
     @property
     def compute_s(self) -> NDArray[np.float64]:
-        """How long each process computed [s], shape (processes,)."""
+        """The duration of the computation of each process [s], shape (processes,)."""
 
     @property
     def send_s(self) -> NDArray[np.float64]:
-        """From the end of each computation until the last own message was delivered [s], shape (processes,)."""
+        """The time from the end of each computation until the last own message was delivered [s], shape (processes,)."""
 
     @property
     def communication_s(self) -> NDArray[np.float64]:
-        """From the end of each computation until the barrier was reached [s], shape (processes,)."""
+        """The time from the end of each computation until the process reached the barrier [s], shape (processes,)."""
 
     @property
     def external_load(self) -> NDArray[np.float64]:
-        """What others took of each host since the last call, from 0 to 1, shape (hosts,)."""
+        """The share of each host that other users took since the last call, from 0 to 1, shape (hosts,)."""
 
     @property
     def memory_bytes(self) -> NDArray[np.float64]:
-        """What a migration of each process carries [B], shape (processes,); filled for `decide`."""
+        """The memory of each process, which a migration transfers [B], shape (processes,); filled for `decide`."""
 
     @property
     def pinned(self) -> NDArray[np.bool_]:
-        """Whether each process must stay, shape (processes,); filled for `decide`."""
+        """Whether each process must stay on its host, shape (processes,); filled for `decide`."""
 
     @property
     def messages(self) -> list[tuple[int, int, float]]:
@@ -95,17 +95,17 @@ class View(Protocol):
 
     @property
     def random(self) -> np.random.Generator:
-        """A generator that is seeded by the run, for `decide`: the same seed draws the same."""
+        """A random generator for `decide`, seeded by the run: equal seeds give equal numbers."""
 
     def explain(self, reason: str, process: int | None = None) -> None:
-        """Gives a reason for the call, or for what it decides about a process, moved or not.
+        """Gives a reason for the call, or for its decision about a process, moved or not.
 
         `Run.explain`, the records and the report show it. A process with a reason counts as a candidate of the call.
         """
 
 
 class Policy:
-    """A base for policies: a call after each superstep, in which nobody moves.
+    """A base class for policies: it makes a call after each superstep, in which no process moves.
 
     >>> import migsim
     >>> @migsim.policy("fastest", "the slowest process goes to the fastest free host, every few supersteps")
@@ -125,17 +125,17 @@ class Policy:
     4
     """
 
-    #: Whether it may draw from `view.random`; if not, it is the same for all seeds.
+    #: Whether it may use `view.random`; if not, its runs are the same for all seeds.
     uses_seed: bool = True
 
     def is_call_due(self, view: View) -> bool:
-        """Whether a call is due at this barrier; asked after each superstep."""
+        """Returns whether a call is due at this barrier; called after each superstep."""
         return True
 
     def decide(self, view: View) -> Answer:
-        """The call: the host of each process as an array, or pairs (or a dict) of process and host; None moves no process.
+        """Decides a call: returns the host of each process as an array, or pairs (or a dict) of process and host; None moves no process.
 
-        Numbers of processes and hosts count from 0. `view.explain` gives reasons.
+        Processes and hosts are counted from 0. `view.explain` gives reasons.
         """
         return None
 
@@ -143,23 +143,23 @@ class Policy:
 def policy(name: str, summary: str = "-") -> Callable[[C], C]:
     """Registers a class as the policy `name`, for `run`, `sweep`, `tune`, `compare` and explanations.
 
-    The class has `is_call_due(view)` and `decide(view)`, as `Policy` has them. The parameters of its constructor are the options of the
-    policy (`policy.NAME.OPTION`), each with a default that JSON can write. An object is made for each scenario of each run.
-    The settings of a run have the SHA-256 of the class: a sweep does not go on with results of another class.
-    Python runs one policy at a time: a sweep with it gains little from threads.
+    The class has the methods `is_call_due(view)` and `decide(view)` of `Policy`. The parameters of its constructor are the options of the
+    policy (`policy.NAME.OPTION`), each with a default that JSON can represent. An object is created for each scenario of each run.
+    The settings of a run have the SHA-256 of the class, so that a sweep does not continue with results of another class.
+    Python runs one policy at a time, so that threads speed up a sweep only a little.
 
     Raises
     ------
     TypeError
-        A parameter has no default, or one that JSON cannot write.
+        A parameter has no default, or one that JSON cannot represent.
     Error
-        migsim has something of this name itself, or the name cannot stand in settings.
+        migsim itself uses this name, or the name is not allowed in settings.
     """
     return register("policy", name, summary)
 
 
 def policies() -> list[str]:
-    """The names of all policies, those of Python included.
+    """Returns the names of all policies, including those in Python.
 
     >>> import migsim
     >>> "migbsp" in migsim.policies()

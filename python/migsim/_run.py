@@ -1,4 +1,4 @@
-"""Runs that were done, or were read from their folders."""
+"""Runs that were simulated, or were read from their folders."""
 
 from __future__ import annotations
 
@@ -24,35 +24,35 @@ class Scenario:
         self.name: str = summary["scenario"]
         #: Execution time [s].
         self.makespan: float = summary["makespan_s"]
-        #: Time in which everybody waited for calls [s].
+        #: Time during which all processes waited for calls [s].
         self.scheduling: float = summary["scheduling_s"]
-        #: Time in which processes waited for migrations [s].
+        #: Time during which processes waited for migrations [s].
         self.migration: float = summary["migration_s"]
         #: Migrations that happened.
         self.moved: int = summary["moved"]
         #: Messages that were simulated.
         self.messages: int = summary["messages"]
-        #: The hash of all dates: equal runs have equal ones.
+        #: The hash of all times, which is equal for equal runs.
         self.event_hash: str = summary["event_hash"]
         #: Rescheduling calls.
         self.calls: int = len(summary["calls"])
-        #: Migrations of scenario iii that take a process straight back to the host that it left at its move before.
+        #: Migrations of scenario iii that take a process back to the host that its previous move left.
         self.straight_returns: int = summary.get("straight_returns", 0)
 
     @property
     def ledger(self) -> dict[str, float] | None:
-        """Where the difference to scenario i comes from [s]; None without scenario i."""
+        """The difference from scenario i, split into terms [s]; None without scenario i."""
         found = self._summary.get("ledger")
         return None if found is None else {key: value for key, value in found.items() if key.endswith("_s")}
 
     @property
     def gain_percent(self) -> float | None:
-        """100 (i - iii) / i; None but for scenario iii beside i."""
+        """The gain 100 (i - iii) / i; only for scenario iii of a run with scenario i, else None."""
         return self._summary.get("gain_percent")
 
     @property
     def overhead_percent(self) -> float | None:
-        """100 (ii - i) / i; None but for scenario ii beside i."""
+        """The overhead 100 (ii - i) / i; only for scenario ii of a run with scenario i, else None."""
         return self._summary.get("overhead_percent")
 
     def __repr__(self) -> str:
@@ -73,8 +73,8 @@ class Run:
     >>> len(run.processes)
     75075
 
-    It can be pickled, with its tables and explanations. A copy in another process runs the experiment again only for `processes` and
-    `links` that were not recorded, and to be saved.
+    It can be pickled, with its tables and explanations. A copy in another process repeats the run only for `processes` and
+    `links` that were not recorded, and for `save`.
     """
 
     def __init__(self, manifest: dict[str, Any], core: _core.Run | None, folder: Path | None) -> None:
@@ -82,7 +82,7 @@ class Run:
         self._core = core
         self._folder = folder
         self._has_processes = False
-        #: Of a run that was pickled: the text of its table, its files as long as it lives, and the same run done once more.
+        #: For a pickled run: the text of its table, its temporary files, and the repeated run.
         self._text: str | None = None
         self._files: tempfile.TemporaryDirectory[str] | None = None
         self._repeated: Run | None = None
@@ -100,7 +100,7 @@ class Run:
         return (_unpickled, (self._manifest, str(self), self._packed()))
 
     def _packed(self) -> dict[str, bytes]:
-        """The files of its folder by name."""
+        """Returns the files of its folder by name."""
         if self._core is None:
             files = (self._path / name for name in _FILES)
             return {file.name: file.read_bytes() for file in files if file.exists()}
@@ -110,7 +110,7 @@ class Run:
             return {file.name: file.read_bytes() for file in files if file.exists()}
 
     def _again(self, processes: bool = False) -> Run:
-        """The same run done once more, from its settings."""
+        """Repeats the run from its settings."""
         if self._repeated is None or (processes and not self._repeated._has_processes):
             from ._experiment import Experiment
 
@@ -123,7 +123,7 @@ class Run:
 
     @property
     def makespan(self) -> float:
-        """The execution time of the last scenario: that of iii, if it was run [s]."""
+        """The execution time of the last scenario [s], which is iii if it was run."""
         return list(self.scenarios.values())[-1].makespan
 
     @property
@@ -140,28 +140,28 @@ class Run:
 
     @property
     def static_starts(self) -> dict[str, float]:
-        """The makespan of scenario i from the start of each built-in mapping [s]; empty on the platforms of the papers."""
+        """The makespan of scenario i with each built-in mapping [s]; empty on the platforms of the papers."""
         return {one["rule"]: one["makespan_s"] for one in self.summary.get("static_starts", [])}
 
     @property
     def best_static_start(self) -> dict[str, Any] | None:
-        """The best of them: `rule`, `makespan_s`, `own` (the start of this run), `gain_percent` of scenario iii over it."""
+        """The best static start: `rule`, `makespan_s`, `own` (the start of this run), `gain_percent` of scenario iii over it."""
         best: dict[str, Any] | None = self.summary.get("best_static_start")
         return best
 
     @property
     def ledger(self) -> dict[str, float] | None:
-        """Where the difference of the last scenario to scenario i comes from [s]; its last entry is the sum."""
+        """The difference of the last scenario from scenario i, split into terms [s]; the last entry is the sum."""
         return list(self.scenarios.values())[-1].ledger
 
     @property
     def supersteps(self) -> Table:
-        """A row per scenario and superstep: when it began, had been computed and ended [s]."""
+        """A row per scenario and superstep: its start, the end of its computation, and its end [s]."""
         return self._table("supersteps")
 
     @property
     def calls(self) -> Table:
-        """A row per rescheduling call: date, price, candidates, migrations, gains [s]."""
+        """A row per rescheduling call: time, price, candidates, migrations, gains [s]."""
         return self._table("calls")
 
     @property
@@ -171,7 +171,7 @@ class Run:
 
     @property
     def processes(self) -> Table:
-        """A row per scenario, superstep and process: where it was, what it computed and sent."""
+        """A row per scenario, superstep and process: its host, its computation and its messages."""
         return self._table("processes")
 
     @property
@@ -183,7 +183,7 @@ class Run:
     def critical_path(self) -> Table:
         """A row per piece of the critical path of the last scenario, in the order of time: kind, resource, process, begin and end [s].
 
-        The scenario is run once more by events to record it.
+        The scenario is repeated by events to record it.
         """
         return self._table("critical_path") if self._core is not None else self._again()._table("critical_path")
 
@@ -221,7 +221,7 @@ class Run:
         why_not: bool = False,
         scenario: str | None = None,
     ) -> str:
-        """Why a call was made and what it decided; without a superstep an overview of all calls.
+        """Explains the reason and the decision of a call; without a superstep, gives an overview of all calls.
 
         >>> import migsim
         >>> run = migsim.run(app="lu", n=1000, procs=25)
@@ -231,11 +231,11 @@ class Run:
         Parameters
         ----------
         superstep
-            The superstep after which the call was, counted from 1.
+            The superstep before the call, counted from 1.
         process
-            The process that is asked about, counted from 1.
+            The process in question, counted from 1.
         why_not
-            Ask why the process did not move.
+            Explain why the process did not move.
         scenario
             `ii` or `iii`; by default iii, if it was run.
         """
@@ -249,7 +249,7 @@ class Run:
         return call(typed)
 
     def report(self, file: str | PathLike[str]) -> None:
-        """Writes the report: one HTML page that needs nothing else."""
+        """Writes the report as a self-contained HTML page."""
         if self._core is not None:
             Path(file).write_text(self._core.report(), encoding="utf-8")
         else:
@@ -262,11 +262,11 @@ class Run:
         Parameters
         ----------
         folder
-            The folder; a run of other settings in it is kept unless `force` is given.
+            The folder; a run with other settings in it is kept unless `force` is given.
         processes
-            Write `processes.csv` and `links.csv`, too.
+            Also write `processes.csv` and `links.csv`.
         force
-            Replace a run of other settings.
+            Replace a run with other settings.
         """
         if self._files is not None:
             self._again().save(folder, processes=processes, force=force)
@@ -300,7 +300,7 @@ class Run:
 
 def _calls(records: list[dict[str, Any]]) -> Table:
     names = ["scenario", "superstep", "start_s", "cost_s", "migration_s", "candidates", "migrations"]
-    # Names, and those that older folders have instead.
+    # Names of columns, and the names in older folders.
     renamed = {"t1_minus_t2_sum_s": "predicted_gain_s", "gain_on_i_until_next_call_s": "realised_gain_s"}
     names += list(renamed)
 
@@ -312,7 +312,7 @@ def _calls(records: list[dict[str, Any]]) -> Table:
 
 
 def _unpickled(manifest: dict[str, Any], text: str, files: Mapping[str, bytes]) -> Run:
-    """A run from its files, which stay on the disk as long as it lives."""
+    """Creates a run from its files, which stay on the disk as long as the object exists."""
     folder = tempfile.TemporaryDirectory(prefix="migsim-")
     for name, content in files.items():
         (Path(folder.name) / name).write_bytes(content)
@@ -327,10 +327,10 @@ def load(folder: str | PathLike[str]) -> Run:
     Raises
     ------
     migsim.Error
-        It is no such folder, was written by another version, or is damaged.
+        The folder is no run, was written by another version, or is damaged.
     """
     path = Path(folder)
-    # The command reads all of it and refuses what cannot be trusted.
+    # The command reads and checks the whole folder.
     call(["explain", fspath(path), "--json"])
     manifest = json.loads((path / "run.json").read_text(encoding="utf-8"))
     return Run(manifest, None, path)

@@ -1,4 +1,4 @@
-"""Sweeps, searches and comparisons: those of the command, on all cores, in folders that an interrupted one continues."""
+"""Sweeps, searches and comparisons, as in the command: they use all cores, and continue in their folders after an interruption."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ._command_line import call, call_beside
 from ._table import Table
 
 
-#: Flags with which a command prints its table and nothing else.
+#: Flags with which a command prints only its table.
 _TABLE = ["--quiet", "--format", "table"]
 
 
@@ -36,22 +36,22 @@ def _seeds(seeds: int | Sequence[int] | str | None) -> list[str]:
 
 @dataclass(frozen=True)
 class Shard:
-    """A part of a sweep: it can be pickled and run anywhere that sees its folder.
+    """A part of a sweep: it can be pickled and run anywhere with access to its folder.
 
-    Calling it runs it and returns its folder.
+    Calling the object runs the part and returns its folder.
     """
 
     #: The flags of the sweep.
     arguments: tuple[str, ...]
-    #: Which part, counted from 1.
+    #: The number of this part, counted from 1.
     index: int
-    #: How many parts there are.
+    #: The number of parts.
     count: int
     #: The folder of this part.
     folder: str
 
     def __call__(self, threads: int | None = None) -> str:
-        """Runs the part; one that was interrupted goes on."""
+        """Runs the part; an interrupted part continues."""
         typed = ["sweep", *self.arguments, "--shard", f"{self.index}/{self.count}", "--out", self.folder]
         typed += [] if threads is None else ["--threads", str(threads)]
         call_beside([*typed, "--quiet"])
@@ -71,9 +71,9 @@ class Sweep:
     seeds
         The seeds of each setting: their number, a list, or a range as text (`"1..10"`).
     out
-        The folder of the results; by default a new one in the folder for temporary files.
+        The folder of the results; by default a new temporary folder.
     threads
-        How many runs are done at a time; by default one per core.
+        The number of runs at a time; by default one per core.
     keywords
         As those of `migsim.run`; a list varies a setting.
     """
@@ -95,12 +95,12 @@ class Sweep:
         self.folder: str = _folder(out)
 
     def run(self) -> SweepResult:
-        """Runs what has not been run yet, and returns the rows of all."""
+        """Simulates the runs that are missing, and returns the rows of all runs."""
         text = call_beside(["sweep", *self._arguments, *self._threads, "--out", self.folder, *_TABLE])
         return SweepResult(self.folder, text)
 
     def shards(self, count: int) -> list[Shard]:
-        """Parts that can be pickled, each with a folder of its own inside that of the sweep."""
+        """Splits the sweep into parts that can be pickled, each with its own folder inside that of the sweep."""
         parts = range(1, count + 1)
         folder = Path(self.folder) / "parts"
         return [Shard(tuple(self._arguments), part, count, str(folder / str(part))) for part in parts]
@@ -113,14 +113,14 @@ class Sweep:
 
 
 class SweepResult:
-    """The rows of a sweep, and its page; printed, it is the table of the command.
+    """The rows of a sweep, and its page; it prints as the table of the command.
 
     Parameters
     ----------
     folder
         The folder of a sweep.
     text
-        What the command printed; without it, the summary is printed.
+        The output of the command; if missing, the summary is printed.
     """
 
     def __init__(self, folder: str, text: str | None = None) -> None:
@@ -160,7 +160,7 @@ def sweep(
     threads: int | None = None,
     **keywords: Value,
 ) -> SweepResult:
-    """Runs an experiment with many values of its settings, on all cores; an interrupted one goes on in its folder.
+    """Runs an experiment with many values of its settings, on all cores; an interrupted sweep continues in its folder.
 
     >>> import migsim
     >>> result = migsim.sweep(app="sw", n=25, policy=["migbsp", "never"], **{"policy.migbsp.x": [0.5, 0.9]})
@@ -173,21 +173,21 @@ def sweep(
 
 
 class Tuning:
-    """The result of a search for good parameters; printed, it is the table of the command.
+    """The result of a search for good parameters; it prints as the table of the command.
 
     Parameters
     ----------
     folder
         The folder of a search.
     text
-        What the command printed; without it, the best setting is printed.
+        The output of the command; if missing, the best setting is printed.
     """
 
     def __init__(self, folder: str, text: str | None = None) -> None:
         #: The folder, as `migsim tune` writes it.
         self.folder = folder
         self._text = text
-        #: All of `tune.json`.
+        #: The content of `tune.json`.
         self.result: dict[str, Any] = json.loads((Path(folder) / "tune.json").read_text(encoding="utf-8"))
 
     @property
@@ -197,7 +197,7 @@ class Tuning:
 
     @property
     def gain_percent(self) -> Any:
-        """How much better than the defaults it is, on fresh seeds: mean, deviation and half of the 95 % interval."""
+        """Its gain over the defaults on new seeds: mean, deviation and half of the 95 % interval."""
         return self.result["comparison"]["gain_percent"]
 
     @property
@@ -232,21 +232,21 @@ def tune(
 
 
 class Comparison:
-    """Policies side by side; printed, it is the table of the command.
+    """A comparison of policies; it prints as the table of the command.
 
     Parameters
     ----------
     folder
         The folder of a comparison.
     text
-        What the command printed; without it, the ranking and the verdict are printed.
+        The output of the command; if missing, the ranking and the verdict are printed.
     """
 
     def __init__(self, folder: str, text: str | None = None) -> None:
         #: The folder, as `migsim compare` writes it.
         self.folder = folder
         self._text = text
-        #: All of `compare.json`.
+        #: The content of `compare.json`.
         self.result: dict[str, Any] = json.loads((Path(folder) / "compare.json").read_text(encoding="utf-8"))
 
     @property
@@ -267,9 +267,9 @@ class Comparison:
 
         The `rank` is 1 + the number of policies that are faster by more than the margin of indifference (with several seeds: significant at
         95 %, corrected by Holm's method). `policy` is the name with the trigger. `makespan_s` is
-        that of scenario iii, `behind_best_s` the difference to the best policy, paired by seed, and `gain_percent` the gain over scenario i.
+        that of scenario iii, `behind_best_s` the difference from the best policy, paired by seed, and `gain_percent` the gain over scenario i.
         `calls` and `moves` are mean numbers, `calls_cost_s` and `moves_cost_s` their mean prices. `regret_percent` is the distance from the best
-        run of each seed. `above_bound_percent` is that from the lower bound. Half of a 95 % interval stands beside its mean, as in
+        run of each seed. `above_bound_percent` is the distance from the lower bound. Half of a 95 % interval is in a column after its mean, as in
         `makespan_ci95_s`.
         """
         return Table._of_rows(_RANKING, map(_ranked, self.policies))
@@ -307,7 +307,7 @@ _RANKING = [
 
 
 def _ranked(one: dict[str, Any]) -> list[Any]:
-    """The row of a policy in a ranking."""
+    """Returns the row of a policy in a ranking."""
     row = dict(one)
     for name in ("makespan_s", "behind_best_s", "gain_percent"):
         stem, unit = name.rsplit("_", 1)
@@ -324,7 +324,7 @@ def compare(
     out: str | PathLike[str] | None = None,
     **keywords: Value,
 ) -> Comparison:
-    """Runs policies on the same seeds and says which is best, and how sure that is.
+    """Runs policies on the same seeds and reports which is best, with its significance.
 
     >>> import migsim
     >>> result = migsim.compare(app="sw", n=25, policies=["migbsp", "greedy", "never"], seeds=2)
@@ -359,7 +359,7 @@ class Bottlenecks:
 
     @property
     def changes(self) -> Table:
-        """A row per change, those of the quantity that gains most first: `change` (a value of the keyword `change`), makespan, gain."""
+        """A row per change, ordered by the gain of its quantity: `change` (a value of the keyword `change`), makespan, gain."""
         return self._rows("changes")
 
     @property
@@ -378,7 +378,7 @@ def bottlenecks(
     seeds: int | Sequence[int] | str | None = None,
     **keywords: Value,
 ) -> Bottlenecks:
-    """Finds what bounds the time of a run: one quantity is changed at a time, by 10 % and without limit.
+    """Finds the bottlenecks of a run: changes one quantity at a time, by 10 % and without limit.
 
     >>> import migsim
     >>> found = migsim.bottlenecks(app="lu", n=200, procs=25)

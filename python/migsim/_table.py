@@ -1,4 +1,4 @@
-"""Tables that pandas, Polars and PyArrow read without a copy of ours."""
+"""Tables that pandas, Polars and PyArrow read without copying."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from . import _core
 class Table:
     """Named columns of one length, each with its unit.
 
-    Any library that knows Arrow's C stream reads it: `polars.DataFrame(table)`, `pyarrow.table(table)`.
+    Any library that supports Arrow's C stream can read it: `polars.DataFrame(table)`, `pyarrow.table(table)`.
 
     >>> import migsim
     >>> table = migsim.run(app="sw", n=10).supersteps
@@ -33,12 +33,12 @@ class Table:
 
     @classmethod
     def read_csv(cls, file: str | PathLike[str]) -> Table:
-        """Reads a CSV file of migsim: numbers where all values are."""
+        """Reads a CSV file of migsim; a column in which all values are numbers has numbers."""
         return cls(_core.read_csv(file))
 
     @classmethod
     def _of_rows(cls, names: Sequence[str], rows: Iterable[Sequence[Any]]) -> Table:
-        """A table of rows; None is a missing value."""
+        """Creates a table from rows; None is a missing value."""
         with tempfile.NamedTemporaryFile("w", suffix=".csv", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
             writer.writerow(names)
@@ -53,7 +53,7 @@ class Table:
 
     @property
     def units(self) -> dict[str, str]:
-        """The units of the columns that have one."""
+        """The units of the columns that have a unit."""
         return self._core.units
 
     def __len__(self) -> int:
@@ -70,14 +70,14 @@ class Table:
         return self._core.__arrow_c_stream__(requested_schema)
 
     def rows(self, limit: int | None = None) -> Iterator[dict[str, Any]]:
-        """The rows as dicts, the first `limit` of them."""
+        """Iterates over the rows as dicts, over the first `limit` of them if given."""
         count = len(self) if limit is None else min(limit, len(self))
         columns = {name: self[name] for name in self.columns}
         for row in range(count):
             yield {name: _item(column[row]) for name, column in columns.items()}
 
     def to_pandas(self) -> Any:
-        """A data frame of pandas; units stand in its `attrs`."""
+        """Returns a data frame of pandas, with the units in its `attrs`."""
         import pandas
 
         try:
@@ -90,13 +90,13 @@ class Table:
         return frame
 
     def to_polars(self) -> Any:
-        """A data frame of Polars."""
+        """Returns a data frame of Polars."""
         import polars
 
         return polars.DataFrame(self)
 
     def to_arrow(self) -> Any:
-        """A table of PyArrow; units stand in the metadata of its fields."""
+        """Returns a table of PyArrow, with the units in the metadata of its fields."""
         import pyarrow
 
         return pyarrow.table(self)
@@ -115,12 +115,12 @@ class Table:
         return f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(cells)}</tbody></table>{rest}"
 
 
-#: How many rows and letters of a line are printed.
+#: Maximum number of rows, and of letters per line, that are printed.
 _ROWS, _WIDTH = 10, 140
 
 
 def _text(table: Table) -> str:
-    """The first rows as text; columns that have no room are named below."""
+    """Formats the first rows as text; columns that do not fit are named below."""
     rows = list(table.rows(_ROWS))
     lines = [""] * (1 + len(rows))
     left_out: list[str] = []

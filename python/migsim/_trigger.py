@@ -9,7 +9,7 @@ from ._plugin import C, known, register
 
 
 class Observed(Protocol):
-    """What a trigger sees: the computing times of the hosts in the superstep that has just ended."""
+    """The data that a trigger gets: the computing times of the hosts in the superstep that has just ended."""
 
     @property
     def superstep(self) -> int:
@@ -17,19 +17,19 @@ class Observed(Protocol):
 
     @property
     def max_s(self) -> float:
-        """The largest time of a host [s]."""
+        """The maximum time of a host [s]."""
 
     @property
     def mean_s(self) -> float:
-        """The mean over the hosts [s]; of hosts without processes only as many count as processes could use."""
+        """The mean time of the hosts [s], over as many hosts as the processes can use."""
 
     @property
     def min_s(self) -> float:
-        """The smallest time of a host [s]."""
+        """The minimum time of a host [s]."""
 
     @property
     def price_s(self) -> float:
-        """The price of the last call, its migrations included [s]; 0 before the first."""
+        """The price of the last call, including its migrations [s]; 0 before the first call."""
 
     @property
     def is_first(self) -> bool:
@@ -37,7 +37,7 @@ class Observed(Protocol):
 
 
 class Trigger:
-    """A base for triggers: never a call.
+    """A base class for triggers: it never requests a call.
 
     >>> import migsim
     >>> @migsim.trigger("tenth", "a call when the slowest host takes more than 1/share of the mean longer")
@@ -52,31 +52,31 @@ class Trigger:
     """
 
     def is_due(self, observed: Observed) -> bool:
-        """Whether a call is due after this superstep; asked after each. A "yes" is obeyed."""
+        """Returns whether a call is due after this superstep; called after each. If true, a call follows."""
         return False
 
     def on_outcome(self, moved: int) -> None:
-        """Told after each call how many processes moved."""
+        """Called after each call with the number of processes that moved."""
 
 
 def trigger(name: str, summary: str = "-") -> Callable[[C], C]:
-    """Registers a class as the trigger `name`: any strategy or policy can be called by it (`policy="greedy/NAME"`).
+    """Registers a class as the trigger `name`, which can call any strategy or policy (`policy="greedy/NAME"`).
 
-    The class has `is_due(observed)` and `on_outcome(moved)`, as `Trigger` has them. The parameters of its constructor are the options
-    (`policy.trigger.NAME.OPTION`), each with a default that JSON can write.
+    The class has the methods `is_due(observed)` and `on_outcome(moved)` of `Trigger`. The parameters of its constructor are the options
+    (`policy.trigger.NAME.OPTION`), each with a default that JSON can represent.
 
     Raises
     ------
     TypeError
-        A parameter has no default, or one that JSON cannot write.
+        A parameter has no default, or one that JSON cannot represent.
     Error
-        migsim has something of this name itself, or the name cannot stand in settings.
+        migsim itself uses this name, or the name is not allowed in settings.
     """
     return register("trigger", name, summary)
 
 
 def triggers() -> list[str]:
-    """The names of all triggers, those of Python included.
+    """Returns the names of all triggers, including those in Python.
 
     >>> import migsim
     >>> "menon" in migsim.triggers()
