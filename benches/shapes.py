@@ -1,7 +1,7 @@
-"""Shapes on which links change, are full between clusters, or are many on a route: made platforms and settings for `versus-simgrid`.
+"""Generated platforms and settings for `versus-simgrid`: links that change, saturated links between clusters, routes of many links.
 
-Each is run at three sizes or more; what counts is how the time grows over the last three, and the ratio to SimGrid where that ends in
-reasonable time.
+Each shape is run at three sizes or more. The results are the growth of the time over the last three sizes, and the ratio to SimGrid if it
+ends in reasonable time.
 """
 
 import json
@@ -43,13 +43,13 @@ def profiles_of_uplinks():
 
 
 def uplinks():
-    """Thirty-two clusters with full uplinks to one router."""
+    """Thirty-two clusters with saturated uplinks to one router."""
     clusters = [hosts(f"o{n}", 32, router=f"r{n}") for n in range(32)]
     return machine("full-uplinks", clusters, [link(f"u{n}", f"r{n}", "core", "1 Gbps", "50 us") for n in range(32)])
 
 
 def tree():
-    """Fifty unlike clusters on a random tree of routers."""
+    """Fifty different clusters on a random tree of routers."""
     draw = random.Random(1)
     some = lambda low, high, unit: f"{draw.uniform(low, high):.2f} {unit}"
     cluster = lambda n: hosts(f"c{n}", 10, some(100, 1000, "Mbps"), some(10, 200, "us"), some(1, 3, "GHz"), router=f"r{n}")
@@ -88,8 +88,8 @@ DRAWN = {**ALL, "bytes": "1 MB", "bytes_spread": 0.9}
 RING = {"pattern": "ring", "supersteps": 10, "instructions": "1e8 instr", "bytes": "1 MB"}
 
 
-# Where links change: work of a round figure would end on the very date of a change. SimGrid adds up the dates of changes, and its sum is then
-# a rounding early or late: it may give the message the bandwidth before the change, and dates differ by 1e-4.
+# If links change, work with a round number would end exactly at the time of a change. SimGrid sums the times of changes, and rounding then makes
+# its sum slightly early or late: it may use the bandwidth before the change for the message, and times differ by 1e-4.
 UNROUND = {"instructions": "1.00137e8 instr"}
 
 
@@ -97,7 +97,7 @@ def shape(name, label, platform, keys, sizes, floor, sends="concurrent", floor_a
     return {"name": name, "label": label, "platform": platform, "keys": keys, "sizes": sizes, "floor": floor, "sends": sends, "floor_at": floor_at}
 
 
-# Floors are ratios to SimGrid 3.32; none where that was not fixed beforehand. One with `floor_at` was fixed for that size, not for the largest.
+# Floors are minimum ratios to SimGrid 3.32; a shape has none if it was not fixed in advance. With `floor_at` it was fixed for that size instead of the largest.
 SHAPES = [
     shape("all-changing", "all-to-all, equal, changing links of hosts", profiles_of_hosts(), ALL | UNROUND, (25, 50, 100), 10),
     shape("random-changing", "3 random messages, changing links of hosts", profiles_of_hosts(), RANDOM | UNROUND, (250, 500, 1000), 8),

@@ -24,7 +24,7 @@ def signature(value: object) -> str:
 
 
 def documented(value: object) -> str:
-    """The docstring as Markdown: examples in fences, sections of parameters as lists."""
+    """Converts a docstring into Markdown: examples in fences, sections of parameters as lists."""
     lines, out, is_example = (inspect.getdoc(value) or "").split("\n"), [], False
     for at, line in enumerate(lines):
         starts = line.startswith(">>>")

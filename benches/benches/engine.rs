@@ -1,4 +1,4 @@
-//! The parts of the engine: the event queue, and flows that share links, solved as they come and go.
+//! Benchmarks of parts of the engine: the event queue, and flows that share links, solved as they start and end.
 
 use divan::{Bencher, black_box, counter::ItemsCount};
 use migsim::engine::{EventQueue, PRESETS, Simulation};
@@ -10,12 +10,12 @@ fn main() {
     divan::main();
 }
 
-/// A number that looks random, from 0 to 1.
+/// Returns a pseudo-random number from 0 to 1.
 fn scattered(index: usize) -> f64 {
     (index as f64 * 0.618_033_988_749_895).fract()
 }
 
-/// One event out and another in, with `waiting` events in the queue.
+/// Removes one event and adds another, with `waiting` events in the queue.
 #[divan::bench(args = [10, 100, 1_000, 10_000, 100_000])]
 fn queue(bencher: Bencher, waiting: usize) {
     let mut queue = EventQueue::new();
@@ -31,8 +31,8 @@ fn queue(bencher: Bencher, waiting: usize) {
     });
 }
 
-/// All `flows` begin together between hosts of one cluster, have different sizes, and are followed to the last end: each end changes the rates
-/// of others. Every host sends and receives `flows / hosts` of them.
+/// Solves `flows` flows of different sizes that start together between hosts of one cluster, up to the last end: each end changes the rates
+/// of other flows. Every host sends and receives `flows / hosts` of them.
 #[divan::bench(args = [10, 100, 1_000, 3_000])]
 fn coupled_flows(bencher: Bencher, flows: usize) {
     let experiment = experiment(json!({

@@ -1,4 +1,4 @@
-//! Supersteps of the applications, and whole runs.
+//! Benchmarks of supersteps of the applications, and of whole runs.
 
 use divan::{Bencher, counter::ItemsCount};
 use migsim::bsp::{Scenario, Stepper};
@@ -28,7 +28,7 @@ fn settings(app: &str) -> Value {
     }
 }
 
-/// One superstep of an application, made but not simulated.
+/// Creates the plan of one superstep of an application, without simulating it.
 #[divan::bench(args = APPLICATIONS)]
 fn plan_of_a_superstep(bencher: Bencher, app: &str) {
     let workload = experiment(settings(app)).workload;
@@ -41,7 +41,7 @@ fn plan_of_a_superstep(bencher: Bencher, app: &str) {
     });
 }
 
-/// All supersteps of an application; the rate is in process-supersteps.
+/// Simulates all supersteps of an application; the rate is in process-supersteps.
 #[divan::bench(args = APPLICATIONS)]
 fn application_only(bencher: Bencher, app: &str) {
     let experiment = experiment(settings(app));
@@ -51,7 +51,7 @@ fn application_only(bencher: Bencher, app: &str) {
         .bench_local(|| run(&experiment, Scenario::I));
 }
 
-/// The same with the calls and moves of MigBSP.
+/// Simulates the same with the calls and moves of MigBSP.
 #[divan::bench(args = APPLICATIONS)]
 fn calls_and_moves(bencher: Bencher, app: &str) {
     let experiment = experiment(settings(app));
@@ -61,7 +61,7 @@ fn calls_and_moves(bencher: Bencher, app: &str) {
         .bench_local(|| run(&experiment, Scenario::Iii));
 }
 
-/// The main job of the README, one scenario.
+/// Simulates the main job of the README in one scenario.
 #[divan::bench(sample_count = 10)]
 fn main_job(bencher: Bencher) {
     let experiment = experiment(json!({
@@ -72,7 +72,7 @@ fn main_job(bencher: Bencher) {
     bencher.bench_local(|| run(&experiment, Scenario::Iii));
 }
 
-/// 32 processes whose work changes from superstep to superstep, on hosts under load.
+/// Returns the settings of 32 processes whose work changes from superstep to superstep, on hosts under load.
 fn learning() -> Value {
     json!({
         "workload.app": "synthetic",
@@ -84,7 +84,7 @@ fn learning() -> Value {
     })
 }
 
-/// A run that stops at each barrier and is asked there, as for a policy that learns; one item is one barrier.
+/// Runs an experiment that stops at each barrier and reads its view, as a learning policy does; one item is one barrier.
 #[divan::bench]
 fn steps(bencher: Bencher) {
     let experiment = experiment(learning());
@@ -101,7 +101,7 @@ fn steps(bencher: Bencher) {
     });
 }
 
-/// A copy of the same run at its 100th barrier.
+/// Copies the same run at its 100th barrier.
 #[divan::bench]
 fn copies(bencher: Bencher) {
     let experiment = experiment(learning());

@@ -3,11 +3,12 @@
 //   replay PLATFORM TRACE detached|kept [--cfg=... of SimGrid]
 //   replay PLATFORM hosts                    prints the names of the hosts
 //
-// In every superstep a process computes, sends its messages, waits until it has everything that is addressed to
-// it, and enters a barrier that costs nothing. The messages leave at once (`runtime sends concurrent`), or each when the one before has arrived
-// (`runtime sends sequential`). Concurrent sends are `detached` (forgotten once started) or `kept` and
-// awaited before the barrier: the dates are the same, the faster one depends on the case. Prints `name value` lines: the date of the end, the messages, the CPU time of the simulation
-// loop alone (platform and trace are read before it) and the peak memory. Traces with another barrier, late receives or moves are refused.
+// In every superstep a process computes, sends its messages, waits until it has all messages addressed to it, and enters a barrier without
+// cost. The messages are sent at once (`runtime sends concurrent`), or each when the previous one has arrived (`runtime sends sequential`).
+// Concurrent sends are `detached` (forgotten once started) or `kept` and awaited before the barrier: the times are equal, and which is
+// faster depends on the case. The program prints `name value` lines: the time of the end, the number of messages, the CPU time of the
+// simulation loop alone (platform and trace are read before it) and the peak memory. Traces with another barrier, late receives or moves
+// are refused.
 #include <simgrid/s4u.hpp>
 #include <simgrid/version.h>
 
@@ -32,7 +33,7 @@ struct Message {
   uint64_t bytes;
 };
 
-// What one process does in one superstep; its messages follow those of its superstep before in `Process::messages`.
+// The operations of a process in a superstep; its messages follow those of its previous superstep in `Process::messages`.
 struct Turn {
   double flops      = 0;
   unsigned sends    = 0;
@@ -53,7 +54,7 @@ struct Process {
 
 bool is_sequential = false;
 
-// A setting of the runtime: early receives and an ideal barrier, whose other keys mean nothing.
+// A setting of the runtime: early receives and an ideal barrier, whose other keys have no effect.
 void runtime(std::istringstream& words)
 {
   std::string key;
@@ -78,7 +79,7 @@ std::vector<Process> read_trace(const char* path)
     std::string kind;
     words >> kind;
     if (kind == "migsim-trace" || kind == "memory" || kind == "#") {
-      // Nothing moves here.
+      // There are no moves here.
     } else if (kind == "processes") {
       size_t processes = 0;
       words >> processes;
@@ -119,7 +120,7 @@ std::vector<Process> read_trace(const char* path)
   refuse(std::string(path) + " has no end");
 }
 
-// The mailbox of each process. It has a receiver from the start, so that messages leave when they are sent, not when they are awaited.
+// The mailbox of each process. It has a receiver from the start, so that messages start when they are sent, not when they are awaited.
 std::vector<s4u::Mailbox*> mailboxes;
 s4u::BarrierPtr barrier;
 int payload;

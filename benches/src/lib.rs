@@ -1,10 +1,10 @@
-//! What the benchmarks share: experiments made of settings.
+//! Common parts of the benchmarks: experiments made of settings.
 
 use migsim::bsp::Scenario;
 use migsim::experiment::{Experiment, Flag, Layers, Limits, Progress};
 use serde_json::Value;
 
-/// The experiment with these settings on top of the built-in one of its application.
+/// Returns the built-in experiment of an application, modified by these settings.
 pub fn experiment(settings: Value) -> Experiment {
     let Value::Object(settings) = settings else {
         panic!("settings are an object of dotted keys");
@@ -32,7 +32,7 @@ pub fn run(experiment: &Experiment, scenario: Scenario) -> f64 {
         .get()
 }
 
-/// The path of a platform of the benchmarks.
+/// Returns the path of a platform of the benchmarks.
 pub fn platform(name: &str) -> String {
     format!("{}/platforms/{name}.json", env!("CARGO_MANIFEST_DIR"))
 }

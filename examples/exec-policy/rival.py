@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A policy in Python: processes by falling work, each to the core that would end first, but only if that saves 5 % of the longest time.
+"""A policy in Python: assigns processes in decreasing order of work, each to the core that would end first, if that saves 5 % of the longest time.
 
 migsim run --platform ufrgs.json --app sw --n 100 --policy 'exec:python3 examples/exec-policy/rival.py'
 """

@@ -1,12 +1,12 @@
-//! The fuzz targets of migsim; what they do stands beside the tests, which call it, too.
+//! The fuzz targets of migsim; their functions are in the tests, which call them as well.
 
 #[path = "../../tests/fuzzing/mod.rs"]
 mod fuzzing;
 
-/// What the target of this name does with an input.
+/// Returns the function of the target of this name, which takes an input.
 ///
 /// # Panics
-/// There is no such target.
+/// The target does not exist.
 pub fn target(name: &str) -> fn(&[u8]) {
     let found = fuzzing::TARGETS.iter().find(|(known, _)| *known == name);
     found.expect("the target is in the table").1

@@ -1,4 +1,4 @@
-//! A fuzz target: the one that the program is called after.
+//! A fuzz target: the program runs the target after which it is named.
 #![no_main]
 
 use std::sync::LazyLock;

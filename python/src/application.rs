@@ -1,4 +1,4 @@
-//! Applications that are written in Python.
+//! Applications written in Python.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -36,10 +36,10 @@ struct Application {
     supersteps: usize,
     memory: Vec<Bytes>,
     cycles_per_instruction: f64,
-    /// The option `seed`, if it has one.
+    /// The option `seed`, if there is one.
     seed: Option<u64>,
     failure: Arc<Failure>,
-    /// What could not be said while a plan was filled.
+    /// An error that occurred while a plan was filled.
     error: Mutex<Option<Error>>,
 }
 
@@ -80,7 +80,7 @@ impl Application {
         })
     }
 
-    /// Asks Python for a plan.
+    /// Calls Python for a plan.
     fn ask(&self, py: Python<'_>, superstep: usize, into: &mut workload::Plan) -> PyResult<()> {
         let plan = Plan {
             work: PyArray1::zeros(py, self.processes, false).unbind(),
@@ -110,7 +110,7 @@ impl Application {
     }
 }
 
-/// The memory of each process: `memory_bytes`, one for all or an array.
+/// Returns the memory of each process: `memory_bytes`, one number for all or an array.
 fn memory(object: &Bound<'_, PyAny>, processes: usize) -> PyResult<Vec<Bytes>> {
     let Some(value) = attribute(object, "memory_bytes")? else {
         return Ok(vec![Bytes::default(); processes]);
@@ -130,7 +130,7 @@ fn memory(object: &Bound<'_, PyAny>, processes: usize) -> PyResult<Vec<Bytes>> {
     sizes.into_iter().map(size).collect()
 }
 
-/// The quantity of this value.
+/// Creates the quantity of this value.
 fn not_negative<T>(
     value: f64,
     quantity: fn(f64) -> Option<T>,
@@ -186,7 +186,7 @@ impl Workload for Application {
     }
 }
 
-/// A superstep to be filled: what each process computes, and the messages.
+/// A superstep to be filled: the computation of each process, and the messages.
 #[pyclass(module = "migsim._core")]
 #[derive(Debug)]
 pub(crate) struct Plan {
@@ -220,7 +220,7 @@ impl Plan {
 
 #[pymethods]
 impl Plan {
-    /// The instructions of each process, zero at first.
+    /// Returns the instructions of each process, initially zero.
     #[getter]
     fn work(&self, py: Python<'_>) -> Py<PyArray1<f64>> {
         self.work.clone_ref(py)
@@ -275,7 +275,7 @@ impl Plan {
         Ok(())
     }
 
-    /// A generator of NumPy, seeded by the option `seed` and the superstep.
+    /// Returns a generator of NumPy, seeded by the option `seed` and the superstep.
     #[getter]
     fn random<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let seeds = [self.seeds.0, self.seeds.1];

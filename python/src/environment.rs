@@ -1,4 +1,4 @@
-//! A run that stops at each barrier, where Python decides; it can be copied there.
+//! A run that stops at each barrier, where Python decides, and that can be copied there.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -18,7 +18,7 @@ use crate::policy::wishes;
 use crate::view::View;
 
 self_cell!(
-    /// A scenario, beside the settings that it reads.
+    /// A scenario with the settings that it refers to.
     struct Prepared {
         owner: Arc<Settings>,
         #[covariant]
@@ -27,7 +27,7 @@ self_cell!(
 );
 
 self_cell!(
-    /// The runs of a scenario that are copies of one another.
+    /// The runs of a scenario; each is a copy of another one, except the first.
     struct Runs {
         owner: Prepared,
         #[not_covariant]
@@ -35,7 +35,7 @@ self_cell!(
     }
 );
 
-/// A place for each run; free places have none.
+/// The places of the runs; free places have none.
 struct Places<'a>(Mutex<Vec<Option<Stepper<'a>>>>);
 
 impl<'a> Places<'a> {
@@ -43,7 +43,7 @@ impl<'a> Places<'a> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does something with the run at a place.
+    /// Calls `action` with the run at a place.
     fn with<R>(&self, place: usize, action: impl FnOnce(&mut Stepper<'a>) -> R) -> R {
         let mut all = self.lock();
         action(
@@ -74,7 +74,7 @@ pub(crate) struct Environment {
     place: usize,
     /// The strategy of the policy; none if it is no strategy.
     adviser: Option<Adviser>,
-    /// Made for the first look, refilled at each barrier.
+    /// The view; created when it is first read, and refilled at each barrier.
     view: Option<Py<View>>,
     plugins: Arc<Vec<Py<Plugin>>>,
 }
@@ -87,12 +87,12 @@ impl Drop for Environment {
     }
 }
 
-/// What happened in a step.
+/// The result of a step: the seconds that passed, whether the run is over, the price of the call and that of its moves, and the time.
 type Step = (f64, bool, f64, f64, f64);
 
 #[pymethods]
 impl Environment {
-    /// The run of scenario iii of an experiment, at its first barrier.
+    /// Creates the run of scenario iii of an experiment, at its first barrier.
     #[new]
     fn new(py: Python<'_>, experiment: &Experiment) -> PyResult<Self> {
         let (settings, plugins) = (experiment.shared(), experiment.plugins(py));
@@ -118,7 +118,7 @@ impl Environment {
         Ok(environment)
     }
 
-    /// The date \[s\]: of the barrier, or of the end.
+    /// Returns the time \[s\]: of the barrier, or of the end.
     #[getter]
     fn now_s(&self) -> f64 {
         self.with(|stepper| stepper.now().get())
@@ -130,7 +130,7 @@ impl Environment {
         self.with(|stepper| stepper.is_over())
     }
 
-    /// The barrier as a policy sees it.
+    /// Returns the barrier as a policy sees it.
     #[getter]
     fn view(&mut self, py: Python<'_>) -> PyResult<Py<View>> {
         let shown = self.view.as_ref().map(|view| view.clone_ref(py));
@@ -147,15 +147,16 @@ impl Environment {
         Ok(shown)
     }
 
-    /// The moves that the strategy of the policy would decide at this barrier: pairs of a process and a host. Nothing changes.
+    /// Returns the moves that the strategy of the policy would decide at this barrier, as pairs of a process and a host. Nothing changes.
     fn propose(&self, py: Python<'_>) -> PyResult<Vec<(u32, u32)>> {
         let decision = self.advised(py, &mut self.adviser.clone())?;
         let moves = decision.migrations.iter();
         Ok(moves.map(|one| (one.process.0, one.to.0)).collect())
     }
 
-    /// Goes on to the next barrier, from the last but one to the end: without a call, with a call of the strategy (True), or with these moves.
-    /// Returns the seconds that passed, whether the run is over, the price of the call and that of its moves, and the date.
+    /// Advances to the next barrier, and after the last barrier but one to the end: without a call, with a call of the strategy (True), or
+    /// with these moves. Returns the seconds that passed, whether the run is over, the price of the call and that of its moves, and the
+    /// time.
     fn step(&mut self, py: Python<'_>, action: &Bound<'_, PyAny>) -> PyResult<Step> {
         let decision = self.decision(py, action)?;
         let is_call = decision.is_some();
@@ -186,7 +187,7 @@ impl Environment {
         Ok(step)
     }
 
-    /// A copy that goes on from this barrier by itself.
+    /// Returns an independent copy, which continues from this barrier.
     #[pyo3(name = "clone")]
     fn copy(&self) -> Self {
         let place = self.place;
@@ -207,7 +208,7 @@ impl Environment {
             .with_dependent(|_, places| places.with(place, |stepper| action(stepper)))
     }
 
-    /// The strategy takes note of the barrier.
+    /// Lets the strategy observe the barrier.
     fn note(&mut self, py: Python<'_>) -> PyResult<()> {
         let Some(mut adviser) = self.adviser.take() else {
             return Ok(());
@@ -217,7 +218,7 @@ impl Environment {
         noted.map_err(|error| exception(py, &error))
     }
 
-    /// The decision of the strategy at this barrier.
+    /// Returns the decision of the strategy at this barrier.
     fn advised(&self, py: Python<'_>, adviser: &mut Option<Adviser>) -> PyResult<Decision> {
         let Some(adviser) = adviser else {
             let message = "the policy of the settings is no strategy: give the moves, or choose a policy that a trigger calls, such as `refine`";
@@ -227,7 +228,7 @@ impl Environment {
         decided.map_err(|error| exception(py, &error))
     }
 
-    /// The decision that an action means; none: no call.
+    /// Returns the decision of an action; none if it requests no call.
     fn decision(
         &mut self,
         py: Python<'_>,
@@ -267,7 +268,7 @@ impl Environment {
     }
 }
 
-/// Whether a call of the strategy is wanted, if the action says only that: a truth value of Python or NumPy.
+/// Returns whether a call of the strategy is requested, if the action is a truth value of Python or NumPy.
 fn truth(action: &Bound<'_, PyAny>) -> PyResult<Option<bool>> {
     let kind = action.get_type().name()?;
     let is_truth = ["bool", "bool_"].contains(&kind.to_cow()?.as_ref());

@@ -1,10 +1,10 @@
-//! Errors of the library as `migsim.Error`, with the same words, places and hints.
+//! Errors of the library as `migsim.Error`, with the same messages, places and hints.
 
 use migsim::error::{Error, Problem};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// The exception of an error.
+/// Creates the exception of an error.
 pub(crate) fn exception(py: Python<'_>, error: &Error) -> PyErr {
     let problems: Vec<&Problem> = match error {
         Error::Input(problems) => problems.iter().collect(),

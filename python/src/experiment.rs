@@ -20,10 +20,10 @@ use crate::plugin::{self, Plugin};
 use crate::run::{Processes, Run};
 use crate::threads::on_threads;
 
-/// How long Ctrl-C and a progress bar wait at most.
-const PATIENCE: Duration = Duration::from_millis(50);
+/// Maximum time between two checks for Ctrl-C and updates of the progress bar.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Settings that were checked, ready to be run.
+/// Checked settings, ready to be run.
 #[pyclass(frozen, module = "migsim._core")]
 #[derive(Debug)]
 pub(crate) struct Experiment {
@@ -31,7 +31,7 @@ pub(crate) struct Experiment {
     plugins: Vec<Py<Plugin>>,
 }
 
-/// What is recorded while scenarios run, beside their results.
+/// Data that is recorded while scenarios run, in addition to their results.
 #[derive(Debug, Default)]
 pub(crate) struct Recorded {
     pub(crate) processes: Option<Processes>,
@@ -39,19 +39,19 @@ pub(crate) struct Recorded {
     pub(crate) drafts: Drafts,
 }
 
-/// What is to be recorded.
+/// The data to be recorded.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Wanted<'f> {
     pub(crate) processes: bool,
     pub(crate) activities: bool,
     pub(crate) table_in: Option<&'f RunFolder>,
-    /// Scenario i from the starts of the built-in mappings.
+    /// Whether scenario i is run from the starts of the built-in mappings.
     pub(crate) static_starts: bool,
 }
 
 #[pymethods]
 impl Experiment {
-    /// The experiment of the flags of `migsim run`, on top of settings as JSON.
+    /// Creates the experiment of the flags of `migsim run`, which modify settings given as JSON.
     #[new]
     #[pyo3(signature = (arguments, settings=None, plugins=None))]
     fn new(
@@ -76,19 +76,19 @@ impl Experiment {
         })
     }
 
-    /// All settings as JSON, defaults included.
+    /// Returns all settings as JSON, including defaults.
     #[getter]
     fn settings(&self) -> String {
         self.settings.resolved.to_string()
     }
 
-    /// What a user should know about how the settings were read.
+    /// Returns notes for the user on how the settings were read.
     #[getter]
     fn notes(&self) -> Vec<String> {
         self.settings.notes()
     }
 
-    /// The number of supersteps, of processes and of scenarios.
+    /// Returns the numbers of supersteps, of processes and of scenarios.
     #[getter]
     fn size(&self) -> (usize, usize, usize) {
         let scenarios = self.settings.config.scenarios.len();
@@ -99,7 +99,7 @@ impl Experiment {
         )
     }
 
-    /// Runs all scenarios, and scenario i from other starts; `on_progress` is called with the supersteps done so far.
+    /// Runs all scenarios, and scenario i from other starts; calls `on_progress` with the number of supersteps done so far.
     #[pyo3(signature = (processes=false, on_progress=None, static_starts=true))]
     fn run(
         &self,
@@ -135,7 +135,7 @@ impl Experiment {
             .collect()
     }
 
-    /// Runs all scenarios beside this thread, which looks at Ctrl-C and tells the progress.
+    /// Runs all scenarios on other threads, while this thread handles Ctrl-C and reports the progress.
     pub(crate) fn run_recorded(
         &self,
         py: Python<'_>,
@@ -151,7 +151,7 @@ impl Experiment {
                 on_threads(|| run(&self.settings, wanted, &progress))
             });
             while !is_done.load(Ordering::Acquire) {
-                py.detach(|| thread::park_timeout(PATIENCE));
+                py.detach(|| thread::park_timeout(POLL_INTERVAL));
                 if stopped_by.is_some() {
                     continue;
                 }
@@ -178,7 +178,7 @@ impl Experiment {
     }
 }
 
-/// Wakes who waits for the end of a run, however it ends.
+/// Wakes the thread that waits for the end of a run, even if the run fails.
 struct End<'a>(&'a AtomicBool, Thread);
 
 impl Drop for End<'_> {
@@ -188,7 +188,7 @@ impl Drop for End<'_> {
     }
 }
 
-/// Runs all scenarios, with what is wanted besides.
+/// Runs all scenarios, and records the requested data.
 fn run(
     settings: &Settings,
     wanted: Wanted<'_>,
@@ -202,7 +202,7 @@ fn run(
     Ok((results, recorded))
 }
 
-/// Runs the scenarios, and records what is wanted of them.
+/// Runs the scenarios, and records the requested data.
 fn run_scenarios(
     settings: &Settings,
     wanted: Wanted<'_>,

@@ -1,14 +1,14 @@
 //! The compiled part of the Python package `migsim`; what users call is in `python/migsim`.
 //!
-//! | module | what it has |
+//! | module | content |
 //! |---|---|
 //! | `experiment` | settings from keywords; runs, stopped by Ctrl-C |
 //! | `environment` | a run that stops at each barrier |
-//! | `run` | a run that was done: summary, tables, explanations, report, folder |
+//! | `run` | a simulated run: summary, tables, explanations, report, folder |
 //! | `table` | tables as Arrow and NumPy |
-//! | `plugin` | plug-ins that are written in Python: classes by name, and what they raise |
-//! | `policy`, `trigger`, `application` | the three kinds |
-//! | `view` | what policies see |
+//! | `plugin` | plug-ins written in Python: classes by name, and their exceptions |
+//! | `policy`, `trigger`, `application` | the three kinds of plug-ins |
+//! | `view` | the data that policies see |
 //! | `threads` | the threads that simulate |
 //! | `errors` | errors of the library as `migsim.Error` |
 
@@ -29,7 +29,8 @@ use std::ffi::OsString;
 use migsim::output::uncoloured;
 use pyo3::prelude::*;
 
-/// Runs a command line (with the program name first): exit code, output, messages. What it prints is captured, without colours, unless `is_shown`.
+/// Runs a command line (with the program name first); returns exit code, output and messages. The output is captured, without colours,
+/// unless `is_shown`.
 #[pyfunction]
 #[pyo3(signature = (arguments, is_shown=false, plugins=None))]
 fn command(

@@ -1,4 +1,4 @@
-//! Plug-ins that are written in Python: classes by name, and what they raise.
+//! Plug-ins written in Python: classes by name, and their exceptions.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,12 +12,12 @@ use serde_json::{Map, Value};
 
 use crate::errors::exception;
 
-/// A plug-in of Python: its kind, its name, what it does, its class.
+/// A plug-in in Python: its kind, its name, its summary, its class.
 #[pyclass(frozen, module = "migsim._core")]
 #[derive(Debug)]
 pub(crate) struct Plugin {
     kind: Kind,
-    /// It lives as long as the program: the registry names it from everywhere.
+    /// The class; it exists as long as the program, because every registry refers to it.
     class: &'static Class,
     name: &'static str,
     summary: &'static str,
@@ -32,9 +32,9 @@ enum Kind {
 
 #[pymethods]
 impl Plugin {
-    /// `kind` is `policy`, `trigger` or `application`; `defaults` are the options with their usual values, as JSON.
+    /// Creates a plug-in; `kind` is `policy`, `trigger` or `application`, `defaults` are the options with their defaults, as JSON.
     ///
-    /// A name of migsim's own, or one that cannot be written in settings, is refused.
+    /// Names that migsim itself uses, or that are not allowed in settings, are refused.
     #[new]
     #[pyo3(signature = (kind, name, summary, class, defaults, source_sha256=None))]
     fn new(
@@ -71,7 +71,7 @@ impl Plugin {
         Ok(plugin)
     }
 
-    /// Its name in settings.
+    /// Returns its name in settings.
     #[getter]
     fn name(&self) -> &str {
         self.name
@@ -89,13 +89,13 @@ impl Plugin {
     }
 }
 
-/// The registry with all plug-ins.
+/// Returns the registry with all plug-ins.
 pub(crate) fn registry(py: Python<'_>, plugins: &[Py<Plugin>]) -> Registry {
     let add = |registry, plugin: &Py<Plugin>| plugin.bind(py).get().add_to(registry);
     plugins.iter().fold(Registry::standard(), add)
 }
 
-/// Raises what a plug-in raised in a run.
+/// Raises the exception that a plug-in raised in a run.
 pub(crate) fn raise_if_failed(py: Python<'_>, plugins: &[Py<Plugin>]) -> PyResult<()> {
     let mut failures = plugins.iter().map(|plugin| {
         let failure = &plugin.bind(py).get().class.failure;
@@ -105,7 +105,7 @@ pub(crate) fn raise_if_failed(py: Python<'_>, plugins: &[Py<Plugin>]) -> PyResul
             .unwrap_or_else(PoisonError::into_inner)
             .take()
     });
-    // All are taken, so that none is raised by a later run.
+    // All exceptions are removed, so that a later run raises none of them.
     let first = failures.by_ref().flatten().next();
     failures.for_each(drop);
     first.map_or(Ok(()), Err)
@@ -116,16 +116,16 @@ pub(crate) struct Class {
     class: Py<PyAny>,
     /// The parameters of its constructor with their defaults.
     defaults: Map<String, Value>,
-    /// The SHA-256 of its source, where that is known. It stands among the settings of a run: results of another class are other results.
+    /// The SHA-256 of its source, if that is known. It is one of the settings of a run, because the results of another class differ.
     source_sha256: Option<String>,
     /// The first exception of one of its objects.
     pub(crate) failure: Arc<Failure>,
 }
 
-/// The option under which settings have the SHA-256 of the class.
+/// The option with the SHA-256 of the class in settings.
 const SOURCE: &str = "source_sha256";
 
-/// The first exception since somebody asked.
+/// The first exception since the last query.
 #[derive(Debug, Default)]
 pub(crate) struct Failure(Mutex<Option<PyErr>>);
 
@@ -138,7 +138,7 @@ impl fmt::Debug for Class {
 }
 
 impl Failure {
-    /// Keeps an exception of `who`; an error in its place.
+    /// Stores an exception of `who`; returns an error that replaces it.
     pub(crate) fn keep(&self, py: Python<'_>, error: PyErr, who: &str, place: &str) -> Error {
         let message = format!("{who} raised {}, in {place}", error.value(py));
         let _ = error
@@ -150,13 +150,13 @@ impl Failure {
     }
 }
 
-/// The place of an exception: a method and the superstep in which it was called, counted as the method counts.
+/// Describes the place of an exception: a method and the superstep in which it was called, counted as in the method.
 pub(crate) fn place(method: &str, superstep: usize) -> String {
     format!("{method} at superstep {superstep}, counted from 0")
 }
 
 impl Class {
-    /// The options with all defaults.
+    /// Returns the options with all defaults.
     pub(crate) fn resolve(
         &self,
         options: &Map<String, Value>,
@@ -189,7 +189,7 @@ impl Class {
         }
     }
 
-    /// An object of the class, made from options with all defaults, and what `finish` makes of it; `who` is told when it raises.
+    /// Creates an object of the class from options with all defaults, and passes it to `finish`; `who` is the name of the plug-in in errors.
     pub(crate) fn make<T>(
         &self,
         options: &Map<String, Value>,
@@ -213,7 +213,7 @@ impl Class {
     }
 }
 
-/// An attribute of a plug-in, if it has it.
+/// Returns an attribute of a plug-in, if it has it.
 pub(crate) fn attribute<'py>(
     object: &Bound<'py, PyAny>,
     name: &str,

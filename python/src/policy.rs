@@ -1,4 +1,4 @@
-//! Policies that are written in Python.
+//! Policies written in Python.
 
 use std::sync::Arc;
 
@@ -40,15 +40,15 @@ impl Maker<Box<dyn policy::Policy>> for Class {
 struct Policy {
     object: Py<PyAny>,
     uses_seed: bool,
-    /// Made at the first barrier, refilled at each.
+    /// The view; created at the first barrier, and refilled at each.
     view: Option<Py<View>>,
     failure: Arc<Failure>,
-    /// What could not be said where only yes and no can be.
+    /// An error in a method that can only return yes or no.
     error: Option<Error>,
 }
 
 impl Policy {
-    /// The view of this barrier.
+    /// Returns the view of this barrier.
     fn view<'py>(
         &mut self,
         py: Python<'py>,
@@ -110,10 +110,10 @@ impl policy::Policy for Policy {
     }
 }
 
-/// The forms that an answer may have.
+/// The allowed forms of an answer.
 const FORMS: &str = "answer a dict `{process: host}`, pairs `[(process, host), ...]`, an array of NumPy with the host of each process, or None";
 
-/// The migrations that an answer means: none, pairs of process and host, a dict of them, or an array with the host of each process.
+/// Converts an answer into migrations; it is none, pairs of process and host, a dict of these, or an array with the host of each process.
 pub(crate) fn wishes(
     answer: &Bound<'_, PyAny>,
     seen: &policy::View<'_>,
@@ -148,7 +148,7 @@ pub(crate) fn wishes(
     all.enumerate().map(wish).collect()
 }
 
-/// The migrations that an array with the host of each process means.
+/// Converts an array with the host of each process into migrations.
 fn of_placement(answer: &Bound<'_, PyAny>, seen: &policy::View<'_>) -> PyResult<Vec<Migration>> {
     let shape = answer.getattr("shape")?;
     let processes = seen.processes();
@@ -176,7 +176,7 @@ fn of_placement(answer: &Bound<'_, PyAny>, seen: &policy::View<'_>) -> PyResult<
         .collect()
 }
 
-/// The migration of a process to a host, both numbers of Python.
+/// Creates the migration of a process to a host, given as numbers in Python.
 fn migration(
     process: &Bound<'_, PyAny>,
     host: &Bound<'_, PyAny>,
@@ -199,7 +199,7 @@ fn migration(
     checked(number, to, seen)
 }
 
-/// The migration of a process to a host that there are.
+/// Creates the migration of a process to a host, if both exist.
 fn checked(process: i64, host: i64, seen: &policy::View<'_>) -> PyResult<Migration> {
     let (processes, hosts) = (seen.processes(), seen.platform.hosts.len());
     let within = |number: i64, count: usize| usize::try_from(number).ok().filter(|at| *at < count);
@@ -211,7 +211,7 @@ fn checked(process: i64, host: i64, seen: &policy::View<'_>) -> PyResult<Migrati
     }
 }
 
-/// The decision with its reasons: a process with a reason is a candidate of the call.
+/// Creates the decision with its reasons: a process with a reason is a candidate of the call.
 fn decision(migrations: Vec<Migration>, reasons: Reasons, seen: &policy::View<'_>) -> Decision {
     let candidate = |(process, why): (usize, Vec<String>)| {
         let moved = migrations.iter().find(|one| one.process.index() == process);

@@ -1,4 +1,4 @@
-//! A run that was done, or was read from its folder.
+//! A run that was simulated, or was read from its folder.
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -129,7 +129,7 @@ pub(crate) struct Run {
     settings: Arc<Settings>,
     results: Results,
     processes: Option<Processes>,
-    /// The run as its folder tells it, made when somebody asks for it.
+    /// The run as read from its folder, created when it is first needed.
     told: OnceLock<output::Run>,
     plugins: Vec<Py<Plugin>>,
 }
@@ -150,18 +150,18 @@ impl Run {
         }
     }
 
-    /// The run as its folder tells it.
+    /// Returns the run as read from its folder.
     fn told(&self, py: Python<'_>) -> PyResult<&output::Run> {
         if let Some(told) = self.told.get() {
             return Ok(told);
         }
-        // Applications of Python may be asked by other threads.
+        // Other threads may call applications in Python.
         let told = py.detach(|| output::Run::of(&self.settings, &self.results));
         let told = told.map_err(|error| exception(py, &error))?;
         Ok(self.told.get_or_init(|| told))
     }
 
-    /// The same run once more, with what is wanted besides: it is the same to the last bit.
+    /// Repeats the run, and records the requested data; the results are equal to the last bit.
     fn again(&self, py: Python<'_>, wanted: Wanted<'_>) -> PyResult<(Results, Recorded)> {
         let plugins = self
             .plugins
@@ -257,7 +257,7 @@ impl Run {
         ])
     }
 
-    /// The pieces of the critical path of the last scenario, which is run once more by events.
+    /// Returns the pieces of the critical path of the last scenario, which is repeated by events.
     fn critical_path(&self, py: Python<'_>) -> PyResult<Table> {
         let settings = &self.settings;
         let last = settings.config.scenarios.last().copied();
@@ -328,7 +328,7 @@ impl Run {
     }
 }
 
-/// The column of scenarios.
+/// Creates the column of scenarios.
 fn scenarios(of_rows: impl Iterator<Item = Scenario>) -> (String, Column) {
     let number = |scenario| Scenario::ALL.iter().position(|one| *one == scenario);
     let numbers = of_rows.map(|one| number(one).map_or(0, |number| number as i32));
@@ -361,21 +361,21 @@ fn scenario(name: Option<&str>) -> PyResult<Option<Scenario>> {
 
 #[pymethods]
 impl Run {
-    /// The manifest as JSON, with settings and summary.
+    /// Returns the manifest as JSON, with settings and summary.
     #[getter]
     fn manifest(&self) -> String {
         let manifest = output::manifest(&self.settings, &self.results);
         serde_json::to_string(&manifest).expect("a text takes everything")
     }
 
-    /// The table that the command prints, without colours.
+    /// Returns the table that the command prints, without colours.
     #[getter]
     fn text(&self) -> String {
         let table = output::table(&self.settings, &self.results);
         output::uncoloured(&table.render(output::Form::Table))
     }
 
-    /// The decision records of all calls as JSON, each a line.
+    /// Returns the decision records of all calls as JSON, one per line.
     #[getter]
     fn records(&self, py: Python<'_>) -> PyResult<Vec<String>> {
         let calls = self.told(py)?.scenarios.iter().flat_map(|one| &one.calls);
@@ -385,7 +385,7 @@ impl Run {
         calls.map(text).collect()
     }
 
-    /// A table by its name.
+    /// Returns a table by its name.
     fn table(&self, py: Python<'_>, name: &str) -> PyResult<Table> {
         match name {
             "supersteps" => self.supersteps(py),
@@ -414,7 +414,7 @@ impl Run {
         }
     }
 
-    /// Why a call was made and what it decided, in words or as JSON; without a superstep an overview of all calls.
+    /// Explains the reason and the decision of a call, in words or as JSON; without a superstep, gives an overview of all calls.
     #[pyo3(signature = (superstep=None, process=None, why_not=false, scenario=None, as_json=false))]
     fn explain(
         &self,
@@ -452,7 +452,7 @@ impl Run {
         told.map_err(|error: migsim::error::Problem| exception(py, &error.into()))
     }
 
-    /// The report as one HTML page.
+    /// Returns the report as one HTML page.
     fn report(&self, py: Python<'_>) -> PyResult<String> {
         let wanted = Wanted {
             activities: true,
@@ -466,7 +466,7 @@ impl Run {
         page.map_err(|error| exception(py, &error))
     }
 
-    /// Writes the folder that `migsim run --out` writes.
+    /// Writes the folder of `migsim run --out`.
     #[pyo3(signature = (folder, processes=false, force=false))]
     fn save(&self, py: Python<'_>, folder: PathBuf, processes: bool, force: bool) -> PyResult<()> {
         let open = || {

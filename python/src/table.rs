@@ -16,18 +16,18 @@ use pyo3::exceptions::{PyKeyError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyList};
 
-/// A column while it is filled.
+/// A column that is being filled.
 #[derive(Debug)]
 pub(crate) enum Column {
     /// Whole numbers.
     Counts(Vec<i64>),
-    /// Numbers; none is a missing value.
+    /// Numbers; none stands for a missing value.
     Numbers(Vec<Option<f64>>),
-    /// Numbers, all of them there.
+    /// Numbers without missing values.
     Full(Vec<f64>),
-    /// Texts; none is a missing value.
+    /// Texts; none stands for a missing value.
     Texts(Vec<Option<String>>),
-    /// Few different texts: their numbers, and the texts.
+    /// A few distinct texts: their indices, and the texts.
     Names(Vec<i32>, Vec<String>),
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct Table {
     batch: RecordBatch,
 }
 
-/// The unit that the end of a column's name says.
+/// Returns the unit given by the suffix of a column's name.
 fn unit(name: &str) -> Option<&'static str> {
     let ends = [
         ("_bytes_per_s", "B/s"),
@@ -53,7 +53,7 @@ fn unit(name: &str) -> Option<&'static str> {
 }
 
 impl Table {
-    /// A table of columns of one length.
+    /// Creates a table of columns of one length.
     pub(crate) fn new(columns: Vec<(String, Column)>) -> PyResult<Self> {
         let (mut fields, mut arrays) = (Vec::new(), Vec::new());
         for (name, column) in columns {
@@ -93,7 +93,7 @@ fn failed(error: ArrowError) -> PyErr {
 
 #[pymethods]
 impl Table {
-    /// The names of the columns.
+    /// Returns the names of the columns.
     #[getter]
     fn columns(&self) -> Vec<String> {
         let schema = self.batch.schema();
@@ -104,7 +104,7 @@ impl Table {
             .collect()
     }
 
-    /// The unit of each column that has one.
+    /// Returns the units of the columns that have a unit.
     #[getter]
     fn units(&self) -> BTreeMap<String, String> {
         let schema = self.batch.schema();
@@ -119,7 +119,7 @@ impl Table {
         self.batch.num_rows()
     }
 
-    /// A column: an array of float64 or int64 (a missing number is NaN), or a list of texts.
+    /// Returns a column: an array of float64 or int64 (a missing number is NaN), or a list of texts.
     fn __getitem__<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
         let column = self.column(name)?.as_any();
         if let Some(values) = column.downcast_ref::<Float64Array>() {
@@ -144,14 +144,14 @@ impl Table {
         Ok(PyList::new(py, texts)?.into_any())
     }
 
-    /// The table for other libraries: the Arrow C stream interface.
+    /// Returns the table through the Arrow C stream interface, for other libraries.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // A consumer may ask for other types; the interface lets us answer with ours.
+        // A consumer may request other types; the interface allows us to return ours.
         drop(requested_schema);
         let batches = vec![Ok::<_, ArrowError>(self.batch.clone())];
         let reader = RecordBatchIterator::new(batches, self.batch.schema());
@@ -160,7 +160,7 @@ impl Table {
     }
 }
 
-/// Reads a CSV file with a line of headings: numbers where all values are, else texts.
+/// Reads a CSV file with a heading; a column has numbers if all its values are numbers, otherwise texts.
 #[pyfunction]
 pub(crate) fn read_csv(path: PathBuf) -> PyResult<Table> {
     let failed = |error: csv::Error| PyValueError::new_err(format!("{}: {error}", path.display()));
@@ -186,7 +186,7 @@ pub(crate) fn read_csv(path: PathBuf) -> PyResult<Table> {
     )
 }
 
-/// A column of texts as what all of them are.
+/// Converts a column of texts to the type of all its values.
 fn typed(texts: Vec<String>) -> Column {
     if let Ok(counts) = texts.iter().map(|text| text.parse()).collect() {
         return Column::Counts(counts);
@@ -200,7 +200,7 @@ fn typed(texts: Vec<String>) -> Column {
     {
         return Column::Numbers(numbers);
     }
-    // What a spreadsheet would compute was written with an apostrophe.
+    // A text that a spreadsheet would evaluate was written with an apostrophe.
     let plain = |text: String| {
         let guarded = text
             .strip_prefix('\'')

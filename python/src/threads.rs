@@ -1,7 +1,7 @@
 //! The threads that simulate.
 //!
-//! They stay known to Python: to make a thread known takes longer than most questions to a plug-in. A process that was forked gets threads of
-//! its own, since those of its parent are not there.
+//! They stay registered with Python, since registering a thread takes longer than most calls of a plug-in. A forked process gets its own
+//! threads, because the threads of its parent do not exist there.
 
 use std::process;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,10 +10,10 @@ use std::thread::Builder;
 use pyo3::prelude::*;
 use rayon::{ThreadBuilder, ThreadPool, ThreadPoolBuilder};
 
-/// The threads of a process, and its number.
+/// The threads of a process, and the id of the process.
 static POOL: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
 
-/// Does work on these threads; to be called without Python's lock.
+/// Does work on these threads; must be called without Python's lock.
 pub(crate) fn on_threads<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     match pool() {
         Some(pool) => pool.install(work),
@@ -21,7 +21,7 @@ pub(crate) fn on_threads<T: Send>(work: impl FnOnce() -> T + Send) -> T {
     }
 }
 
-/// The threads of this process; none where there can be none.
+/// Returns the threads of this process; none if they cannot be created.
 fn pool() -> Option<Arc<ThreadPool>> {
     let mut pool = POOL.lock().unwrap_or_else(PoisonError::into_inner);
     let own = process::id();
@@ -30,7 +30,7 @@ fn pool() -> Option<Arc<ThreadPool>> {
     {
         return Some(Arc::clone(pool));
     }
-    // Nobody can end threads that stayed in another process.
+    // Threads that stayed in another process cannot be ended.
     std::mem::forget(pool.take());
     let known = |thread: ThreadBuilder| {
         let known = || Python::attach(|py| py.detach(|| thread.run()));

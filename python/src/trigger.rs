@@ -1,4 +1,4 @@
-//! Triggers that are written in Python.
+//! Triggers written in Python.
 
 use std::sync::Arc;
 
@@ -31,7 +31,7 @@ impl Maker<Box<dyn trigger::Trigger>> for Class {
 struct Trigger {
     object: Py<PyAny>,
     failure: Arc<Failure>,
-    /// What could not be said where only yes and no can be.
+    /// An error in a method that can only return yes or no.
     error: Option<Error>,
 }
 
@@ -42,19 +42,19 @@ pub(crate) struct Observed {
     /// The superstep, counted from 0.
     #[pyo3(get)]
     superstep: usize,
-    /// The largest computing time of a host \[s\].
+    /// The maximum computing time of a host \[s\].
     #[pyo3(get)]
     max_s: f64,
-    /// The mean over the hosts \[s\].
+    /// The mean computing time of the hosts \[s\].
     #[pyo3(get)]
     mean_s: f64,
-    /// The smallest \[s\].
+    /// The minimum computing time of a host \[s\].
     #[pyo3(get)]
     min_s: f64,
     /// The price of the last balancing \[s\].
     #[pyo3(get)]
     price_s: f64,
-    /// Whether it is the first superstep of the run or after a balancing.
+    /// Whether it is the first superstep of the run, or the first after a balancing.
     #[pyo3(get)]
     is_first: bool,
 }

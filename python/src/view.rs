@@ -1,4 +1,4 @@
-//! What policies of Python see: the barrier of a superstep as arrays.
+//! The view of policies in Python: the barrier of a superstep as arrays.
 
 use std::collections::BTreeMap;
 
@@ -8,14 +8,14 @@ use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-/// Numbers of a barrier, copied into an array when Python asks for them: most policies look at few of them, and seldom.
+/// Numbers of a barrier, copied into an array when Python reads them, since most policies read few of them, and rarely.
 #[derive(Debug)]
 struct Shown<T> {
     values: Vec<T>,
     array: Py<PyArray1<T>>,
-    /// The same numbers, not to be written.
+    /// The array as a read-only object.
     shown: Py<PyAny>,
-    /// Whether the array has the values.
+    /// Whether the array has the present values.
     is_fresh: bool,
 }
 
@@ -48,7 +48,7 @@ impl<T: numpy::Element + Copy + Default> Shown<T> {
     }
 }
 
-/// All that a policy may see at the barrier of a superstep; arrays are refilled at each barrier.
+/// The data that a policy may use at the barrier of a superstep; arrays are refilled at each barrier.
 #[pyclass(module = "migsim._core")]
 #[derive(Debug)]
 pub(crate) struct View {
@@ -58,10 +58,10 @@ pub(crate) struct View {
     /// The number of supersteps of the application.
     #[pyo3(get)]
     supersteps: usize,
-    /// The date \[s\].
+    /// The time \[s\].
     #[pyo3(get)]
     now_s: f64,
-    /// The price of the last call, its migrations included \[s\].
+    /// The price of the last call, including its migrations \[s\].
     #[pyo3(get)]
     last_price_s: f64,
     /// Whether migrations happen (scenario iii).
@@ -74,7 +74,7 @@ pub(crate) struct View {
     pinned: Shown<bool>,
     external_load: Shown<f64>,
     memory: Shown<f64>,
-    /// delay, work, compute, send, communication
+    /// Delay, work, compute, send and communication.
     measures: [Shown<f64>; 5],
     messages: Vec<(i64, i64, f64)>,
     seed: u64,
@@ -85,9 +85,9 @@ pub(crate) struct View {
 /// The reasons that a policy has given since its last decision.
 #[derive(Debug, Default)]
 pub(crate) struct Reasons {
-    /// Of the call.
+    /// The reasons for the call.
     pub(crate) of_call: Vec<String>,
-    /// Of what was decided about a process.
+    /// The reasons for the decision about each process.
     pub(crate) of_process: BTreeMap<usize, Vec<String>>,
 }
 
@@ -130,7 +130,7 @@ impl View {
         })
     }
 
-    /// What is cheap: for each barrier.
+    /// Copies the data that is cheap, at each barrier.
     pub(crate) fn note(&mut self, seen: &policy::View<'_>) {
         self.superstep = seen.superstep;
         self.supersteps = seen.supersteps;
@@ -150,7 +150,7 @@ impl View {
         self.external_load.note(seen.external_load.iter().copied());
     }
 
-    /// What only a decision needs.
+    /// Copies the data that only a decision needs.
     pub(crate) fn look_closer(&mut self, seen: &policy::View<'_>, seed: u64) {
         let processes = 0..seen.processes();
         self.pinned
@@ -169,13 +169,13 @@ impl View {
         self.seed = seed;
     }
 
-    /// The reasons given so far; none are left.
+    /// Removes and returns the reasons given so far.
     pub(crate) fn take_reasons(&mut self) -> Reasons {
         std::mem::take(&mut self.reasons)
     }
 }
 
-/// An array that never changes.
+/// Creates an array that never changes.
 fn fixed<T: numpy::Element + Copy + Default>(
     py: Python<'_>,
     values: impl Iterator<Item = T>,
@@ -233,19 +233,19 @@ impl View {
         self.measures[4].get(py)
     }
 
-    /// The messages of the superstep: sender, receiver, size \[B\]; only in a decision.
+    /// Returns the messages of the superstep: sender, receiver, size \[B\]; only during a decision.
     #[getter]
     fn messages(&self) -> Vec<(i64, i64, f64)> {
         self.messages.clone()
     }
 
-    /// The hosts: speed \[instr/s\], cores, cluster, names; names of clusters.
+    /// Returns the hosts: speed \[instr/s\], cores, cluster, names; and the names of clusters.
     #[getter]
     fn platform(&self, py: Python<'_>) -> Py<PyDict> {
         self.platform.clone_ref(py)
     }
 
-    /// Gives a reason: of the call, or of what it decides about a process.
+    /// Adds a reason: for the call, or for its decision about a process.
     #[pyo3(signature = (reason, process=None))]
     fn explain(&mut self, reason: String, process: Option<i64>) -> PyResult<()> {
         let Some(number) = process else {
@@ -264,7 +264,7 @@ impl View {
         Ok(())
     }
 
-    /// A generator of NumPy, seeded by the run: the same for the same seed.
+    /// Returns a generator of NumPy, seeded by the run: equal seeds give equal numbers.
     #[getter]
     fn random<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         py.import("numpy.random")?

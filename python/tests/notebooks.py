@@ -18,7 +18,7 @@ from nbclient import NotebookClient
 
 FOLDER = Path(__file__).parents[2] / "docs" / "notebooks"
 
-# The time that a run took on this computer, addresses of objects, and temporary folders.
+# The computing time of a run, addresses of objects, and temporary folders.
 VARYING = [
     (re.compile(r"in [0-9.e-]+ s of CPU \([0-9.e-]+ (\S+) a message\)"), r"in [..] s of CPU ([..] \1 a message)"),
     (re.compile(r" at 0x[0-9a-f]+"), ""),
@@ -27,7 +27,7 @@ VARYING = [
 
 
 def as_text(output: Any, picture: Path) -> str:
-    """An output of a cell in Markdown; a drawing is stored as `picture`."""
+    """Converts an output of a cell into Markdown; a drawing is stored as `picture`."""
     data = output.get("data", {})
     if "image/png" in data:
         if os.environ.get("UPDATE_RESULTS"):
@@ -41,7 +41,7 @@ def as_text(output: Any, picture: Path) -> str:
 
 
 def whole(outputs: list[Any]) -> list[Any]:
-    """The outputs of a cell with its printed text in one piece: how often Jupyter cuts it depends on time."""
+    """Returns the outputs of a cell with its printed text in one piece, because Jupyter splits it depending on time."""
     joined: list[Any] = []
     for output in outputs:
         before = joined[-1] if joined else None
@@ -55,7 +55,7 @@ def whole(outputs: list[Any]) -> list[Any]:
 
 
 def page(notebook: Any, file: Path) -> str:
-    """The notebook with its outputs, as a page of the book."""
+    """Returns the notebook with its outputs, as a page of the book."""
     parts = []
     for cell in notebook.cells:
         if cell.cell_type == "markdown":

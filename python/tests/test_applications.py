@@ -1,4 +1,4 @@
-"""Applications of Python: a copy of a built-in one has its events; exceptions, options, wrong plans."""
+"""Applications in Python: a copy of a built-in one has the same events; exceptions, options, invalid plans."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Slices(migsim.Application):
 
 
 def table(folder: Path) -> dict[str, migsim.Value]:
-    """The same application as CSV tables."""
+    """Writes the same application as CSV tables."""
     work, messages = folder / "work.csv", folder / "messages.csv"
     lines = [f"{step},{process},{WORK},1500000" for step in range(1, 41) for process in range(1, SLICES + 1)]
     work.write_text("superstep,process,work [instr],memory [B]\n" + "\n".join(lines) + "\n")

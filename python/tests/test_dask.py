@@ -1,4 +1,4 @@
-"""The parts of a sweep on a cluster of Dask, as the book has it."""
+"""The parts of a sweep on a Dask cluster, as in the book."""
 
 from __future__ import annotations
 

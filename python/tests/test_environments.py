@@ -18,7 +18,7 @@ SETTINGS = {
 
 
 def makespan(env: migsim.Environment, actions) -> float:
-    """Goes to the end by the action of each superstep, counted from 0; the makespan."""
+    """Runs to the end with the action of each superstep, counted from 0; returns the makespan."""
     while True:
         view, _, is_over, is_cut, info = env.step(actions(env))
         assert not is_cut
@@ -32,7 +32,7 @@ def test_the_strategy_called_when_a_trigger_calls_it_gives_the_run_of_the_policy
     env = migsim.Environment(policy=strategy, **SETTINGS)
     env.reset(seed=3)
     assert makespan(env, lambda env: env.view.superstep % 7 == 6) == run.makespan
-    # The same moves, given by hand, on calls whose price does not depend on who decides.
+    # The same moves, given explicitly, in calls whose price does not depend on the policy.
     fixed = {**SETTINGS, "costs.call.model": "additive", "costs.call.fixed": "10 ms"}
     run = migsim.run(policy=f"{strategy}/every=7", scenario="iii", seed=3, **fixed)
     env = migsim.Environment(policy=strategy, **fixed)
@@ -52,7 +52,7 @@ def test_rewards_and_the_first_superstep_add_up_to_the_makespan():
     assert total == pytest.approx(info["makespan_s"], rel=1e-12)
     with pytest.raises(ValueError, match="the run is over"):
         env.step()
-    # The same seed is the same episode.
+    # The same seed gives the same episode.
     assert env.reset()[1] == env.reset(seed=2)[1] != env.reset(seed=5)[1]
 
 
@@ -67,7 +67,7 @@ def test_copies_go_on_by_themselves():
     again = [env.clone(), env]
     assert [makespan(again[0], lambda env: env.view.superstep == 15), makespan(again[1], lambda env: None)] == moved
     assert moved[0] != moved[1]
-    # What is left of one goes on where it was.
+    # The remaining run continues where it was.
     assert copies[1].view.superstep == 11
     assert makespan(copies[1], lambda env: None) == moved[1]
 

@@ -1,4 +1,4 @@
-"""What all plug-ins have in common: the settings say which class decided."""
+"""Tests of all plug-ins: the settings identify the class that decided."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Policies of Python: a copy of a built-in one decides as it does; exceptions, options, generators."""
+"""Policies in Python: a copy of a built-in one makes the same decisions; exceptions, options, generators."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import migsim
 
 @migsim.policy("greedy-copy", "the built-in greedy, written anew")
 class GreedyCopy(migsim.Policy):
-    """Each process by falling work to the host that ends first (hosts of one core without limits of memory)."""
+    """Assigns processes in decreasing order of work, each to the host that ends first (hosts of one core without limits of memory)."""
 
     uses_seed = False
 
@@ -97,7 +97,7 @@ def test_an_exception_stops_the_run_with_its_traceback_and_superstep(inside: str
         migsim.run(app="sw", n=10, policy="faulty", **{"policy.faulty.inside": inside})
     told = "".join(traceback.format_exception(caught.value))
     assert f"in {inside} at superstep 3, counted from 0" in told and "nothing there" in told
-    # The next run is not touched by it.
+    # The next run is not affected.
     assert migsim.run(app="sw", n=10, policy="faulty", **{"policy.faulty.at": 999}).makespan > 0
 
 
@@ -106,7 +106,7 @@ def test_an_answer_that_cannot_be_is_refused() -> None:
         migsim.run(app="sw", n=10, policy="faulty", **{"policy.faulty.inside": "answer"})
 
 
-#: Answers of a policy by their names in the test below.
+#: Answers of a policy by their names in the following test.
 ANSWERS: dict[str, object] = {
     "negative": {0: -1},
     "hosts alone": [0] * 3,
@@ -270,7 +270,7 @@ def test_reasons_reach_explanations_records_and_reports(tmp_path: Path) -> None:
     assert "it is to move (it is the second)." in told
     assert "it stays (the first is well where it is)." in told
     assert "it is the second" not in run.explain(4) and "the time has come" in run.explain(4)
-    # A call that moves no process has its reason in the overview.
+    # The overview has the reason of a call that moves no process.
     assert "the time has come" in run.explain()
     first = run.records[-2]
     assert [(one["process"], one["accepted"], one["reason"]) for one in first["candidates"]] == [

@@ -1,4 +1,4 @@
-"""Runs: the dates of the command, tables, errors, folders."""
+"""Runs: the same times as the command, tables, errors, folders."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ GOLDEN: dict[str, dict[str, str]] = {}
 for row in csv.DictReader((ROOT / "tests/data/golden.csv").open()):
     GOLDEN.setdefault(row["run"], {})[row["scenario"]] = row["event_hash"]
 LU: dict[str, migsim.Value] = {"platform": "ufrgs", "app": "lu", "n": 100, "procs": 25}
-#: The golden runs by their names, as `tests/determinism.rs` has them; all others are a small LU under a policy of that name.
+#: The golden runs by name, as in `tests/determinism.rs`; all others are a small LU with the policy of that name.
 RUNS: dict[str, dict[str, migsim.Value]] = {
     "lu": {"app": "lu", "n": 1000, "procs": 25},
     "sw": {"app": "sw", "n": 25},
@@ -183,7 +183,7 @@ def test_an_experiment_can_be_pickled(tmp_path: Path) -> None:
     ).build()
     on_own = pickle.loads(pickle.dumps(migsim.Experiment({"workload": {"app": "sw", "n": 8}}, platform=platform)))
     assert on_own.run().makespan == migsim.run(app="sw", n=8, platform=platform).makespan
-    # A run that was read from a folder travels, too.
+    # A run that was read from a folder can be pickled as well.
     experiment.run().save(tmp_path / "run")
     loaded = pickle.loads(pickle.dumps(migsim.load(tmp_path / "run")))
     assert loaded.records == experiment.run().records
@@ -253,7 +253,7 @@ def test_a_platform_may_be_a_dict() -> None:
 
 
 def test_ctrl_c_stops_a_run() -> None:
-    # A program that was started in the background has no handler.
+    # A program that is started in the background has no handler.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     threading.Timer(0.3, lambda: signal.raise_signal(signal.SIGINT)).start()
     start = time.monotonic()

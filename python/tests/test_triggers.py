@@ -1,4 +1,4 @@
-"""Triggers of Python: copies of built-in ones ask for the same calls; exceptions stop the run."""
+"""Triggers in Python: copies of built-in ones request the same calls; exceptions stop the run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Each(migsim.Trigger):
 
 @migsim.trigger("lost", "the built-in menon, written anew")
 class Lost(migsim.Trigger):
-    """A call as soon as the imbalance since the last one has cost as much as a call."""
+    """Requests a call as soon as the imbalance since the last call has cost as much as a call."""
 
     def __init__(self) -> None:
         self.lost = 0.0

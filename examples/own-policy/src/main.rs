@@ -1,8 +1,8 @@
-//! The command `migsim` with a policy, `roulette`, and an application, `ring`.
+//! The command `migsim` with an additional policy, `roulette`, and an additional application, `ring`.
 
 use migsim::prelude::*;
 
-/// Every `every` supersteps one random process goes to a random host.
+/// A policy: every `every` supersteps one random process moves to a random host.
 #[derive(Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Roulette {
@@ -34,7 +34,7 @@ impl Policy for Roulette {
     }
 }
 
-/// In each superstep every process computes `work` and sends `bytes` to the next one.
+/// An application: in each superstep every process computes `work` and sends `bytes` to the next one.
 #[derive(Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Ring {
