@@ -1,8 +1,8 @@
 //! Quantities with their units, and the identifiers of clusters, hosts, links and processes.
 //!
 //! An instant is not a duration and a byte is not an instruction, so each has its own type. The value inside is private, the constructors
-//! refuse NaN and values out of range, and only meaningful operations exist. Input files write units (`"1.5 GHz"`, `"100 Mbps"`, `"100
-//! us"`); a bare number is refused.
+//! refuse NaN and values out of range, and only meaningful operations exist. Input files write units (`"1.5 GHz"`, `"100 Mbps"`,
+//! `"100 us"`); a bare number is refused.
 //!
 //! Prefixes are decimal (1 kB = 1000 B); the binary ones are written `KiB`, `MiB`, `GiB`. `b` is a bit and `B` a byte. Some units have
 //! other common spellings (`Mb/s` for `Mbps`, `Gf` for `Ginstr/s`); messages list one spelling of each. The book has the table (`docs/reference/units.md`).

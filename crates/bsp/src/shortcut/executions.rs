@@ -98,8 +98,8 @@ pub(super) fn share_changing_host(
     true
 }
 
-/// Computes the ends of executions that begin together on a host, in order of increasing work: with n left, each progresses at `speed ·
-/// min(1, cores/n)`.
+/// Computes the ends of executions that begin together on a host, in order of increasing work: with n left, each progresses at
+/// `speed · min(1, cores/n)`.
 pub(super) fn share_host(works: &[(f64, u32)], speed: f64, cores: f64, computed: &mut [f64]) {
     let (mut now, mut service, mut at) = (0.0, 0.0, 0);
     while at < works.len() {

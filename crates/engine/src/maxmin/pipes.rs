@@ -7,8 +7,8 @@
 //! ```
 //! The links of the lowest level L are saturated. If b p < L for some flow on them, only the flows of the smallest b p get their bound, and
 //! levels are computed again. Otherwise every flow on them gets L / p: on a pipe a flow of twice the weight gets half of the capacity,
-//! although nothing else limits it. So a `FATPIPE` of SimGrid limits more than a link that gives each flow its capacity (`fatpipe =
-//! whole`).
+//! although nothing else limits it. So a `FATPIPE` of SimGrid limits more than a link that gives each flow its capacity
+//! (`fatpipe = whole`).
 //!
 //! All rates are recomputed from scratch each time, in O(rounds · uses).
 

@@ -1,8 +1,8 @@
 //! Distributed c-random, after PUB: each host asks c random hosts, and sends one process to the least loaded of them if that has less load.
 //!
-//! Each host h asks `choices` other hosts, without replacement; m is the one with the least time (of equal ones the lowest number). If `L_m
-//! + margin < L_h`, the process of h with the lowest number goes to m. All hosts decide from the times before the round, so that many may
-//! choose the same m, which is the known weakness of the method. No host is filled beyond its memory. We had no access to the text
+//! Each host h asks `choices` other hosts, without replacement; m is the one with the least time (of equal ones the lowest number). If
+//! `L_m + margin < L_h`, the process of h with the lowest number goes to m. All hosts decide from the times before the round, so that many
+//! may choose the same m, which is the known weakness of the method. No host is filled beyond its memory. We had no access to the text
 //! (Bonorden, IPDPS 2007): parameters are ours, and there is no program for comparison.
 
 use schemars::JsonSchema;

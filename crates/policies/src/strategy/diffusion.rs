@@ -3,8 +3,8 @@
 //! First order, synchronous (Cybenko 1989, Boillat 1990): `y_ij += a_ij·min(s_i, s_j)·(L_i − L_j)`, `a_ij = 1/(1 + max(deg_i, deg_j))`. The
 //! iteration works on virtual loads, until the largest is within `epsilon` of the time for freely divisible work. The resulting flow of
 //! work is nearly minimal; it is computed first and realised afterwards (Diekmann et al. 1999). Each host serves its neighbours by
-//! decreasing flow, and gives each its largest process that fits into the rest of the flow, of equal ones the lowest number. `min(s_i,
-//! s_j)` keeps the iteration stable on unequal hosts. No host is filled beyond its memory. There is no program for comparison.
+//! decreasing flow, and gives each its largest process that fits into the rest of the flow, of equal ones the lowest number.
+//! `min(s_i, s_j)` keeps the iteration stable on unequal hosts. No host is filled beyond its memory. There is no program for comparison.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -6,8 +6,9 @@ use super::room::Room;
 /// Returns a lower bound of the largest host time \[s\]: the preemptive relaxation, in which a process may be divided but not run on two
 /// hosts at once.
 ///
-/// The bound T satisfies `T ≥ b_h`, and for each k the k largest works fit into the capacity of k hosts until T: `Σ_{k largest} w ≤ Σ_{k
-/// best} s_h·(T − b_h)`. Without background that is `max(max_{k<P} Σ_{k largest} w / Σ_{k fastest} s, Σ w / Σ s)` (Q|pmtn|Cmax).
+/// The bound T satisfies `T ≥ b_h`, and for each k the k largest works fit into the capacity of k hosts until T:
+/// `Σ_{k largest} w ≤ Σ_{k best} s_h·(T − b_h)`. Without background that is `max(max_{k<P} Σ_{k largest} w / Σ_{k fastest} s, Σ w / Σ s)`
+/// (Q|pmtn|Cmax).
 pub fn bound(instance: &Instance<'_>) -> f64 {
     let mut works = instance.works();
     works.sort_by(|a, b| b.total_cmp(a));

@@ -1,8 +1,8 @@
 //! The price of a call of a strategy: the gather of loads, the decision, the scatter of its result, and the moves.
 //!
 //! A host sends 16 B per process and 24 B of its own; it gets 8 B per process back. Messages to one host, and from it, are sent one after
-//! another: `max_h latency(h, root) + Σ_h bytes_h / bandwidth(h, root)`. Moves of different hosts overlap: `max_h Σ (latency + memory /
-//! bandwidth)` over the moves out of and into host h.
+//! another: `max_h latency(h, root) + Σ_h bytes_h / bandwidth(h, root)`. Moves of different hosts overlap:
+//! `max_h Σ (latency + memory / bandwidth)` over the moves out of and into host h.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

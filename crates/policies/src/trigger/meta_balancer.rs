@@ -2,9 +2,9 @@
 //!
 //! It needs five samples since the last balancing. ρ, which stands for what the balancer can reach, is max/avg of the first superstep after
 //! it. Lines through the means of the two halves, with the average scaled by ρ, give slopes m, a and intercepts M, A; the period x solves
-//! `(m − a)/2·x² + (M − A)·x = C`. The solution is rejected if a falling line reaches 0 before x, or the lines cross before. Then `x =
-//! C/(mean max − ρ·mean avg)`, and if that is negative the previous period is kept. A plan counts only while the mean utilisation is below
-//! 90 %. The early trigger of the paper is compiled out of the program, and left out here.
+//! `(m − a)/2·x² + (M − A)·x = C`. The solution is rejected if a falling line reaches 0 before x, or the lines cross before. Then
+//! `x = C/(mean max − ρ·mean avg)`, and if that is negative the previous period is kept. A plan counts only while the mean utilisation is
+//! below 90 %. The early trigger of the paper is compiled out of the program, and left out here.
 //!
 //! Without a balancing ρ is unknown: the first superstep would be taken for what the balancer can reach, and a constant imbalance would
 //! never be balanced. A run therefore makes a first balancing for this trigger, after the first superstep with computation.

@@ -1,8 +1,8 @@
 //! Predicted speed-up: balances if the next superstep, including the balancing, would be shorter than a given part of the last one
 //! (Procassini et al. 2004).
 //!
-//! `e = avg/max`. E, the efficiency that a balancing restores, is the mean of e over all supersteps. The answer is yes if `T·e/E + C <
-//! f·T`, with T the largest time of a host.
+//! `e = avg/max`. E, the efficiency that a balancing restores, is the mean of e over all supersteps. The answer is yes if
+//! `T·e/E + C < f·T`, with T the largest time of a host.
 //!
 //! Without a balancing, E is the efficiency of the first mapping, so that a constant imbalance would never be balanced. A run therefore
 //! makes a first balancing for this trigger, after the first superstep with computation.
