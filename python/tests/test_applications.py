@@ -14,7 +14,7 @@ import migsim
 SLICES, WORK, BYTES = 12, 3e8, 40_000
 
 
-@migsim.application("slices", "the built-in lbm, written anew")
+@migsim.application("slices", "the built-in lbm, rewritten")
 class Slices(migsim.Application):
     def __init__(self, procs: int = SLICES, supersteps: int = 40, work: float = WORK, bytes: float = BYTES) -> None:
         self.processes, self.supersteps, self.instructions, self.bytes = procs, supersteps, work, bytes

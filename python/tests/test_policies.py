@@ -11,7 +11,7 @@ import pytest
 import migsim
 
 
-@migsim.policy("greedy-copy", "the built-in greedy, written anew")
+@migsim.policy("greedy-copy", "the built-in greedy, rewritten")
 class GreedyCopy(migsim.Policy):
     """Assigns processes in decreasing order of work, each to the host that ends first (hosts of one core without limits of memory)."""
 

@@ -9,7 +9,7 @@ import pytest
 import migsim
 
 
-@migsim.trigger("each", "the built-in every, written anew")
+@migsim.trigger("each", "the built-in every, rewritten")
 class Each(migsim.Trigger):
     def __init__(self, supersteps: int = 10) -> None:
         self.supersteps = supersteps
@@ -18,7 +18,7 @@ class Each(migsim.Trigger):
         return (observed.superstep + 1) % self.supersteps == 0
 
 
-@migsim.trigger("lost", "the built-in menon, written anew")
+@migsim.trigger("lost", "the built-in menon, rewritten")
 class Lost(migsim.Trigger):
     """Requests a call as soon as the imbalance since the last call has cost as much as a call."""
 

@@ -114,7 +114,7 @@ fn a_policy_that_asks_for_the_impossible_ends_the_run_with_its_decision() {
         ..Case::new(&platform, &plans, [0, 1])
     };
     let refused = |moves: Vec<(u32, u32)>| error_of(&case, vec![(1, moves)]);
-    let intro = "the policy asks for the impossible after superstep 2: ";
+    let intro = "the policy requests an impossible move after superstep 2: ";
     for (moves, what, decision) in [
         (vec![(0, 7)], "there is no host number 7", "p1 to `?`"),
         (vec![(5, 2)], "there is no process 6", "p6 to `h2`"),

@@ -184,7 +184,7 @@ mod tests {
     use migsim_engine::testing::line;
 
     #[test]
-    fn the_last_arrival_holds_all_and_nobody_leaves_before_it() {
+    fn all_processes_leave_after_the_last_arrival() {
         // Two processes whose hosts are 1 s apart by the latency of two links.
         let platform = line(&[1e9, 1e9], 1e6, 0.5);
         let script = Script::new(BarrierKind::Dissemination, 2);

@@ -361,7 +361,8 @@ fn impossible(decision: &Decision, world: &World<'_>, what: &str) -> Error {
     });
     let listed: Vec<String> = listed.collect();
     let superstep = world.ending + 1;
-    let message = format!("the policy asks for the impossible after superstep {superstep}: {what}");
+    let message =
+        format!("the policy requests an impossible move after superstep {superstep}: {what}");
     let hint = format!("its decision: {}", listed.join(", "));
     Error::Run(Problem::new(message).key("policy").hint(hint))
 }

@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_leaves_before_all_have_arrived() {
+    fn no_process_leaves_before_all_have_arrived() {
         // If one process never arrives, no process completes its script.
         for kind in KINDS {
             for processes in 2..20 {

@@ -121,13 +121,13 @@ pub(super) struct Connections {
     /// The zero of local time \[s\].
     zero: f64,
     /// Messages whose ends are not yet stored in the list of connections.
-    untold: Untold,
+    pending: PendingEnds,
 }
 
 /// The messages of a barrier, which recur with each barrier. Only one message of each connection counts, and a later barrier replaces its
 /// end by a later one. So their ends are kept in this form until a connection is read.
 #[derive(Clone, Debug, Default)]
-struct Untold {
+struct PendingEnds {
     /// Pairs of a message and its connection.
     messages: Option<Arc<[(u32, u32)]>>,
     /// End of each message, counted from `zero` \[s\].
@@ -147,7 +147,7 @@ struct Connection {
     since: f64,
     /// End of the last message \[s\], except for the message that is not stored yet.
     last: f64,
-    untold: u32,
+    pending: u32,
 }
 
 impl Connections {
@@ -164,7 +164,7 @@ impl Connections {
             open: 0,
             since: 0.0,
             last: f64::NEG_INFINITY,
-            untold: NOTHING,
+            pending: NOTHING,
         });
         let hash = |place: &u32| hash_of(list[*place as usize].ends);
         lookup.insert_unique(hash_of(ends), place, hash);
@@ -174,7 +174,7 @@ impl Connections {
     /// Starts a message of a connection; returns whether the connection was idle. All messages that start at one time see the same state.
     #[inline]
     pub(super) fn start(&mut self, place: u32, now: f64) -> bool {
-        if self.untold.messages.is_some() {
+        if self.pending.messages.is_some() {
             self.tell();
         }
         let now = self.zero + now;
@@ -191,9 +191,9 @@ impl Connections {
         let is_it = |place: &u32| self.list[*place as usize].ends == ends;
         let known = self.lookup.find(hash_of(ends), is_it);
         known.is_none_or(|place| {
-            let Connection { last, untold, .. } = self.list[*place as usize];
-            let untold = self.untold.ends.get(untold as usize);
-            let last = untold.map_or(last, |end| last.max(self.untold.zero + end));
+            let Connection { last, pending, .. } = self.list[*place as usize];
+            let pending = self.pending.ends.get(pending as usize);
+            let last = pending.map_or(last, |end| last.max(self.pending.zero + end));
             self.zero + now - last > IDLE
         })
     }
@@ -202,31 +202,31 @@ impl Connections {
     /// connection. If the same messages are recorded again, each end must be later. `ends` has their local times \[s\], and arbitrary
     /// numbers afterwards.
     pub(super) fn note_all(&mut self, messages: &Arc<[(u32, u32)]>, ends: &mut Vec<f64>) {
-        let known = self.untold.messages.as_ref();
+        let known = self.pending.messages.as_ref();
         if !known.is_some_and(|known| Arc::ptr_eq(known, messages)) {
             self.tell();
             for &(message, connection) in &**messages {
-                self.list[connection as usize].untold = message;
+                self.list[connection as usize].pending = message;
             }
-            self.untold.messages = Some(messages.clone());
-            self.untold.ends.resize(ends.len(), f64::NEG_INFINITY);
+            self.pending.messages = Some(messages.clone());
+            self.pending.ends.resize(ends.len(), f64::NEG_INFINITY);
         }
-        std::mem::swap(&mut self.untold.ends, ends);
-        self.untold.zero = self.zero;
+        std::mem::swap(&mut self.pending.ends, ends);
+        self.pending.zero = self.zero;
     }
 
     /// Stores the recorded ends in the list of connections.
     fn tell(&mut self) {
-        let Some(messages) = self.untold.messages.take() else {
+        let Some(messages) = self.pending.messages.take() else {
             return;
         };
         for &(message, connection) in &*messages {
             let connection = &mut self.list[connection as usize];
-            let end = self.untold.zero + self.untold.ends[message as usize];
+            let end = self.pending.zero + self.pending.ends[message as usize];
             connection.last = connection.last.max(end);
-            connection.untold = NOTHING;
+            connection.pending = NOTHING;
         }
-        self.untold.ends.clear();
+        self.pending.ends.clear();
     }
 
     /// Records that a message that was simulated elsewhere has ended.

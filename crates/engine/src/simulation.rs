@@ -56,7 +56,7 @@ const MOST_CHANGES: u64 = 20_000_000;
 /// Maximum number of changes of a capacity that nothing uses in the meantime; such changes cost less.
 const MOST_UNUSED_CHANGES: u64 = 200_000_000;
 
-const TOO_FAR: &str = "the next date is too far away for a number: look for a tiny speed or bandwidth or a huge amount of work";
+const TOO_FAR: &str = "the next event is too late for a number: look for a tiny speed or bandwidth or a huge amount of work";
 const TOO_OFTEN: &str = "give the profiles and loads longer periods, or look for a tiny speed or bandwidth or a huge amount of work";
 
 impl<'p, T: Copy + 'p> Clone for Simulation<'p, T> {
@@ -423,7 +423,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
                 idle_changes + 1
             };
             if idle_changes > MOST_IDLE_CHANGES {
-                let what = "nothing in progress gets on, however often capacities change";
+                let what = "no activity progresses, although capacities keep changing";
                 return Err(self.starved(what, TOO_OFTEN));
             }
             if changes > self.most_changes {

@@ -56,7 +56,7 @@ impl Profile {
         for (index, &(date, value)) in steps.iter().enumerate() {
             if !Seconds::RANGE.contains(&date) {
                 return Err(Problem::new(format!(
-                    "step {} has the date {date}, which is not a date",
+                    "step {} has the time {date}, which is not a valid time",
                     index + 1
                 )));
             }
@@ -68,7 +68,7 @@ impl Profile {
             }
             if index > 0 && date <= steps[index - 1].0 {
                 return Err(Problem::new(format!(
-                    "step {} has the date {date}, not after the date {} before it",
+                    "step {} has the time {date}, not after the previous time {}",
                     index + 1,
                     steps[index - 1].0
                 )));
@@ -78,7 +78,7 @@ impl Profile {
             let last = steps.last().map_or(0.0, |step| step.0);
             if !period.is_finite() || period < SHORTEST_PERIOD || period < last {
                 return Err(Problem::new(format!(
-                    "the period {period:?} s must be {SHORTEST_PERIOD:?} s at least and not before the last date, {last:?} s"
+                    "the period {period:?} s must be at least {SHORTEST_PERIOD:?} s and not before the last time, {last:?} s"
                 )));
             }
         }

@@ -527,7 +527,7 @@ fn broken_profiles_and_origins_say_what_and_where() {
         (and(twice), "given twice", (15, 61), "latencies[1]"),
         (
             and(r#""profiles": {"p": {"steps": [["2 s", 1], ["1 s", 1]]}}"#),
-            "not after the date",
+            "not after the previous time",
             (15, 21),
             "profiles.p",
         ),

@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_never_moves_anybody_needs_no_seed() {
+    fn a_policy_without_moves_needs_no_seed() {
         assert!(!Never::default().uses_seed());
     }
 }

@@ -59,13 +59,13 @@ fn cause(message: &str, before: &str, rest: &str) -> Cause {
     }
     if message == "trailing comma" {
         return told(
-            "not valid JSON: a comma stands before the closing bracket",
+            "not valid JSON: there is a comma before the closing bracket",
             "remove the comma after the last value",
         );
     }
     if message == "trailing characters" {
         return told(
-            "not valid JSON: the text goes on after its value",
+            "not valid JSON: the text continues after its value",
             "a file has one object: remove what follows its closing bracket",
         );
     }
@@ -157,14 +157,14 @@ mod tests {
             ("{\"a\":\n nan}", "`nan` is no number in JSON", (2, 3)),
             ("[-Infinity]", "`-Infinity` is no number in JSON", (1, 3)),
             ("[True]", "`True` is no value in JSON", (1, 2)),
-            ("[1,\n]", "a comma stands before the closing", (2, 1)),
-            ("{\"a\": 1,}", "a comma stands before the closing", (1, 9)),
+            ("[1,\n]", "there is a comma before the closing", (2, 1)),
+            ("{\"a\": 1,}", "there is a comma before the closing", (1, 9)),
             ("{'a': 1}", "a single quote", (1, 2)),
             ("{a: 1}", "`a` without quotes", (1, 2)),
             ("{\"a\": 5 MB}", "a number, then `MB`", (1, 9)),
             ("{\"a\": [1", "the file ends within a list", (1, 8)),
             ("{\"a\": \"x", "the file ends within a text", (1, 8)),
-            ("{} {}", "the text goes on", (1, 4)),
+            ("{} {}", "the text continues", (1, 4)),
             ("{\"a\" 1}", "not valid JSON: expected `:`", (1, 6)),
         ] {
             let found = problem(text);

@@ -46,7 +46,7 @@ pub(crate) struct IncrementalMaxMin {
     changed_capacities: usize,
     /// The first link found to carry more than its capacity, and the links that are examined for this.
     overloaded: Option<u32>,
-    looked_at: Vec<u32>,
+    examined: Vec<u32>,
     problem: SharingProblem,
     rates: Vec<f64>,
 }
@@ -269,7 +269,7 @@ impl IncrementalMaxMin {
         let limit = MOST_REPAIRS * (marked.len() + self.level.len());
         if std::mem::take(&mut self.changed_capacities) > MOST_CHANGED {
             self.marked = marked;
-            self.solve_anew();
+            self.solve_from_scratch();
         } else {
             for &link in &marked {
                 self.bring_to_level(link);
@@ -281,7 +281,7 @@ impl IncrementalMaxMin {
             self.bring_to_level(worklist.link());
             repairs += 1;
             if repairs > limit {
-                self.solve_anew();
+                self.solve_from_scratch();
             }
         }
         if cfg!(debug_assertions) && self.overloaded.is_none() {
@@ -304,7 +304,7 @@ impl IncrementalMaxMin {
 
     /// Finds a link that carries more than its capacity, `Σ n · c · rate > capacity`, among the links of groups whose rates change.
     fn find_overloaded(&mut self) -> Option<u32> {
-        let mut links = std::mem::take(&mut self.looked_at);
+        let mut links = std::mem::take(&mut self.examined);
         links.clear();
         let present = self.touched.iter().copied();
         let present = present.filter(|&group| self.groups[group as usize].count > 0);
@@ -323,7 +323,7 @@ impl IncrementalMaxMin {
             taken.sum::<f64>() > capacity * OVER
         };
         let found = links.iter().copied().find(|link| is_over(*link));
-        self.looked_at = links;
+        self.examined = links;
         found
     }
 
@@ -398,7 +398,7 @@ impl IncrementalMaxMin {
     }
 
     /// Recomputes all levels from scratch.
-    fn solve_anew(&mut self) {
+    fn solve_from_scratch(&mut self) {
         self.problem.clear();
         for link in &self.links {
             self.problem.add_link(link.capacity);

@@ -297,7 +297,7 @@ fn an_execution_ends_through_as_many_changes_as_are_allowed_and_no_more() {
 }
 
 #[test]
-fn a_host_that_sleeps_through_more_changes_than_anybody_can_wait_for_is_an_error() {
+fn a_host_with_too_many_changes_while_it_is_idle_is_an_error() {
     let platform = slow_in_half_of_each_second(1e9);
     // 2 changes a second, from 0 s on.
     for (until, is_refused) in [(50.0, false), (60.0, true), (1e254, true)] {

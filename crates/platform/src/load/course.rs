@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn the_steps_are_those_of_the_load_whoever_drew_them_and_however_little_room_there_is() {
+    fn readers_get_the_steps_of_the_load_from_stored_and_own_blocks() {
         for count in [0, 1, 2, 6, 7, 300] {
             let load: Arc<dyn Load> = Arc::new(Drawing(count));
             let random = || Stream::named(1, Purpose::HostLoad, "a host");

@@ -315,7 +315,7 @@ impl Load for Measured {
             some => format!("{some} loads"),
         };
         Some(format!(
-            "{loads} above {MOST_LOAD} in `{source}` count as {MOST_LOAD}: a host or link that is taken whole goes on, 100 times slower"
+            "{loads} above {MOST_LOAD} in `{source}` count as {MOST_LOAD}: a fully loaded host or link continues, 100 times slower"
         ))
     }
 }

@@ -79,7 +79,7 @@ pub(super) fn read_csv(
         }
         let (date, value) = row.numbers(has_index.then_some(steps.len()))?;
         if let Some((last, _)) = steps.last().filter(|last| date <= last.0) {
-            let message = format!("the date {date} is not after the one before it, {last}");
+            let message = format!("the time {date} is not after the previous one, {last}");
             return Err(row.problem(0, message));
         }
         let load = load_of(value).map_err(|(what, hint)| {

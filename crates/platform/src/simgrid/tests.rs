@@ -313,7 +313,7 @@ fn what_has_no_meaning_here_is_noted() {
         <zone id='z' routing='Full'><host id='a' speed='1f'/></zone></platform>";
     let notes = from_simgrid("a.xml", text).unwrap().notes;
     assert!(
-        notes[0].contains("taken as `--net tcp_gamma=20000`"),
+        notes[0].contains("used as `--net tcp_gamma=20000`"),
         "{notes:?}"
     );
     assert!(notes[1].ends_with("1 `<config>`"), "{notes:?}");

@@ -203,7 +203,7 @@ impl<'a, 'input> Reader<'a, 'input> {
     fn parsed(&mut self, text: &str, units: &units::Units) -> Result<f64, String> {
         if text.contains("$rand(") {
             return Err(format!(
-                "`{text}` is drawn anew in each run of SimGrid: write a number in its place"
+                "`{text}` is random in each run of SimGrid: write a number instead"
             ));
         }
         let (value, is_bare) = units::parse(text, units)?;
@@ -300,12 +300,12 @@ impl<'a, 'input> Reader<'a, 'input> {
                 Meaning::Setting(ours, taken) => {
                     let flag = config::flag(ours, &taken);
                     self.notes.push(format!(
-                        "the file asks for `{key}` = `{value}`: taken as `{flag}`, unless the experiment says otherwise"
+                        "the file sets `{key}` = `{value}`: used as `{flag}`, unless the experiment sets another value"
                     ));
                     self.settings.push((format!("network.{ours}"), taken));
                 }
                 Meaning::None => self.notes.push(format!(
-                    "the file asks for `{key}` = `{value}`, which migsim has no setting for: times of SimGrid may differ"
+                    "the file sets `{key}` = `{value}`, for which migsim has no setting: times of SimGrid may differ"
                 )),
                 Meaning::Harmless => self.pass_over("config"),
             }

@@ -222,7 +222,7 @@ fn verdicts(
             .set
             .map(|set| ClusterId::from_index(deployment.cluster(set)));
         let reason = match (to, wanted) {
-            (Some(_), _) => "it prefers this cluster, and nothing asks whether the move pays",
+            (Some(_), _) => "it prefers this cluster, and there is no test whether the move pays",
             (None, None) => "no PM is above 0",
             (None, Some(wanted)) if wanted == own => "it prefers its own cluster",
             (None, Some(_)) => "it must stay where it is",

@@ -120,7 +120,7 @@ fn a_program_that_is_stopped_takes_its_children_with_it() {
 }
 
 #[test]
-fn a_line_that_nobody_asked_for_is_refused() {
+fn a_line_without_a_request_is_refused() {
     let script = "read l; echo '{\"assignment\": [0, 0, 1]}'; echo more; read l; echo '{\"assignment\": [0, 0, 1]}'";
     // The second line may arrive at any time before the second call, or in place of its answer.
     let error = decided(script, 2).unwrap_err();

@@ -71,8 +71,8 @@ pub fn listed(scene: &Scene<'_>, call: Record<'_>, told: &[&str]) -> Vec<Sentenc
         }];
     }
     let mut sentences = vec![say!("The policy `{}` says:", policy)];
-    let untold = call.explanation.iter();
-    for (key, value) in untold.filter(|(key, _)| !told.contains(&key.as_str())) {
+    let explained = call.explanation.iter();
+    for (key, value) in explained.filter(|(key, _)| !told.contains(&key.as_str())) {
         let of_process = |entry: &&Value| {
             let process = scene.process;
             process.is_some_and(|process| entry["process"].as_u64() == Some(process))

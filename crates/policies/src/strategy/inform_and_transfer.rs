@@ -485,7 +485,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_round_of_gossip_nobody_knows_anybody() {
+    fn without_a_round_of_gossip_hosts_know_no_other_host() {
         let case = instance(&[1.0, 1.0], &[0, 0, 0], &[3.0, 2.0, 1.0]);
         let silent = InformAndTransferOptions {
             knowledge: Knowledge::Gossip,

@@ -56,7 +56,7 @@ fn patterns_are_those_of_the_table() {
 }
 
 #[test]
-fn a_superstep_repeats_the_one_before_it_if_nothing_is_drawn_anew_and_nothing_drifts() {
+fn a_superstep_repeats_the_previous_one_if_work_is_drawn_once_and_does_not_drift() {
     let plain = SyntheticConfig {
         random_messages: 0,
         ..SyntheticConfig::new(20)
@@ -72,7 +72,7 @@ fn a_superstep_repeats_the_one_before_it_if_nothing_is_drawn_anew_and_nothing_dr
         spread: 0.5,
         ..plain.clone()
     };
-    let anew = SyntheticConfig {
+    let redrawn = SyntheticConfig {
         draw: Draw::EachSuperstep,
         ..spread.clone()
     };
@@ -89,7 +89,7 @@ fn a_superstep_repeats_the_one_before_it_if_nothing_is_drawn_anew_and_nothing_dr
         ..plain.clone()
     };
     assert!(repeats(&plain) && repeats(&spread));
-    assert!(![anew, drift, random, sizes].iter().any(repeats));
+    assert!(![redrawn, drift, random, sizes].iter().any(repeats));
 }
 
 #[test]
@@ -138,18 +138,18 @@ fn work_stays_within_its_spread_and_has_the_mean_that_was_asked_for() {
 }
 
 #[test]
-fn work_is_drawn_once_or_anew_and_drifts_from_the_first_superstep_to_the_last() {
+fn work_is_drawn_once_or_in_each_superstep_and_drifts_from_the_first_to_the_last() {
     let once = SyntheticConfig {
         spread: 0.5,
         ..SyntheticConfig::new(20)
     };
     assert_eq!(plan(&once, 0).work, plan(&once, 9).work);
-    let anew = SyntheticConfig {
+    let redrawn = SyntheticConfig {
         draw: Draw::EachSuperstep,
         ..once.clone()
     };
-    assert_ne!(plan(&anew, 0).work, plan(&anew, 1).work);
-    assert_eq!(plan(&anew, 7), plan(&anew, 7));
+    assert_ne!(plan(&redrawn, 0).work, plan(&redrawn, 1).work);
+    assert_eq!(plan(&redrawn, 7), plan(&redrawn, 7));
     let drifting = SyntheticConfig {
         drift: 0.2,
         ..SyntheticConfig::new(20)

@@ -122,7 +122,7 @@ fn phases(files: &[RankFile], ranks: &[Rank]) -> Result<Vec<u64>, Error> {
                 "rank {} has no phase {number}, which rank {other} has",
                 file.rank
             );
-            let hint = "add the phase, with `\"tasks\": []` if it has none, or name it in `identical_to_previous` behind one with data";
+            let hint = "add the phase, with `\"tasks\": []` if it has none, or name it in `identical_to_previous` after a phase with data";
             problems.push(
                 Problem::new(message)
                     .source(&file.source)
@@ -269,7 +269,7 @@ impl Tasks {
         if !self.several.is_empty() {
             let count = counted(self.several.len(), "id");
             parts.push(format!(
-                "{count} that several tasks have are told apart by rank and place"
+                "{count} that several tasks share are distinguished by rank and place"
             ));
         }
         if self.moves > 0 {

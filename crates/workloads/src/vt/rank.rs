@@ -260,7 +260,7 @@ impl Reader<'_> {
                 self.complain(
                     path,
                     message,
-                    "phases are whole numbers, the first one not behind the last one",
+                    "phases are whole numbers, and the first one is not after the last one",
                 );
             }
         }

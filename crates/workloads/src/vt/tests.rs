@@ -160,7 +160,7 @@ fn equal_numbers_in_a_phase_are_told_apart() {
     };
     let (vt, note) = read(&[value(0), value(1)]).unwrap();
     assert_eq!(plan(&vt, 0).0, [1e9, 2e9, 1e9, 2e9]);
-    assert!(note.contains("1 id that several tasks have"), "{note}");
+    assert!(note.contains("1 id that several tasks share"), "{note}");
     assert!(note.contains("2 messages with unknown tasks"), "{note}");
 }
 

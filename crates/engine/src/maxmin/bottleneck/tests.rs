@@ -155,14 +155,14 @@ fn check(
 
 /// When, in every other step, all levels are recomputed from scratch, so that later updates start from there.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Anew {
+enum FromScratch {
     Never,
     AtOnce,
     /// After the update of this number of links of the work queue.
     After(usize),
 }
 
-fn play(steps: Vec<Step>, anew: Anew) -> Result<(), TestCaseError> {
+fn play(steps: Vec<Step>, from_scratch: FromScratch) -> Result<(), TestCaseError> {
     let mut capacities = vec![1e6; LINKS as usize];
     let mut levels = BottleneckMaxMin::new(capacities.iter().copied(), true);
     let mut groups: Plain = Vec::new();
@@ -200,8 +200,8 @@ fn play(steps: Vec<Step>, anew: Anew) -> Result<(), TestCaseError> {
             }
             Step::Wait => continue,
         }
-        if anew != Anew::Never && at % 2 == 0 {
-            if let Anew::After(count) = anew {
+        if from_scratch != FromScratch::Never && at % 2 == 0 {
+            if let FromScratch::After(count) = from_scratch {
                 levels.list_marked();
                 for _ in 0..count {
                     let next = levels.worklist.pop();
@@ -240,12 +240,12 @@ fn a_bound_is_met_even_if_the_level_of_the_link_would_be_no_number() {
 proptest! {
     #[test]
     fn the_levels_of_bottleneck_links_agree_with_the_solver(steps in steps()) {
-        play(steps, Anew::Never)?;
+        play(steps, FromScratch::Never)?;
     }
 
     #[test]
     fn levels_recomputed_from_scratch_agree_too(steps in steps()) {
-        play(steps, Anew::AtOnce)?;
+        play(steps, FromScratch::AtOnce)?;
     }
 
     #[test]
@@ -253,6 +253,6 @@ proptest! {
         steps in steps(),
         count in 0_usize..4,
     ) {
-        play(steps, Anew::After(count))?;
+        play(steps, FromScratch::After(count))?;
     }
 }

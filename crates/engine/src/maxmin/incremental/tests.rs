@@ -77,7 +77,7 @@ fn check(
     Ok(())
 }
 
-fn play(steps: Vec<Step>, solves_anew: bool) -> Result<(), TestCaseError> {
+fn play(steps: Vec<Step>, is_recomputed: bool) -> Result<(), TestCaseError> {
     let mut capacities = vec![1e6; LINKS as usize];
     let mut levels = IncrementalMaxMin::new(capacities.iter().copied());
     let mut groups: Plain = Vec::new();
@@ -115,8 +115,8 @@ fn play(steps: Vec<Step>, solves_anew: bool) -> Result<(), TestCaseError> {
             }
         }
         // Every other time, so that later updates start from the recomputed levels.
-        if solves_anew && at % 2 == 0 {
-            levels.solve_anew();
+        if is_recomputed && at % 2 == 0 {
+            levels.solve_from_scratch();
         }
         check(&mut levels, &groups, &capacities)?;
     }
@@ -183,7 +183,7 @@ fn flows_of_next_to_no_latency_are_weighed_as_the_solver_weighs_them() {
 }
 
 #[test]
-fn beside_a_flow_of_next_to_no_latency_another_one_gets_what_rounding_leaves_and_stops_nobody() {
+fn a_flow_beside_one_of_almost_no_latency_gets_the_rest_after_rounding() {
     let capacity = 2.625e6;
     let mut levels = IncrementalMaxMin::new([capacity]);
     levels.put(0, (1e-300, capacity, 1), [(0, 1.0)].into_iter());
@@ -203,7 +203,7 @@ proptest! {
     }
 
     #[test]
-    fn levels_that_were_solved_anew_agree_too(steps in steps()) {
+    fn levels_that_were_recomputed_from_scratch_agree_too(steps in steps()) {
         play(steps, true)?;
     }
 }

@@ -346,7 +346,7 @@ fn any_config() -> impl Strategy<Value = MigBspConfig> {
 
 proptest! {
     #[test]
-    fn the_best_is_found_without_a_look_at_all(
+    fn the_best_is_found_without_visiting_all(
         config in any_config(),
         speeds in prop::collection::vec(1_u32..4, 12),
         places in prop::collection::vec((0_u32..36, 0_u32..36), 1..9),
