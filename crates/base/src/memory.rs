@@ -3,7 +3,7 @@
 //! ```text
 //! run       = base + hosts·held + at_once · scenario + scenarios · supersteps · DATES + remembered
 //! scenario  = p·PROCESS + m·MESSAGE + paths·PATH + hosts·HOST + loads·LOAD     + if a policy decides:
-//!             p·POLICY + m·MEASURED + p·⌈partners/4⌉·PARTNERS + clusters²·MANAGERS + what it holds itself
+//!             p·POLICY + m·MEASURED + p·⌈partners/4⌉·PARTNERS + clusters²·MANAGERS + the memory of the policy itself
 //! paths     = min(hosts², m if all supersteps are equal, else m · supersteps, MOST_PATHS)
 //! partners  = min(clusters, 2·m/p)
 //! remembered = min(MEMO, supersteps · (24·p + 8·m + 150)), none if there is one scenario or the machine varies
@@ -51,7 +51,7 @@ const MANAGERS: f64 = 550.0;
 const DATES: f64 = 24.0;
 /// Maximum memory of the supersteps that a run keeps for its other scenarios \[B\].
 pub const MEMO: usize = 64 << 20;
-/// Memory of the activity of a process in a superstep, as a page holds it and writes it \[B\].
+/// Memory of the activity of a process in a superstep, both in the data and in the text of a page \[B\].
 const BAR: f64 = 30.0;
 /// Memory of an empty page \[B\].
 const PAGE: f64 = 20e6;

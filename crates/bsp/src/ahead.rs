@@ -1,5 +1,5 @@
-//! Several open supersteps at once. Without barriers each process continues when its own messages have arrived; behind a barrier that
-//! process 1 opens, a process continues when it is released.
+//! Several open supersteps at once. Without barriers each process continues when its own messages have arrived. With a barrier that process
+//! 1 opens, a process continues when it is released.
 //!
 //! ```text
 //! open supersteps    k      k + 1     k + 2       one frame each: the plan, its messages, the measures

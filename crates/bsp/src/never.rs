@@ -7,7 +7,7 @@ use super::{Decision, Policy, View};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// Leaves every process where it is and never asks for a call; it has no options.
+/// Leaves every process where it is and never calls for rescheduling; it has no options.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Never {}

@@ -107,7 +107,7 @@ impl Profile {
         }
     }
 
-    /// Returns the steps of the first round: their dates \[s\] and values.
+    /// Returns the steps of the first round, each with its time \[s\] and value.
     pub fn once(&self) -> &[(f64, f64)] {
         &self.0.steps
     }

@@ -28,12 +28,12 @@ pub fn standard() -> Table {
         ),
         row::<Authors2015Config>(
             "authors-2015",
-            "MigBSP as the authors' own program of 2015 decides, with its slips: an edition to judge by, not to adopt",
+            "MigBSP as the authors' own program of 2015 decides, including its errors: for comparison only",
             "simulation program of MigBSP's authors, migcubemighull/heuristics, 2015",
         ),
         row::<ReplayConfig>(
             "replay",
-            "forced decisions: moves what a list says, to judge timing apart from policy",
+            "forced decisions: makes the moves of a list, to compare times without the influence of a policy",
             "-",
         ),
         row::<ExecOptions>(

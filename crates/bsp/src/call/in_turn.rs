@@ -6,7 +6,7 @@
 //!                 each manager in turn: sends its list to every other one, which receives nothing else meanwhile
 //!                 decides
 //!                 the managers exchange the decisions in the same way
-//!                 answers its processes by rising rank; one that moves is answered at its old host, by its new manager
+//!                 answers its processes by increasing rank; the new manager answers a process that moves, at its old host
 //! ```
 //! Each of these messages starts when both sender and receiver are ready, and the sender is blocked until it is delivered.
 

@@ -3,8 +3,8 @@
 //! ```text
 //! u(k) = mean + amplitude · cos(2π · (start + k·Δ - peak - shift) / day), cut off at 0 and 0.99
 //! ```
-//! `start` is the time of day at which the run begins, `peak` that of the largest load. The shift is drawn once for each host, uniformly
-//! from -spread to +spread. Without a spread all hosts rise and fall together, whatever the seed is.
+//! `start` is the time of day at which the run begins, `peak` the time of day of the largest load. The shift is drawn once for each host,
+//! uniformly from -spread to +spread. Without a spread the loads of all hosts increase and decrease together, with every seed.
 
 use std::f64::consts::TAU;
 use std::sync::Arc;

@@ -20,8 +20,8 @@ pub fn standard() -> Table {
             "a trace that was measured: a profile of SimGrid, or CSV",
             "-",
         ),
-        row::<OnOffConfig>("on-off", "others come and go, at random", "-"),
-        row::<WalkConfig>("walk", "a random walk between two walls", "-"),
+        row::<OnOffConfig>("on-off", "other users come and go at random", "-"),
+        row::<WalkConfig>("walk", "a random walk between two limits", "-"),
     ];
     Table::new(["load", "loads", "kind"], rows)
 }

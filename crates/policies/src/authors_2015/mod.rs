@@ -1,4 +1,4 @@
-//! `MigBSP` as the authors' own simulation program of 2015 decides it: an edition, with its slips.
+//! `MigBSP` as the authors' own simulation program of 2015 decides it, including its errors, which are called slips here.
 //!
 //! ```text
 //! observe ──> interval     aged times and bytes, patterns; a call every α supersteps

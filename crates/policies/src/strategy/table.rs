@@ -12,7 +12,7 @@ pub fn standard() -> Table {
     let rows = vec![
         row::<GreedyOptions>(
             "greedy",
-            "list scheduling: processes by falling work, each to the host that ends first",
+            "list scheduling: processes by decreasing work, each to the host that ends first",
             "Charm++ GreedyLB",
         ),
         row::<GreedyRefineOptions>(
@@ -37,12 +37,12 @@ pub fn standard() -> Table {
         ),
         row::<InformAndTransferOptions>(
             "inform-and-transfer",
-            "hosts learn of each other by gossip and give what lowers the larger of two works",
+            "hosts learn each other's loads by gossip and give processes where this lowers the larger of the two loads",
             "DARMA LB Analysis Framework, InformAndTransfer",
         ),
         row::<PrefixOptions>(
             "prefix",
-            "the most loaded host gives what the least loaded one can take",
+            "the most loaded host gives each process to the host that then ends first",
             "DARMA LB Analysis Framework, CentralizedPrefixOptimizer",
         ),
         row::<BruteForceOptions>(
@@ -52,7 +52,7 @@ pub fn standard() -> Table {
         ),
         row::<RotateOptions>(
             "rotate",
-            "each process to the next host: what migrations cost without any sense",
+            "each process to the next host: shows the cost of migrations without any benefit",
             "Charm++ 8, TreeLB Rotate",
         ),
         row::<DiffusionOptions>(
@@ -72,7 +72,7 @@ pub fn standard() -> Table {
         ),
         row::<MigPfOptions>(
             "migpf",
-            "after MigPF: of several plans the one whose predicted superstep is shortest, if it beats staying",
+            "after MigPF: of several plans the one with the shortest predicted superstep, if it is shorter than without moves",
             "da Rosa Righi et al., FGCS 78, 2018",
         ),
         row::<MigCubeOptions>(

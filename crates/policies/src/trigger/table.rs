@@ -19,12 +19,12 @@ pub fn standard() -> Table {
         ),
         row::<MenonOptions>(
             "menon",
-            "once the time lost to imbalance pays for a balancing",
+            "once the time lost to imbalance reaches the cost of a balancing",
             "Menon et al. 2012",
         ),
         row::<ImprovedMenonOptions>(
             "improved-menon",
-            "the same, less what the balancer leaves",
+            "like menon, without the imbalance that remains after a balancing",
             "Boulmier et al. 2021",
         ),
         row::<MenonOfflineOptions>(
@@ -39,22 +39,22 @@ pub fn standard() -> Table {
         ),
         row::<ZhaiOptions>(
             "zhai",
-            "degradation of the last supersteps against the mean",
+            "once the excess of the last supersteps over the mean adds up to the cost of a balancing",
             "Zhai et al. 2018",
         ),
         row::<ProcassiniOptions>(
             "procassini",
-            "if the predicted speed-up is worth the price",
+            "if the predicted next superstep, including the balancing, is short enough",
             "Procassini et al. 2004",
         ),
         row::<MarquezOptions>(
             "marquez",
-            "a host leaves a tolerance around the average",
+            "once the time of a host is outside a tolerance around the average",
             "Marquez et al. 2013",
         ),
         row::<MetaBalancerOptions>(
             "meta-balancer",
-            "a period from lines fitted to maximum and average",
+            "a period from lines fitted to the maximum and the average of the hosts",
             "Charm++ MetaBalancer, Menon et al. 2012",
         ),
     ];

@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn of_40_items_with_five_keys_the_order_is_that_of_the_library() {
-        // g++ 12, std::sort of 0 to 39 by falling 7·i mod 5.
+        // g++ 12, std::sort of 0 to 39 by decreasing 7·i mod 5.
         let keys: Vec<usize> = (0..40).map(|item| item * 7 % 5).collect();
         let (order, _) = descending(&keys);
         let expected = [
