@@ -154,9 +154,9 @@ impl Environment {
         Ok(moves.map(|one| (one.process.0, one.to.0)).collect())
     }
 
-    /// Advances to the next barrier, and after the last barrier but one to the end: without a call, with a call of the strategy (True), or
-    /// with these moves. Returns the seconds that passed, whether the run is over, the price of the call and that of its moves, and the
-    /// time.
+    /// Advances to the next barrier, and after the last barrier but one to the end. The action is no call (None or False), a call of the
+    /// strategy (True), or a call with these moves. Returns the seconds that passed, whether the run is over, the price of the call and
+    /// that of its moves, and the time.
     fn step(&mut self, py: Python<'_>, action: &Bound<'_, PyAny>) -> PyResult<Step> {
         let decision = self.decision(py, action)?;
         let is_call = decision.is_some();

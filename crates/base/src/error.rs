@@ -249,8 +249,8 @@ impl Broken {
 }
 
 impl Error {
-    /// Returns the exit code of the command: 2 for an invalid command line or input and for output that cannot be written, 1 for a run or a
-    /// comparison that failed, and for a fault of this program.
+    /// Returns the exit code of the command: 2 for an invalid command line or input and for output that cannot be written, else 1. A failed
+    /// run, a failed comparison and a fault of this program have exit code 1.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Input(_) | Self::Output(_) => 2,

@@ -122,8 +122,8 @@ enum Protocol {
     Foreseen(Foreseen),
 }
 
-/// As an ideal barrier, but process 0 arrives after `price`, and all leave after a delay since the last arrival: `release`, plus
-/// `release_per_computing` for each of the `computing` processes of the superstep.
+/// An ideal barrier at which process 0 arrives `price` later, and which all processes leave some time after the last arrival. That time is
+/// `release`, plus `release_per_computing` for each of the `computing` processes of the superstep.
 #[derive(Clone, Debug)]
 struct RootSerial {
     arrived: u32,

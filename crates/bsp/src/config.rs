@@ -28,9 +28,9 @@ pub enum Receives {
     Early,
     /// It is sent, and its receiver has reached its receives (rendezvous).
     Late,
-    /// As `early` up to a size. A larger message is sent, waits until its receiver has reached its receives, and then takes a round trip
-    /// for the handshake; its sender waits until it is delivered. The memory of a moving process has the same handshake, without a receiver
-    /// to wait for. The handshake is a part of the latency of its flow, whose upper bound is the bandwidth at its beginning.
+    /// As `early` up to a size. A larger message waits until its receiver has reached its receives, and then takes a round trip for the
+    /// handshake. Its sender waits until it is delivered. The memory of a moving process has the same handshake, without a receiver to wait
+    /// for. The handshake is a part of the latency of its flow, whose upper bound is the bandwidth at its beginning.
     #[serde(untagged)]
     Above {
         /// The largest message that starts at once.
@@ -84,7 +84,7 @@ pub enum BarrierKind {
     None,
     /// Process 1 sends a message to every other process at once and waits until all are delivered. Each of these messages starts when both
     /// sender and receiver are at the barrier, and its receiver waits for nothing else. No process reports its arrival, so that a process
-    /// may be one superstep ahead of another (the weak barrier of the program that MigBSP's authors published in 2015).
+    /// may be one superstep ahead of another. This is the weak barrier of the program that MigBSP's authors published in 2015.
     ReleasedByFirst,
     /// Process 1 sends a message to each of the p processes and pays `per_process` for each, when it is ready: its time in the superstep
     /// grows by `p · per_process`. No other process pays, and all leave when the last one, process 1 included, has arrived. This is the
@@ -272,9 +272,10 @@ pub enum CallModel {
     /// In the paper on Smith-Waterman on irregular computations, the overheads of scenario ii shrink as the supersteps at the calls grow
     /// (A19).
     Overlapped,
-    /// A computed price: the manager of each cluster in use exchanges `ping` bytes and back with each process outside its cluster, one
-    /// after the other, all managers in parallel and undisturbed: `max_j Σ_{i not in j} 2·(L(i,j) + ping / bw(i,j))` (A19). This is one
-    /// reading of the Lattice Boltzmann paper, where the cluster lan decides and a call costs 0.1 s per process outside it.
+    /// A computed price: the manager of each cluster in use sends `ping` bytes to each process outside its cluster, one after the other,
+    /// and each time gets them back. All managers work in parallel, without other traffic: `max_j Σ_{i not in j} 2·(L(i,j) + ping /
+    /// bw(i,j))` (A19). This is one reading of the Lattice Boltzmann paper, where the cluster lan decides and a call costs 0.1 s per
+    /// process outside it.
     PingPong,
     /// Calls cost nothing.
     None,

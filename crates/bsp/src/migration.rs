@@ -1,7 +1,7 @@
 //! Migrations, decided or prescribed: sequential or parallel, with the processes that wait for them.
 //!
-//! All moves that end at one time are applied before any process continues, so that the order of decisions has no effect: a message that
-//! starts at that time goes to the new hosts. A move that takes no time is applied when it starts.
+//! All moves that end at one time are applied before any process continues. So a message that starts at that time goes to the new hosts, in
+//! whatever order the moves were decided. A move that takes no time is applied when it starts.
 
 use super::config::{MoveCost, MoveOrder, Transfer, Waiting};
 use super::event::Token;

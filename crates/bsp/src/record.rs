@@ -53,8 +53,8 @@ pub struct CallRecord {
     /// Whether its messages are simulated; otherwise its price is a duration for which processes wait.
     pub has_messages: bool,
     /// The time until which its migrations delayed the application. If all processes wait for them, it is the start of the next superstep.
-    /// If only the moving processes wait, it is the end of the last computation of the next superstep, less the longest of its
-    /// computations: a wait hidden behind the computations of others does not count. Without migrations it is the end of the call.
+    /// If only the moving processes wait, it is the end of the last computation of the next superstep, less its longest computation. So a
+    /// wait does not count while others compute. Without migrations it is the end of the call.
     pub held_until: Time,
     /// The time at which each process had its answer, by its number; empty unless answers are sent one by one.
     pub answered: Vec<Time>,

@@ -18,8 +18,8 @@ use migsim_base::error::Error;
 use migsim_base::units::Time;
 
 impl Run<'_, '_> {
-    /// Processes the supersteps from `first` on that equal the one before, until all processes meet after one of them or the recorder stops
-    /// the run; returns their number.
+    /// Processes the supersteps from `first` on that equal the one before; returns their number. It ends when all processes meet after one
+    /// of them or the recorder stops the run.
     pub(super) fn repeat(&mut self, first: usize) -> Result<usize, Error> {
         let is_alone = !self.superstep.is_underway
             && !self.rescheduling.call.is_overlapped

@@ -141,7 +141,7 @@ impl<'a, 'r> Run<'a, 'r> {
         Ok(true)
     }
 
-    /// Simulates the next superstep to its end, and all further supersteps that equal the one before; returns their number, or none if the
+    /// Simulates the next superstep to its end, and all further supersteps that equal the one before. Returns their number, or none if the
     /// caller has to answer first.
     fn pass_supersteps(&mut self) -> Result<Option<usize>, Error> {
         match std::mem::replace(&mut self.phase, Phase::Begin) {

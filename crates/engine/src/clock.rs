@@ -1,8 +1,7 @@
 //! The current instant, in two parts: an origin and a local time since then.
 //!
-//! Inside a superstep all times are local, so that equal supersteps have equal durations to the last bit however late they happen, and
-//! short durations keep their digits in a long run. While nothing is in progress, the local time can be added to the origin
-//! ([`Clock::rebase`]).
+//! Inside a superstep all times are local. So equal supersteps have equal durations to the last bit, at any time of the run, and short
+//! durations keep their digits in a long run. While nothing is in progress, the local time can be added to the origin ([`Clock::rebase`]).
 
 use migsim_base::units::Time;
 

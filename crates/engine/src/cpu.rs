@@ -1,7 +1,7 @@
 //! Hosts: the executions on a host share its cores equally.
 //!
 //! With speed s (after its profile), c cores and n executions, each progresses at `s · min(1, c/n)`. All executions of a host progress at
-//! one rate, so the host keeps one attained service V \[instructions\]: an execution that starts at V with work w ends when the service
+//! one rate, so one attained service V \[instructions\] per host is enough. An execution that starts at V with work w ends when the service
 //! reaches V + w. Cost: O(log n) to insert an execution, one event per host.
 
 use super::checks::{Fault, is_used_up};

@@ -6,8 +6,8 @@
 //! message ends          when its last packet has passed the last link
 //! ```
 //! Fluid flows share a link, so that four messages that meet end together. A switch serves first the message that arrives first. The
-//! difference matters where messages are a few packets long: on a network whose emulation is not the bottleneck, LAMMPS takes 21 to 24 %
-//! more with equal shares than measured, and 1 to 3 % less with packets (`results/reality.md`).
+//! difference matters for messages of a few packets. On a network whose emulation is not the bottleneck, LAMMPS takes 21 to 24 % more with
+//! equal shares than measured, and 1 to 3 % less with packets (`results/reality.md`).
 //!
 //! All packets of a message join the first queue together. A packet is sent at the bandwidth that the link had when its sending began; a
 //! link without bandwidth sends none. On a link that flows do not share, each message has a queue of its own. There are no windows, losses

@@ -1,7 +1,8 @@
 //! Changes of capacity by profiles and loads, in order of their absolute times.
 //!
-//! Only the next change of each capacity is stored. A host on which nothing runs sleeps, and so does a link without flows: their changes
-//! stay out of the heap and are applied when the host or link is needed again. For a link that has slept, only the last change is applied.
+//! Only the next change of each capacity is stored. A host without executions sleeps, and so does a link without flows. Changes of a
+//! sleeping host or link stay out of the heap and are applied when it is needed again. For a link that has slept, only the last change is
+//! applied.
 //! Capacities that change at one time form a chain, which is one entry of the heap. Cost: 10 ns per change of an awake capacity, plus the
 //! cost of computing the change.
 

@@ -1,11 +1,11 @@
 //! The event list: future events in (time, sequence) order; a key moves or cancels any of them.
 //!
 //! The next events are in a sorted list, all others in a 4-ary heap with an index of its entries. Events of equal times are returned in the
-//! order in which they were scheduled, so ties never depend on where an event is stored. An event of the heap that is moved to a later time
-//! keeps its place, unless it is the next one; it moves to its place when it reaches the front.
+//! order in which they were scheduled, so ties never depend on where an event is stored. If an event of the heap is moved to a later time,
+//! its entry stays where it is until it reaches the front. Only the next event of the heap is moved at once.
 //!
-//! Cost: a search in the list and a short shift if the event is near, as most messages are; else O(log n); O(1) to remove the next event.
-//! No memory is allocated once the queue has reached its largest size.
+//! Cost: a search in the list and a short shift if the event is near, as most messages are, otherwise O(log n). Removing the next event
+//! costs O(1). No memory is allocated once the queue has reached its largest size.
 
 /// The key of a scheduled event, valid until the event is returned or cancelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

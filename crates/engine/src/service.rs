@@ -54,7 +54,7 @@ struct Service {
     updated: f64,
     /// Level since then.
     pace: f64,
-    /// Entries of S at the next end of a group (its bits, which sort like its value), the group, and its stamp; an entry with another stamp is void.
+    /// The next end of each group: the bits of its S, which sort like its value, the group, and its stamp. An entry with another stamp is void.
     targets: BinaryHeap<Reverse<(u64, u32, u32)>>,
     /// Number of groups bottlenecked at the link.
     bottlenecked: usize,

@@ -6,9 +6,9 @@
 //!     inside       between        inside
 //! ```
 //!
-//! A link lies inside a cluster if messages between hosts of that cluster cross it: an access link, the shared medium of a cluster in JSON,
-//! the backbone of a `<cluster>`. A link that lies inside several clusters joins them, and counts as a link between clusters. The rule
-//! depends on routes only, so that a platform and its export have the same backbone.
+//! A link lies inside a cluster if messages between hosts of that cluster cross it. Examples are an access link, the shared medium of a
+//! cluster in JSON, and the backbone of a `<cluster>`. A link that lies inside several clusters joins them, and counts as a link between
+//! clusters. The rule depends on routes only, so that a platform and its export have the same backbone.
 
 use std::collections::BTreeMap;
 

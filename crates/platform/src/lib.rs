@@ -7,8 +7,9 @@
 //!                             routers)
 //! ```
 //!
-//! A message crosses the access link of its host, the links between the two clusters, and the access link of the other host; in a cluster
-//! with a shared medium it crosses the medium instead. Every link has one capacity for both directions, unless it is duplex.
+//! A message crosses the access link of its host, the links between the two clusters, and the access link of the other host. In a cluster
+//! with a shared medium it crosses the medium instead of the access link. Every link has one capacity for both directions, unless it is
+//! duplex.
 //!
 //! | where | what |
 //! | --- | --- |

@@ -80,8 +80,8 @@ impl RouterPaths {
         })
     }
 
-    /// Returns the links from cluster `a` to cluster `b` in order: medium of a, links between routers, medium of b (inside a cluster its
-    /// medium only once); none if there is no path.
+    /// Returns the links from cluster `a` to cluster `b` in order: medium of a, links between routers, medium of b. Inside a cluster its
+    /// medium is listed once. Returns none if there is no path.
     pub(crate) fn path(&self, a: usize, b: usize) -> Option<Vec<LinkId>> {
         if !self.is_connected(a, b) {
             return None;

@@ -1,7 +1,7 @@
 //! A probe: records the barrier of one superstep of a run, as strategies see it, for `migsim decide`.
 //!
 //! It wraps the policy of the run, which decides as usual. At its superstep it requests a call, so that loads are measured as at any call,
-//! and keeps the instance; the rest of the run does not matter. A policy that is no strategy (MigBSP) decides from the times of many
+//! and keeps the instance. The rest of the run has no effect. A policy that is no strategy (MigBSP) decides from the times of many
 //! supersteps, which no instance has. So it is called at that barrier as well, and its decision is kept.
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -36,7 +36,7 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// Creates a probe of the barrier of `superstep`, counted from 0, of a run under `policy`; it also keeps the decision of the policy,
+    /// Creates a probe of the barrier of `superstep`, counted from 0, of a run under `policy`. It also keeps the decision of the policy,
     /// under the name `kept`.
     pub fn new(
         policy: Box<dyn Policy>,

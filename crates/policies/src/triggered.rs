@@ -4,8 +4,8 @@
 //! ([`Trigger::takes_first_balancing`]).
 //!
 //! The times of hosts that a [`Trigger`] observes are those of the computation: `T_h = max compute_i` over the processes i of host h. At
-//! most as many hosts as there are processes can be busy, so that `avg = Σ T_h / m` with `m = min(hosts, processes)`, and `min = 0` if
-//! fewer than m hosts have a process.
+//! most as many hosts as there are processes can be busy. So `avg = Σ T_h / m` with `m = min(hosts, processes)`, and `min = 0` if fewer
+//! than m hosts have a process.
 
 use super::trigger::{Observed, Trigger};
 use super::{Decision, Policy, View};

@@ -7,8 +7,8 @@
 //! ewma     x_i := (w_i(t) + x_i) / 2 in each superstep, over calls; x_i = w_i in the first one
 //! linear   the least-squares line through the n values, one superstep ahead, at least 0; with n = 1 the last value
 //! ```
-//! Messages are always means per superstep since the last call. A single superstep is not representative of an application whose work
-//! changes from one superstep to the next: a process of LU without work in one superstep has work in others.
+//! Messages are always means per superstep since the last call. One superstep does not represent an application whose work changes from one
+//! superstep to the next. In LU, for example, a process without work in one superstep has work in others.
 
 use std::collections::BTreeMap;
 

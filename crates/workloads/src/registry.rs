@@ -1,7 +1,7 @@
 //! The built-in applications, one row each.
 //!
-//! To add one, write a file beside this one (its options as a type that derives `Deserialize` and `JsonSchema`, its supersteps as
-//! a [`Workload`]) and a row in `standard`. Help, listings and the published schema come from the table.
+//! To add one, write a file beside this one and add a row in `standard`. The file has the options, a type that derives `Deserialize` and
+//! `JsonSchema`, and the supersteps, a [`Workload`]. Help, listings and the published schema come from the table.
 
 use std::sync::OnceLock;
 

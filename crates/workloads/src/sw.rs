@@ -2,7 +2,7 @@
 //! Irregular BSP Application", section 3. "The dynamic paper" has the same application on a dynamic platform.
 //!
 //! Process i computes column i of an n × n matrix, p = n. A cell needs its upper, left and upper left neighbours, so that the
-//! anti-diagonals can be computed one after the other: anti-diagonal t is superstep t, t = 1..2n−1 (here counted from 0).
+//! anti-diagonals are computed one after the other. Anti-diagonal t is superstep t, t = 1..2n−1 (here counted from 0).
 //!
 //! ```text
 //! active in superstep t   the processes i with i <= t <= i + n - 1

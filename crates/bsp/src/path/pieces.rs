@@ -33,8 +33,8 @@ impl Flight {
         }
     }
 
-    /// Handles the end of a message: computes its overhead and latency, and finds the bound of its transfer, which is the link with the
-    /// least capacity per flow or the window. `users` returns the number of flows on a link.
+    /// Handles the end of a message: computes its overhead and latency, and finds what limits its transfer: the link with the least
+    /// capacity per flow, or the window. `users` returns the number of flows on a link.
     pub(super) fn land(
         &mut self,
         route: &Route<'_>,

@@ -4,8 +4,8 @@ use super::*;
 use crate::policy::testing;
 use migsim_base::units::{Bytes, HostId, ProcessId};
 
-/// Returns what a policy sees after each superstep. Process 0 works for 1, 2, 3, ... and process 1 for 10, 20, 30, ... instructions, each
-/// for as many seconds; the external load of host 1 is a tenth of the number of the superstep.
+/// Returns what a policy sees after each superstep. Process 0 works for 1, 2, 3, ... instructions, process 1 for 10, 20, 30, ..., and each
+/// instruction takes one second. The external load of host 1 is a tenth of the number of the superstep.
 fn seen(config: ViewConfig, supersteps: u32) -> Vec<([f64; 2], [f64; 2], f64)> {
     let platform = migsim_platform::open("lbm").unwrap().platform;
     let placement = [0, 1].map(HostId::from_index);

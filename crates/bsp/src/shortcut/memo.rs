@@ -5,13 +5,13 @@
 //! superstep k, superstep k + 1 of one run; equal plans and placements  =>  likewise
 //! a step of a call, a step of any call; equal messages                 =>  likewise
 //! ```
-//! This holds on a platform whose capacities are constant, if all processes begin the superstep together and nothing else is in progress:
-//! local time starts from zero, so that neither earlier supersteps nor the policy matter. The runs have one workload and equal runtime
-//! options. The workload reports which plans repeat ([`crate::Workload::repeats`]). Results do not depend on which run or thread computes a
-//! superstep first.
+//! This holds on a platform whose capacities are constant, if all processes begin the superstep together and nothing else is in progress.
+//! Local time then starts from zero, so that neither earlier supersteps nor the policy change the result. The runs have one workload and
+//! equal runtime options. The workload reports which plans repeat ([`crate::Workload::repeats`]). Results do not depend on which run or
+//! thread computes a superstep first.
 //!
-//! Memory: 24 B per process and 8 B per message of a superstep, 16 B per message of a call, until the [`MemoBudget`] is used up; then
-//! nothing new is kept. Cost: the comparison of placements, 100 ns per superstep, and the copy for other runs. Twin: the superstep itself,
+//! Memory: 24 B per process and 8 B per message of a superstep, 16 B per message of a call. Once the [`MemoBudget`] is used up, no further
+//! result is stored. Cost: the comparison of placements, 100 ns per superstep, and the copy for other runs. Twin: the superstep itself,
 //! simulated again (`shortcuts` of the runtime: `at-once`).
 
 use std::collections::BTreeMap;

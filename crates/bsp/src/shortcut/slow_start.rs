@@ -4,8 +4,8 @@
 //! wait(m) = 0                             if the first window suffices for m, or lasts for a round trip
 //!         = that of an idle connection    if the connection is idle when m starts
 //! ```
-//! If several messages of the superstep use one connection, its idle time depends on the ends of the others; if one of them may wait, the
-//! superstep is simulated by events. The engine keeps the connections: the ends of messages are reported to it.
+//! If several messages of the superstep use one connection, its idle time depends on the ends of the other messages. If one of these
+//! messages may wait, the superstep is simulated by events. The engine keeps the connections: the ends of messages are reported to it.
 
 use super::input::SuperstepInput;
 use crate::config::Sends;

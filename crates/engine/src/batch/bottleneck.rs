@@ -1,8 +1,8 @@
 //! Batch solver for crowds: many flows on few links, most of them with the same bottleneck links.
 //!
 //! Flows of one path form a group, and their completions follow from the service of their bottleneck links ([`crate::service`]). The cost
-//! of an event depends on its links and their bottleneck links, not on the number of flows there: 4 000 processes on clusters whose
-//! uplinks are saturated take a tenth of [`super::incremental`]'s time. Twin: [`super::incremental`] on the same flows.
+//! of an event depends on its links and their bottleneck links, not on the number of flows there. For example, 4 000 processes on clusters
+//! whose uplinks are saturated take a tenth of [`super::incremental`]'s time. Twin: [`super::incremental`] on the same flows.
 
 use super::flow::{ChainedStarts, PendingStarts, Start};
 use super::path_table::{PathId, PathTable};

@@ -1,9 +1,9 @@
 //! Solves a batch of flows: chooses for each contention group between a closed form, memoized rates, crowds and incremental max-min.
 //!
 //! A group is solved by [`super::memoized`] if its sets of active flows recur, otherwise by [`super::incremental`]. Sets recur in a group
-//! of few flows. They also recur in a larger group whose flows have few sizes and rarely share a receiver: then many flows end together, as
-//! in the wavefronts of Smith-Waterman and in the multicasts of LU. Flows between random partners meet at senders and at receivers and end
-//! one by one, so that no set recurs.
+//! of few flows. They also recur in a larger group whose flows have few sizes and rarely share a receiver, since then many flows end
+//! together. Examples are the wavefronts of Smith-Waterman and the multicasts of LU. Flows between random partners meet at senders and at
+//! receivers and end one by one, so that no set recurs.
 //!
 //! Cost of memoizing, in millions of instructions of the simulation loop (the settings of the speed table):
 //!

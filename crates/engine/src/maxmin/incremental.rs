@@ -7,9 +7,9 @@
 //! u_gl = min(bound_g · w_g, levels of the other links of g)               level of g = min(u_gl, level of l)
 //! ```
 //! with c as in [`super::solve`]. Levels that satisfy this on all links are max-min fair: each flow is at the level of the lowest link of
-//! its route, is among the fastest flows there, and that link is saturated. So the solver first updates the links whose flows have changed,
-//! then the links whose levels may depend on new levels, the lowest first, until no level changes. The cost of a change depends on the
-//! groups whose rates change: with 1 500 connected flows an end changes about 11 rates.
+//! its route, is among the fastest flows there, and that link is saturated. So the solver first updates the links whose flows have changed.
+//! Then it updates the links whose levels may depend on new levels, the lowest first, until no level changes. The cost of a change depends
+//! on the groups whose rates change: with 1 500 connected flows an end changes about 11 rates.
 //!
 //! Most links are unsaturated. For such a link the solver keeps the demand of its groups as a sum, so that it need not visit the groups
 //! while the sum stays below the capacity. A tolerance covers the rounding of the sum.
@@ -62,8 +62,8 @@ const ROOM: usize = 512;
 const FIRST_GROUPS: usize = 2;
 /// Maximum number of link updates in one repair, per link, before all levels are recomputed from scratch.
 const MOST_REPAIRS: usize = 50;
-/// Maximum number of capacities of links with flows that change at one time; if more change, all levels are recomputed from scratch, since
-/// each update would affect all other links.
+/// Maximum number of capacities of links with flows that change at one time. If more change, all levels are recomputed from scratch, since
+/// updates would affect all links anyway.
 const MOST_CHANGED: usize = 16;
 
 impl IncrementalMaxMin {

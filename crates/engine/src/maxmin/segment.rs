@@ -15,7 +15,8 @@ pub(super) trait Rising: Copy {
     fn ceiling(&self) -> f64;
 }
 
-/// One linear segment of the load of a link as a function of its level: a constant part, of groups whose ceiling is lower, and a part that grows.
+/// One linear segment of the load of a link as a function of its level. It has a constant part, of groups whose ceiling is lower, and a
+/// part that grows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Segment {
     taken: f64,

@@ -7,8 +7,8 @@
 //!
 //! A flow that starts while a link of its route has no capacity is limited by the fair shares of its links alone.
 //!
-//! A change of weight has two side effects in SimGrid, on which its times depend: it ends the latency phase of a flow at once, and a flow
-//! without latency takes its true weight instead of 1. Both are simulated unless `reweigh_slip` is off.
+//! In SimGrid a change of weight has two side effects on times: it ends the latency phase of a flow at once, and a flow without latency
+//! takes its true weight instead of 1. Both are simulated unless `reweigh_slip` is off.
 
 use super::{Message, NetworkState};
 use crate::checks::is_used_up;

@@ -1,7 +1,8 @@
 //! The pipe network: flows that share links as in SimGrid, where a `FATPIPE` link binds all flows once one of them is bound.
 //!
-//! A flow of a longer route gets less than the link has left for it (SimGrid 4.1: 26.5 kB/s on a link with 146 kB/s left, beside a flow of
-//! 251 kB/s). All rates are computed by [`crate::maxmin::pipes`], from scratch whenever flows or links have changed.
+//! A flow of a longer route gets less than the capacity that the link has left. For example, in SimGrid 4.1 it gets 26.5 kB/s on a link
+//! with 146 kB/s left, beside a flow of 251 kB/s. All rates are computed by [`crate::maxmin::pipes`], from scratch whenever flows or links
+//! have changed.
 
 use super::flows::{Flow, Flows};
 use super::{Message, NetworkState, Transport};

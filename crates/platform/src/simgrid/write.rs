@@ -7,10 +7,9 @@
 //! | the same tree in version 4 (`modern.rs`) | the text is of version 3, or refers to other files | unchanged |
 //! | hosts, links and a `<route>` per pair of hosts (routing `Full`) | otherwise, nested zones included | hosts² |
 //!
-//! Two things that `SimGrid` does not have are properties, which it ignores: the memory of hosts (`migsim.memory`), and that each flow has
-//! the whole capacity of links that are not shared (`migsim.network.fatpipe`). If the platform gives the latency of a pair of clusters,
-//! each pair gets a link with the latency of the whole route, which is `FATPIPE` and faster than any other link; the other links then have
-//! no latency.
+//! `SimGrid` has neither the memory of hosts nor links that give each flow their whole capacity. Both are written as properties, which it
+//! ignores: `migsim.memory` and `migsim.network.fatpipe`. If the platform gives the latency of a pair of clusters, each pair gets a link
+//! with the latency of the whole route, which is `FATPIPE` and faster than any other link. The other links then have no latency.
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Write as _};

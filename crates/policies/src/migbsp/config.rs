@@ -325,8 +325,8 @@ choice!(
         Stay,
         /// It tries the cluster of its next best PM.
         NextBest,
-        /// All candidates of its cluster that want the full cluster try the clusters of the next best PM together, until one has a free
-        /// host for each of them; otherwise all stay (Smith-Waterman paper on dynamic platforms, section 5.2).
+        /// All candidates of its cluster that want the full cluster try the clusters of the next best PM together. They go to the first
+        /// that has a free host for each of them; if none has, all stay (Smith-Waterman paper on dynamic platforms, section 5.2).
         NextForGroup,
     }
 );

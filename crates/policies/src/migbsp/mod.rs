@@ -156,8 +156,8 @@ pub(super) const TOLERANCES: (&str, &str) = ("d", "0.05..1.0:0.05");
 /// the candidates are recorded, and [`Potentials::best`] visits only the pairs that can matter. The decision is the same, to the last bit.
 pub(super) const LISTED_PAIRS: usize = 20_000;
 
-/// The reading in which PM knows the same of both ends of a move: the speed of the present host and that of the destination are both what the
-/// external load and the processes there leave, and the own cluster is a destination like the others.
+/// The reading in which PM has the same information about both ends of a move. Both speeds, of the present host and of the destination, are
+/// those that the external load and the processes there leave. The own cluster is a destination like the others.
 const EQUAL_INFORMATION: Variant = Variant::new(
     "equal-information",
     r#"{ "index_form": "gain-over-source", "set_index": "best-host", "own_cluster": "within" }"#,

@@ -417,8 +417,8 @@ impl Call<'_> {
         }
     }
 
-    /// Returns the predicted communication time of a process on its present host, as measured, and that of the same messages on the cluster
-    /// of `host`, each with its latency and alone on its route \[s\].
+    /// Returns two predicted communication times \[s\]: of a process on its present host, as measured, and of the same messages on the
+    /// cluster of `host`. There each message takes its latency and is alone on its route.
     ///
     /// Both sums are over the same messages with the same clusters, aged alike. So, without contention, both sums of a process that stays
     /// in its cluster are equal. Messages of several sizes count with their mean size; a message inside a host counts as one between hosts.

@@ -5,7 +5,7 @@
 //! effect.
 //!
 //! The paper does not say how one call places several processes. Here a process that is sent to a host keeps one of its processors busy for
-//! later processes (load + 1/cores, ICPU not below 0), and its memory is moved with it; the measured load of its old host stays. Of equal
+//! later processes (load + 1/cores, ICPU not below 0), and its memory is moved with it. The measured load of its old host stays. Of equal
 //! ICPU, the host with the lower load comes first (full hosts differ in it), then the lowest index.
 
 use super::config::MigBsp2007Config;

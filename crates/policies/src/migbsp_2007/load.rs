@@ -2,8 +2,8 @@
 //!
 //! Use by the application is `Σ work · cycles / (speed · cores)`, with each superstep spread evenly over its time. Use by others is the
 //! part that the profile and loads of the host have taken away. Both are fractions of the window, or of the time since the start if that is
-//! shorter. The use in a window is the difference of two marks of the work done, kept a sixtieth of the window apart, so that the memory is
-//! bounded.
+//! shorter. The use in a window is the difference of two marks of the work done. Marks are a sixtieth of the window apart, so that the
+//! memory is bounded.
 
 use super::config::{Load, MigBsp2007Config};
 use crate::View;

@@ -7,12 +7,12 @@
 //! IT(i,j) = transfer(i,j) / max_j transfer(i,j)           M(i,j) = IM(i) · IT(i,j)        (7)
 //! PM(i,j) = P(i) + C(i,j) - M(i,j)           (8, 9), in [-1, 2]
 //! ```
-//! PTP and PTC \[s\] are the forecasts of computation and communication at the superstep of the call, Pproc and Pcom the regularities of
-//! algorithms 2 and 3; all other values are dimensionless. An index is normalised over the processes (3, IM) or, inside one process, over
-//! the clusters (5, IT). Each value that equals the maximum gets 1 (w07-x08). If the maximum is 0, all indices are 0.
+//! PTP and PTC \[s\] are the forecasts of computation and communication at the superstep of the call. Pproc and Pcom are the regularities
+//! of algorithms 2 and 3. All values other than PTP and PTC are dimensionless. An index is normalised over the processes (3, IM) or, inside
+//! one process, over the clusters (5, IT). Each value that equals the maximum gets 1 (w07-x08). If the maximum is 0, all indices are 0.
 //!
-//! Misprints: the left side of equation 5 is IC(i,j), not IP(i,j) (w07-x02); the text after equation 7 speaks of M(i,j), not IM(i,j)
-//! (w07-x03); algorithm 2 tests the forecast PI, not P (w07-x01).
+//! Misprints: the left side of equation 5 is IC(i,j), not IP(i,j) (w07-x02). The text after equation 7 speaks of M(i,j), not IM(i,j)
+//! (w07-x03). Algorithm 2 tests the forecast PI, not P (w07-x01).
 
 use serde::Serialize;
 
@@ -201,9 +201,9 @@ pub(super) fn potentials(
     }
 }
 
-/// Computes transfer(i,j): half of the time of a ping-pong between the host of process i and the manager of cluster j or, in its own
-/// cluster, another host of it (section 2.3.3). It uses the nominal routes without other traffic. It is 0 in a cluster of a single host,
-/// and `None` without a route. The size `ping` instead of the image is a factor that cancels in IT.
+/// Computes transfer(i,j): half of the time of a ping-pong between the host of process i and the manager of cluster j (section 2.3.3). In
+/// its own cluster the partner is another host of the cluster. The nominal routes are used, without other traffic. The time is 0 in a
+/// cluster of a single host, and `None` without a route. The size `ping` instead of the image is a factor that cancels in IT.
 fn transfer(
     config: &MigBsp2007Config,
     process: usize,

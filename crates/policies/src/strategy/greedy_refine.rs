@@ -141,7 +141,7 @@ const QUIET: f64 = 0.001;
 const SLACK: f64 = 0.01;
 
 impl GreedyRefineOptions {
-    /// Decides as `GreedyRefineLB`: speeds have 32 bit where loads are divided by them; the heap is rebuilt only with background load, and
+    /// Decides as `GreedyRefineLB`. Speeds have 32 bit where loads are divided by them. The heap is rebuilt only with background load, and
     /// keeps its order between the two passes.
     fn classic(&self, instance: &Instance<'_>) -> (Vec<usize>, u64) {
         let speeds: Vec<f64> = (instance.speeds.iter())

@@ -345,7 +345,7 @@ impl<'a> State<'a> {
     }
 
     /// Returns the host for a process of the host `donor` where the larger of the two works decreases most, of equal ones the lowest
-    /// number; `None` if the larger work would increase everywhere.
+    /// number. Returns `None` if the larger work would increase everywhere.
     fn target(&self, process: usize, donor: usize) -> Option<usize> {
         let others = (0..self.load.len()).filter(|&host| host != donor);
         let open = others.filter(|&host| self.may_take(process, host));

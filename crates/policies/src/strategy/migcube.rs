@@ -1,12 +1,16 @@
 //! `MigCube` (after da Rosa Righi et al., SCPE 17(1), 2016): processes whose metrics are near those of the best candidate move with it.
 //!
-//! The metrics of each process i and cluster j since the last call are `Comp = time_i · ISet_j`, with
-//! `ISet_j = Σ_{h in j} s_h/(processes on h + 1)` over the largest of these sums; `Comm`, the time of its messages with processes in j; and
-//! `Mem`, the time to transfer its memory to the first host of j, 0 in its own cluster. `PM = Comp + Comm − Mem`, and the cluster with the
-//! largest PM counts, of equal ones the lowest. In the space of (Comp, Comm, Mem) a cube is centred on the process with the largest PM;
-//! half its edge is the mean distance of the other processes. Processes inside the cube, including its surface, that prefer another cluster
-//! go there, in decreasing order of PM, to its host with the fewest processes. We know only the authors' program; the ageing of metrics and
-//! their patterns are left out. No host is filled beyond its memory.
+//! The metrics of each process i and cluster j since the last call are:
+//!
+//! - `Comp = time_i · ISet_j`, with `ISet_j = Σ_{h in j} s_h/(processes on h + 1)` over the largest of these sums
+//! - `Comm`, the time of its messages with processes in j
+//! - `Mem`, the time to transfer its memory to the first host of j, 0 in its own cluster
+//!
+//! `PM = Comp + Comm − Mem`, and the cluster with the largest PM counts, of equal ones the lowest. In the space of (Comp, Comm, Mem) a cube
+//! is centred on the process with the largest PM. Half the edge of the cube is the mean distance of the other processes to that process.
+//! Processes inside the cube, including its surface, that prefer another cluster go there, in decreasing order of PM, to its host with the
+//! fewest processes. We know only the authors' program; the ageing of metrics and their patterns are left out. No host is filled beyond its
+//! memory.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

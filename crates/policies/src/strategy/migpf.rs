@@ -1,5 +1,5 @@
 //! `MigPF` (after da Rosa Righi et al., FGCS 78, 2018): makes up to n plans, and takes the best by a prediction function, if it is better
-//! than staying.
+//! than no move.
 //!
 //! The paper has three ideas; the trigger has the first two (imbalance per processor, shorter intervals under imbalance). This strategy has
 //! the third, with choices of ours. Processes are ranked by how much earlier they would end elsewhere: `PM_i = t_now − min_h t_i(h)`, with

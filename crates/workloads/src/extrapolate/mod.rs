@@ -61,8 +61,11 @@ pub struct Check {
 /// Creates a trace of `processes` processes from recordings (name and trace) of a program with at least three numbers of processes.
 ///
 /// # Errors
-/// There are too few recordings; the pattern is irregular; sizes follow no law; the smaller recordings predict the largest one badly; or
-/// the exchanges of the program do not exist for this number of processes.
+/// - there are too few recordings
+/// - the pattern is irregular
+/// - sizes follow no law
+/// - the smaller recordings predict the largest one badly
+/// - the exchanges of the program do not exist for this number of processes
 pub fn extrapolate(recorded: &[(String, Trace)], processes: usize) -> Result<Extrapolation, Error> {
     let mut samples: Vec<(Sample, &Trace)> = (recorded.iter())
         .map(|(name, trace)| (Sample::of(name, trace), trace))

@@ -36,8 +36,8 @@ impl Lu {
     /// Creates the application with these keys.
     ///
     /// # Errors
-    /// A value is out of range, the grid does not have `procs` processes or has more rows or columns than the matrix, with mean blocks the
-    /// grid does not divide the matrix, or the amounts are too large to be numbers. All problems are reported together.
+    /// A value is out of range. The grid does not have `procs` processes, or has more rows or columns than the matrix. With mean blocks,
+    /// the grid does not divide the matrix. The amounts are too large to be numbers. All problems are reported together.
     pub fn new(config: &LuConfig) -> Result<Self, Error> {
         let problems = value_problems(config);
         if !problems.is_empty() {

@@ -11,9 +11,9 @@
 //! | `SendRecv` from task to task | one message of `bytes` |
 //! | `task_footprint_bytes`, else `task_serialized_bytes` | the memory of the process, the largest of all phases |
 //!
-//! Data that a BSP application does not have is left out and counted: messages of a task to itself or to tasks that do not exist,
-//! broadcasts (unless requested), other communications, subphases, iterations of a balancer, shared blocks. If several tasks of a phase
-//! share an `id` (as in some data made by hand), rank and place distinguish them.
+//! Data that a BSP application does not have is left out and counted. It consists of messages of a task to itself or to tasks that do not
+//! exist, broadcasts (unless requested), other communications, subphases, iterations of a balancer, and shared blocks. If several tasks of
+//! a phase share an `id` (as in some data made by hand), rank and place distinguish them.
 //!
 //! Source: the schema `LBDatafile` of vt (`scripts/LBDatafile_schema.py`), and the readers of vt and LBAF for such files.
 
