@@ -138,7 +138,12 @@ fn times(text: &mut String, paper: &PaperResults) {
 }
 
 fn decisions(text: &mut String, paper: &PaperResults) {
-    *text += "\n## Decisions\n\nThe margin is the least |t1 - t2| of a candidate of the call: a small one means a decision by a hair.\n";
+    let head = if paper.cells.is_empty() {
+        "The paper publishes no run. Each row is a rule of its text, and no run is simulated for it. *How the rules were checked* says what was compared."
+    } else {
+        "The margin is the smallest |t1 - t2| among the candidates of the call. If it is small, a small change of a constant turns the decision."
+    };
+    put!(text, "\n## Decisions\n\n{head}\n");
     let rows = paper.decisions.iter().map(|one| {
         let published = cell(&plain::decision(&one.published));
         let runs = one.simulated.as_array().into_iter().flatten();

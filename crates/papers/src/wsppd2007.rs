@@ -22,8 +22,23 @@ pub(super) const PAPER: Paper = Paper {
     claims: CLAIMS,
     rules: RULES,
     switched_off: "",
-    notes: "",
+    notes: NOTES,
 };
+
+/// What was compared for each rule that counts as a decision.
+const NOTES: &str = "\
+## How the rules were checked
+
+Each rule is compared with what the policy does in the check of a claim above. The rule matches if the claim holds.
+
+| rule | claim | what the policy does |
+|---|---|---|
+| w07-d01: a call after the last superstep of each interval | w07-c02 | calls after 4, 12, 28 and 60 |
+| w07-d02: α' grows after a stable superstep | w07-c01 | intervals grow if supersteps are balanced |
+| w07-d03: α' falls to 1 at the lowest after unstable supersteps | w07-c03 | α' = 1 from α = 4 on |
+| w07-d04: a process moves to the Set of its highest PM | w07-c12 | one migration, to ICE with the 3 partners |
+| w07-d05: a process stays if no host of the Set has memory for it | w07-c18 | no host is offered |
+";
 
 #[expect(clippy::unnecessary_wraps, reason = "the result of every evaluation")]
 fn judged(id: &str) -> Outcome {
