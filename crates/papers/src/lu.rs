@@ -16,9 +16,9 @@ use migsim_workloads::Plan;
 
 /// Parts of the model that are switched off by fit.
 const SWITCHED_OFF: &str = "the volume of the messages (an element has 0 bytes, so that only latencies count) and the transfer of the memory in t2. A call costs a fitted 84.5 ms \
-and 0.14 ms a process. So the 13 calls of order 2000 on 50 processes cost 1190 ms, while the messages that the paper describes cost 3.4 ms in all where they overlap. The fitted price \
-stands for what the text does not quantify, as the computation of the metrics. Messages that go one after the other do not explain it: with the latencies that the times \
-leave, they cost milliseconds, too. In a later program of the authors, whose latencies are a thousand times longer, such messages cost 0.33 s for each call of 60 processes";
+plus 0.14 ms for each process. So the 13 calls of order 2000 on 50 processes cost 1190 ms. The messages that the paper describes would cost 3.4 ms in \
+all if they overlap, and 17.4 ms one after the other. The fitted price stands for what the text does not quantify, such as the computation of the \
+metrics. In a later program of the authors, whose latencies are about 700 times longer, such messages cost 0.33 s for each call of 60 processes";
 
 /// The paper.
 pub(super) const PAPER: Paper = Paper {

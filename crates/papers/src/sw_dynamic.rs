@@ -25,8 +25,10 @@ use migsim_platform as platform;
 use migsim_policies::Measures;
 
 /// Parts of the model that are switched off by fit.
-const SWITCHED_OFF: &str = "nothing of PM. A call costs its messages alone, one after the other. On links without latency that is less than a millisecond. So the mean overhead of 5.4 % that the paper states is not reproduced (swd-c03). \
-The operations of a migration, Mig(i,j), cost nothing in section 5.2. In section 5.1 they cost 0.68 s, as in the sister paper, for the same program and clusters. The second adaptation waits for five calls without moves, where the sister papers state three";
+const SWITCHED_OFF: &str = "no term of PM. A call costs its messages alone, one after the other. On links without latency that is less than a millisecond. So the mean overhead of \
+5.4 % that the paper states is not reproduced (swd-c03). The operations of a migration, Mig(i,j), cost nothing in section 5.2. In section 5.1 they \
+cost 0.68 s, as in the sister paper, for the same program and clusters. The second adaptation waits for five calls without moves, where the sister \
+papers state three";
 
 /// The paper.
 pub(super) const PAPER: Paper = Paper {
