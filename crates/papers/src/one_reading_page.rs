@@ -18,9 +18,9 @@ migration's operations). So do parameters that it states for its runs (alpha, D,
 single set for all papers together (`workloads/common-rules.json`). `migsim run` builds on it for an application of yours, with the transfer
 of the memory counted in Mem(i,j) (`workloads/one-reading.json`): without measured costs of a migration nothing else would be left of it.
 The set was found from that of version 0.1, for the most decisions and cells of all papers together. Single options, all pairs of six options and two
-walks of simulated annealing were tried, about 900 sets in all. No change of one option makes it better.
+walks of simulated annealing were tried, about 900 sets in all. No change of one option made it better then. So its scores below are in sample: the set was chosen for them.
 `migsim reproduce one-reading --search default` searches with another score, in which each paper counts alike.
-What it loses against the set of each paper is the difference between its row and the bold cell of the column.
+The difference between its row and the bold cell of a column is what it loses against the paper's own set.
 
 `authors-2015` is a second common reading, and no option of it was chosen to fit. Each option has its default: what the papers state, and else
 the plainest reading. Where the papers are silent it has the answers of the program that the authors published in 2015. They are A1, A5, A6, A9 (the sum of
