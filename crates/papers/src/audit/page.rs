@@ -86,9 +86,9 @@ fn summary(papers: &[Quick], tables: &Tables) -> String {
     let without = figures(&errors(|one| &one.contradictions.without));
     format!(
         "1. {constants} constants ({numbers} numbers and {} options) stand against {cells} published times, which are {} independent data.\n   They also stand against {} decisions and {} call schedules of {} runs.\n\
-         2. {score} of the {cells} times come within {} % as they are. Constants fitted again without a part of them predict\n   {mildest} by the mildest split of each paper, and {harshest} by the harshest.\n\
+         2. {score} of the {cells} times come within {} % as they are. If constants are fitted again without a part of the times, they predict\n   {mildest} by the mildest split of each paper, and {harshest} by the harshest.\n\
          3. Of the counted numbers {} of {} can be moved by 1 % to either side without losing a time, a decision or a schedule.\n\
-         4. {carrying} of {} options that are not counted carry results: every other value of theirs loses something.\n\
+         4. {carrying} of {} options that are not counted carry results: each of their other values loses something.\n\
          5. About {settings} settings were searched with all times in view, so options are not held out. Without the times in which a paper contradicts itself\n   {:.1} instead of {:.1} % come within {} %.\n",
         constants - numbers,
         total(|one| one.independent),
@@ -109,10 +109,10 @@ fn freedom(text: &mut String, papers: &[Quick], tables: &Tables) {
     text.push_str(
         "\n## 1. Degrees of freedom and independent data\n\n\
          *Constants* are the numbers and options that a paper's page counts as fitted. Those *counted elsewhere* have the same value in another paper, and count once in\n\
-         the sentences above. *Before* is their number by an earlier count, in which an option that agrees with\n\
-         published numbers could still be called inferred. *Uncounted that carry* are values that are not counted and of which something depends: options\n\
+         the summary above. *Before* is their number by an earlier count, in which an option that agrees with\n\
+         published numbers could still be called inferred. *Uncounted that carry* are values that are not counted but matter: options\n\
          without another value that loses nothing (section 4), and numbers that lose something before they double or halve (section 3).\n\n\
-         A published time is an independent datum unless other published times tell it within 2.5 %, the tolerance that is counted. (a) A time within\n\
+         A published time is an independent datum unless other published times determine it within 2.5 %, the tolerance of the counts. (a) A time within\n\
          2.5 % of one that was counted before it in its row (one run size, all scenarios) adds nothing. (b) Of the rest of a column, whose cells differ in the size of the run\n\
          alone, one counts if all times are a multiple of their numbers of supersteps, within 2.5 %. Two count if they lie on a straight line, and otherwise all of them.\n",
     );
@@ -151,7 +151,7 @@ fn freedom(text: &mut String, papers: &[Quick], tables: &Tables) {
     let sum = std::array::from_fn(|at| all.iter().map(|counts| counts[at]).sum());
     let rows = papers.iter().zip(&all);
     let rows = rows.map(|(one, counts)| row(subject(one.freedom.paper), *counts));
-    let columns = "paper | constants | counted elsewhere | numbers | options | before | uncounted options that carry | uncounted numbers that carry | cells | columns | repeat their row | independent | decisions | schedules | runs they tell";
+    let columns = "paper | constants | counted elsewhere | numbers | options | before | uncounted options that carry | uncounted numbers that carry | cells | columns | repeat their row | independent | decisions | schedules | reported runs";
     table(text, columns, rows.chain([row("all papers, added", sum)]));
 }
 
@@ -161,11 +161,11 @@ fn held_out(text: &mut String, tables: &Tables) {
          The numbers that are counted are fitted again to all cells but some, and predict those. **Options stay as they are: they were chosen while looking at\n\
          all cells, so their selection is not held out.** The simulator enters as a linear model. The slopes of each cell by each number come from two runs with the number\n\
          moved by 0.1 % to either side. The smaller one counts, since a decision that turns is no slope. The fit is robust (Huber: errors below 1 % count squared, larger ones\n\
-         linearly). A number stays as it is if the remaining cells do not fix it to within a quarter of its value (*unfixed*, the most in a fit).\n\n\
+         linearly). A number stays as it is if the remaining cells do not fix it to within a quarter of its value. *Unfixed* is the largest number of such values in one fit.\n\n\
          The splits of each paper that predict the most and the fewest cells within 2.5 %, then all of them:\n",
     );
     table(text, SPLIT_COLUMNS, split_rows(&tables.held_out));
-    let columns = "paper | looked at | left out at a time | times | numbers | unfixed | cells | within 2.5 % | within 5 % | median error";
+    let columns = "paper | cells considered | left out at a time | times | numbers | unfixed | cells | within 2.5 % | within 5 % | median error";
     let rows = tables.held_out.iter().map(|one| {
         let fitted = format!("{} | {} | {}", one.times, one.constants, one.unfixed);
         let (tight, wide) = (percent(one.within, one.cells), percent(one.wide, one.cells));
@@ -212,8 +212,8 @@ fn sensitivity(text: &mut String, papers: &[Quick], tables: &Tables) {
         text,
         "\n## 3. Sensitivity of every number\n\n\
          Every number that is fitted or inferred, alone; the keys of one constant move together. The three columns have cells within 2.5 %, decisions and call schedules that\n\
-         come out at -1 %, as it is and at +1 %. In the window, the largest interval around the value, no cell within 2.5 %, no decision and no schedule is lost. A new\n\
-         one makes up for nothing. It is searched outwards from the value up to the first loss, on a grid of factors 1 + s, below 1/(1 + s). Here s is\n\
+         come out at -1 %, as it is and at +1 %. In the window, the largest interval around the value, no cell within 2.5 %, no decision and no schedule is lost.\n\
+         A new one does not make up for a lost one. The window is searched outwards from the value up to the first loss, on a grid of factors 1 + s, below 1/(1 + s). Here s is\n\
          {} %. The whole grid, half to twice the value, is \"all\"; it is not searched in between where the ends change no time.\n\n",
         grid.join(", ")
     );
@@ -298,13 +298,13 @@ fn ablation(text: &mut String, papers: &[Quick], tables: &Tables) {
     text.push_str(
         "\n## 4. Ablation of every option\n\n\
          Options with a word or a switch that the experiments and platforms of a paper set take each other value that the format\n\
-         knows, one at a time. So do whole numbers and zeros that are fitted or inferred: one less and one more. A number that is lost was there as it is and is no more; \"free\" loses nothing. *default* marks what holds where a file says nothing.\n",
+         knows, one at a time. So do whole numbers and zeros that are fitted or inferred: one less and one more. *Lost* counts what comes out as it is and no longer does; \"free\" loses nothing. *default* marks the value that holds if a file gives none.\n",
     );
     let (counted, others) = (options(tables, true), options(tables, false));
     let carrying = |all: &[Choice<'_>]| all.iter().filter(|one| one.carries()).count();
     put!(
         text,
-        "{} of {} options that are counted carry results, and {} of {} that are not: every other value of theirs loses something.\n\n",
+        "{} of {} options that are counted carry results, and {} of {} that are not: each of their other values loses something.\n\n",
         carrying(&counted),
         counted.len(),
         carrying(&others),
