@@ -42,7 +42,7 @@ cell has the result with the price of the paper's own experiment, then that with
 const MESSAGES_FOUND: &str = "
 That price explains as much with fewer constants in one paper, on dynamic platforms, which therefore has it. In the three others it does not. A message of the authors'
 program takes at least 3.9 ms on one host or in a cluster, 13.01 times the latency of its file. LU's times leave 5.55 us, a seven-hundredth, so that its 13 calls of order 2000 on 50 processes cost milliseconds in
-all. The platforms of the other papers have no latency, since nothing in their times asks for one. With 3 ms for each link of irregular Smith-Waterman, one number in place of the rule, calls cost what they should
+all. The platforms of the other papers have no latency, since nothing in their times asks for one. With 3 ms for the link of each host of irregular Smith-Waterman, one number instead of the rule, calls cost what they should
 on average. But their price then grows with the number of processes, and the published one does not: 19 instead of 32 effects come within 25 %.
 ";
 
