@@ -661,7 +661,7 @@ fn the_numbers_of_readme_are_those_of_the_results() {
         row.trim_matches('|').split('|').map(str::trim).collect()
     };
     let (effects, times) = (row("| all | both |"), row("| all | 194 |"));
-    let [within, sign, best, copied] = [4, 7, 8, 10].map(|column| effects[column]);
+    let [within, sign, best, columns, copied] = [4, 7, 8, 9, 11].map(|column| effects[column]);
     let [close, near] = [2, 3].map(|column| times[column].trim_end_matches(" %"));
     let (extra, moves) = times[10].split_once(" of ").unwrap();
     for text in [
@@ -675,6 +675,9 @@ fn the_numbers_of_readme_are_those_of_the_results() {
         ),
         format!("Of its {moves} moves in these runs, the papers do not report {extra}."),
         format!("but {} constants were fitted", times[12]),
+        columns
+            .replacen(" (", &format!(" of {}, with ", effects[2]), 1)
+            .replace(')', " constants"),
         format!("{copied} times of scenarios ii and iii are within 2.5 % even if they are copied"),
     ] {
         assert!(readme.contains(&text), "README.md lacks: {text}");
