@@ -171,7 +171,7 @@ impl Call {
                 let start = world.outcome.supersteps[world.ending].start;
                 cost.fixed - world.engine.now().since(start)
             }
-            CallModel::PingPong => ping_pong(cost.ping, world),
+            CallModel::PingPong => Seconds::of(cost.delay.0 * ping_pong(cost.ping, world).get()),
         };
         self.step = Step::Price;
         self.pending = 1;
@@ -272,8 +272,11 @@ impl Call {
             }
             _ => {}
         }
-        self.messages
-            .retain(|(from, to, size)| from != to && size.get() > 0.0);
+        let factor = world.setup.costs.call.delay.0;
+        self.messages.retain_mut(|(from, to, size)| {
+            *size = *size * factor;
+            from != to && size.get() > 0.0
+        });
         self.send_together(world, shortcuts)
     }
 
@@ -423,7 +426,10 @@ impl Call {
     ) -> Result<(), Error> {
         if world.engine.is_idle()
             && !self.is_overlapped
-            && let Some(result) = shortcuts.deliver(world.setup.platform, &self.messages)
+            && let Some(result) = shortcuts.deliver(
+                world.setup.platform,
+                (&self.messages, world.setup.costs.call.delay),
+            )
             && world.engine.pass(result.duration, result.flows)
         {
             return Ok(());

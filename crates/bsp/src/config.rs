@@ -174,6 +174,19 @@ pub struct BarrierConfig {
     /// Root-serial barrier: the additional delay per process that computed in the superstep.
     #[serde(skip_serializing_if = "is_zero")]
     pub release_per_computing: Seconds,
+    /// Factor of the delay of each message of the barrier, which a change of the case sets.
+    #[serde(skip)]
+    pub delay: DelayFactor,
+}
+
+/// Factor of the delays of control messages ahead of their transfer; 1 unless a change of the case sets another one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DelayFactor(pub f64);
+
+impl Default for DelayFactor {
+    fn default() -> Self {
+        Self(1.0)
+    }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde asks for")]
@@ -350,6 +363,9 @@ pub struct CallCost {
     /// `messages`: the cost of an elementary operation (a comparison and an addition) of a strategy other than MigBSP, which counts its operations.
     #[serde(skip_serializing_if = "is_usual_operation")]
     pub operation: Instructions,
+    /// Factor of the delay of each message of a call, and of the sizes that a strategy gives its messages; a change of the case sets it.
+    #[serde(skip)]
+    pub delay: DelayFactor,
 }
 
 /// Returns the instructions of an elementary operation, with its memory accesses.
@@ -379,6 +395,7 @@ impl Default for CallCost {
             decision: Instructions::of(1000.0),
             answer: Bytes::of(20.0),
             operation: usual_operation(),
+            delay: DelayFactor::default(),
         }
     }
 }

@@ -179,7 +179,6 @@ mod tests {
     use super::*;
     use crate::config::BarrierKind;
     use crate::script::Script;
-    use migsim_base::units::Bytes;
     use migsim_engine::NetworkModel;
     use migsim_engine::testing::line;
 
@@ -189,7 +188,7 @@ mod tests {
         let platform = line(&[1e9, 1e9], 1e6, 0.5);
         let script = Script::new(BarrierKind::Dissemination, 2);
         let waves = Waves::of(&script, 2).expect("few notices");
-        let packets = Packets::new(&platform, NetworkModel::default(), Bytes::default());
+        let packets = Packets::new(&platform, NetworkModel::default(), Default::default());
         let mut barrier = Foreseen::new(waves, 2, packets);
         let mut later = Vec::new();
         for (arrival, places, first, expected) in [

@@ -91,9 +91,9 @@ mod workload;
 mod world;
 
 pub use config::{
-    BarrierConfig, BarrierKind, CallCost, CallModel, CallOrder, CallWaiting, Costs, GatherOrder,
-    LoadMeasure, MoveCost, MoveOrder, Notices, Receives, Release, RuntimeConfig, Scenario, Sends,
-    Shortcuts, Transfer, Waiting,
+    BarrierConfig, BarrierKind, CallCost, CallModel, CallOrder, CallWaiting, Costs, DelayFactor,
+    GatherOrder, LoadMeasure, MoveCost, MoveOrder, Notices, Receives, Release, RuntimeConfig,
+    Scenario, Sends, Shortcuts, Transfer, Waiting,
 };
 pub use decision::{Candidate, Decision, Explain, Gather, Migration, Procedure};
 pub use measures::refill;

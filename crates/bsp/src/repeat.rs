@@ -32,7 +32,7 @@ impl Run<'_, '_> {
         self.superstep.began.clear();
         let mut next = first;
         let mut start = self.world.engine.now();
-        while self.world.repeats(next) && self.pass(result) {
+        while self.world.repeats(next) && self.pass(next, result) {
             start = self.date(next, start, &digest)?;
             next += 1;
             if self.rescheduling.is_held || self.recorder.is_stopped() {
@@ -46,9 +46,9 @@ impl Run<'_, '_> {
     }
 
     /// Advances time by the duration of one more superstep, on a clock that begins with it; returns whether the clock could advance.
-    fn pass(&mut self, result: SuperstepResult) -> bool {
+    fn pass(&mut self, superstep: usize, result: SuperstepResult) -> bool {
         let engine = &mut self.world.engine;
-        engine.rebase() && engine.pass(result.duration, result.flows)
+        engine.rebase() && engine.repeat(superstep, (result.duration, result.flows))
     }
 
     /// Sets the times of a superstep whose time has passed, and checks and records it; the policy observes it. Returns its end.

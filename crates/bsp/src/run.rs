@@ -30,8 +30,9 @@ pub fn simulate(
     if !recorder.wants_path() {
         return run_to_end(Run::new(setup, Some(policy), recorder));
     }
-    let setup = by_events(setup);
-    let mut run = Run::new(&setup, Some(policy), recorder);
+    let traced = by_events(setup);
+    let mut run = Run::new(&traced, Some(policy), recorder);
+    run.shortcuts.repeat_as(setup, &run.superstep.barrier);
     run.world.engine.record_path(setup.platform, setup.network);
     run_to_end(run)
 }
@@ -41,7 +42,7 @@ fn run_to_end(mut run: Run<'_, '_>) -> Result<Outcome, Error> {
     run.finish()
 }
 
-/// Returns the same set-up without shortcuts, since the critical path is recorded event by event.
+/// Returns the same set-up without direct evaluation, since the critical path is recorded event by event.
 fn by_events<'a>(setup: &Setup<'a>) -> Setup<'a> {
     let mut runtime = setup.runtime;
     runtime.shortcuts = Allowed::None;

@@ -85,7 +85,11 @@ impl<'a> World<'a> {
         let memory = |process| setup.workload.memory(ProcessId::from_index(process));
         Self {
             setup,
-            engine: Engine::new(setup.platform, setup.network),
+            engine: Engine::new(
+                setup.platform,
+                setup.network,
+                (setup.runtime.barrier.delay, setup.costs.call.delay),
+            ),
             may_pass: true,
             plan: Plan::default(),
             volume: 0.0,
@@ -121,6 +125,7 @@ impl<'a> World<'a> {
             let sizes = self.plan.messages.iter().map(|message| message.size.get());
             self.volume = sizes.sum();
         }
+        self.engine.opens();
         self.enter(superstep);
         !repeats
     }

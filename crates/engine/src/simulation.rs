@@ -318,6 +318,28 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         self.send_message(from, to, (size, false), token)
     }
 
+    /// Starts a flow whose delay before its transfer is `factor` times as long as that of [`Self::send`].
+    ///
+    /// # Errors
+    /// As [`Self::send`].
+    pub fn send_delayed(
+        &mut self,
+        from: HostId,
+        to: HostId,
+        (size, factor): (Bytes, f64),
+        token: T,
+    ) -> Result<(), Error> {
+        self.start_message(Message {
+            platform: self.platform,
+            from,
+            to,
+            bytes: size.get(),
+            is_late: false,
+            delay_factor: factor,
+            token,
+        })
+    }
+
     /// Starts a flow as [`Self::send`] does; a message that `is_late` begins with a handshake, which takes a round trip.
     ///
     /// # Errors
@@ -329,16 +351,24 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         (size, is_late): (Bytes, bool),
         token: T,
     ) -> Result<(), Error> {
-        self.flows += 1;
-        let now = self.clock.local();
-        let message = Message {
+        self.start_message(Message {
             platform: self.platform,
             from,
             to,
             bytes: size.get(),
             is_late,
+            delay_factor: 1.0,
             token,
-        };
+        })
+    }
+
+    fn start_message(&mut self, message: Message<'p, T>) -> Result<(), Error> {
+        let Message {
+            from, to, token, ..
+        } = message;
+        let size = Bytes::of(message.bytes);
+        self.flows += 1;
+        let now = self.clock.local();
         if from == to && !self.platform.has_own_loopback(from) {
             let end = now + self.network.state().loopback_duration(size.get());
             self.queue.push(end, Event::Wait(token));

@@ -3,7 +3,9 @@
 use std::ops::{Deref, DerefMut};
 
 use super::CriticalPath;
+use super::pieces::Flight;
 use super::trace::Trace;
+use crate::config::DelayFactor;
 use crate::event::Token;
 use migsim_base::error::Error;
 use migsim_base::units::{Bytes, HostId, Instructions, ProcessId, Seconds};
@@ -14,14 +16,21 @@ use migsim_platform::Platform;
 #[derive(Clone, Debug)]
 pub(crate) struct Engine<'p> {
     simulation: Simulation<'p, Token>,
+    /// Factor of the delays of messages of the barrier, and of calls.
+    delays: (DelayFactor, DelayFactor),
     trace: Option<Box<Trace<'p>>>,
 }
 
 impl<'p> Engine<'p> {
     /// Creates the engine of a platform.
-    pub(crate) fn new(platform: &'p Platform, network: NetworkModel) -> Self {
+    pub(crate) fn new(
+        platform: &'p Platform,
+        network: NetworkModel,
+        delays: (DelayFactor, DelayFactor),
+    ) -> Self {
         Self {
             simulation: Simulation::new(platform, network),
+            delays,
             trace: None,
         }
     }
@@ -49,7 +58,7 @@ impl<'p> Engine<'p> {
         self.simulation.execute(host, work, token)
     }
 
-    /// As [`Simulation::send`].
+    /// Starts a control message: one of the barrier or of a call.
     pub(crate) fn send(
         &mut self,
         from: HostId,
@@ -57,7 +66,17 @@ impl<'p> Engine<'p> {
         size: Bytes,
         token: Token,
     ) -> Result<(), Error> {
-        self.send_message(from, to, (size, false), token)
+        let (barrier, call) = self.delays;
+        let factor = match token {
+            Token::Call | Token::Turn(_) => call.0,
+            _ => barrier.0,
+        };
+        if let Some(trace) = &mut self.trace {
+            let flight = Flight::new((from, to), size, factor);
+            trace.sends(flight, token, &self.simulation);
+        }
+        self.simulation
+            .send_delayed(from, to, (size, factor), token)
     }
 
     /// As [`Simulation::send_message`].
@@ -69,7 +88,10 @@ impl<'p> Engine<'p> {
         token: Token,
     ) -> Result<(), Error> {
         if let Some(trace) = &mut self.trace {
-            trace.sends((from, to), message, token, &self.simulation);
+            let (size, has_handshake) = message;
+            let trips = if has_handshake { 3.0 } else { 1.0 };
+            let flight = Flight::new((from, to), size, trips);
+            trace.sends(flight, token, &self.simulation);
         }
         self.simulation.send_message(from, to, message, token)
     }
@@ -99,6 +121,22 @@ impl<'p> Engine<'p> {
             for token in &taken[before..] {
                 trace.ends(*token, &self.simulation);
             }
+        }
+    }
+
+    /// Lets the time of a superstep pass that equals the one that was simulated last; returns whether the clock could.
+    pub(crate) fn repeat(&mut self, superstep: usize, (duration, flows): (f64, u64)) -> bool {
+        let has_passed = self.simulation.pass(duration, flows);
+        if let Some(trace) = self.trace.as_mut().filter(|_| has_passed) {
+            trace.repeats(superstep, self.simulation.now().get());
+        }
+        has_passed
+    }
+
+    /// A superstep opens whose activities are simulated.
+    pub(crate) fn opens(&mut self) {
+        if let Some(trace) = &mut self.trace {
+            trace.opens(self.simulation.now().get());
         }
     }
 

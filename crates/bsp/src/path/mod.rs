@@ -13,17 +13,21 @@
 
 mod engine;
 mod pieces;
+mod progress;
 #[cfg(test)]
 mod tests;
 mod trace;
 mod usage;
+
+use serde::Deserialize;
 
 use migsim_base::units::{HostId, LinkId, ProcessId, Seconds, Time};
 
 pub(super) use engine::Engine;
 
 /// The kind of a piece of the critical path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum PieceKind {
     /// A process computes.
     Compute,
@@ -44,6 +48,18 @@ pub enum PieceKind {
 }
 
 impl PieceKind {
+    /// All kinds, in the order of their numbers.
+    pub const ALL: [Self; 8] = [
+        Self::Compute,
+        Self::Latency,
+        Self::Transfer,
+        Self::Overhead,
+        Self::Barrier,
+        Self::Call,
+        Self::Move,
+        Self::Wait,
+    ];
+
     /// Returns `compute`, `latency`, `transfer`, `overhead`, `barrier`, `call`, `move` or `wait`.
     pub const fn name(self) -> &'static str {
         match self {

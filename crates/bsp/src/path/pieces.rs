@@ -2,16 +2,19 @@
 
 use super::{Bound, PieceKind, PieceWork};
 use crate::event::Token;
-use migsim_base::units::{Bytes, HostId, lesser};
+use migsim_base::units::{Bytes, HostId, LinkId, Seconds, lesser};
 use migsim_engine::{NetworkModel, Simulation};
-use migsim_platform::{Platform, Route};
+use migsim_platform::Platform;
 
 /// A message in progress, or the one that has ended.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Flight {
     pub(super) ends: (HostId, HostId),
     size: Bytes,
-    has_handshake: bool,
+    /// Factor of its latency: 3 with a handshake, and of a control message that of its delay.
+    trips: f64,
+    /// The latency that the platform gives for the route, if it does.
+    pub(super) nominal: Option<Seconds>,
     /// Overhead, latency, and duration of the transfer alone, which is infinite unless a wait may precede it \[s\].
     overhead: f64,
     latency: f64,
@@ -21,11 +24,12 @@ pub(super) struct Flight {
 
 impl Flight {
     /// Starts a message.
-    pub(super) fn new(ends: (HostId, HostId), size: Bytes, has_handshake: bool) -> Self {
+    pub(super) fn new(ends: (HostId, HostId), size: Bytes, trips: f64) -> Self {
         Self {
             ends,
             size,
-            has_handshake,
+            trips,
+            nominal: None,
             overhead: 0.0,
             latency: 0.0,
             alone: f64::INFINITY,
@@ -37,19 +41,17 @@ impl Flight {
     /// capacity per flow, or the window. `users` returns the number of flows on a link.
     pub(super) fn land(
         &mut self,
-        route: &Route<'_>,
+        links: &[LinkId],
         (platform, network): (&Platform, &NetworkModel),
         engine: &Simulation<'_, Token>,
         users: impl Fn(usize) -> u32,
     ) {
-        let nominal = route.latency;
-        let now = || route.links().map(|link| engine.link(link).1).sum::<f64>();
-        let latency = nominal.map_or_else(now, migsim_base::units::Seconds::get);
-        let trips = if self.has_handshake { 3.0 } else { 1.0 };
+        let now = || links.iter().map(|link| engine.link(*link).1).sum::<f64>();
+        let latency = self.nominal.map_or_else(now, Seconds::get);
         self.overhead = network.overhead.get();
-        self.latency = trips * network.latency_factor_of(self.size) * latency;
+        self.latency = self.trips * network.latency_factor_of(self.size) * latency;
         let (mut least, mut narrowest) = (f64::INFINITY, f64::INFINITY);
-        for link in route.links() {
+        for &link in links {
             let bandwidth = engine.link(link).0;
             narrowest = lesser(narrowest, bandwidth);
             let is_shared = platform.links[link.index()].is_shared && network.sharing;

@@ -18,6 +18,8 @@ struct Case {
     work: Vec<f64>,
     messages: Vec<(usize, usize, f64)>,
     memory: f64,
+    /// Whether the supersteps are declared to repeat the first one.
+    repeats: bool,
 }
 
 impl Workload for Case {
@@ -40,6 +42,10 @@ impl Workload for Case {
 
     fn memory(&self, _process: ProcessId) -> Bytes {
         Bytes::of(self.memory)
+    }
+
+    fn repeats(&self, superstep: usize) -> bool {
+        self.repeats && superstep > 0
     }
 }
 
@@ -372,4 +378,33 @@ fn chains_that_end_early_are_dropped() {
     let given = Given::new(platform.clone(), case, &[0; 20]);
     let (outcome, path) = given.run();
     check(&path, outcome.makespan);
+}
+
+#[test]
+fn repeated_supersteps_have_the_pieces_of_supersteps_that_are_simulated() {
+    let path = |repeats| {
+        let case = Case {
+            supersteps: 6,
+            work: vec![1e9, 2e9, 5e8, 1e9],
+            messages: vec![(0, 2, 1e6), (1, 3, 2e6)],
+            repeats,
+            ..Case::default()
+        };
+        let given = Given::new(platform("1 MB/s", "1 ms"), case, &[0, 1, 2, 3]);
+        let (outcome, path) = given.run();
+        check(&path, outcome.makespan);
+        path.pieces
+    };
+    let (repeated, simulated) = (path(true), path(false));
+    assert_eq!(repeated.len(), simulated.len());
+    for (a, b) in repeated.iter().zip(&simulated) {
+        assert!((a.end.get() - b.end.get()).abs() < 1e-12 * b.end.get());
+        let ends = Piece {
+            begin: b.begin,
+            end: b.end,
+            ..*a
+        };
+        assert_eq!(ends, *b);
+    }
+    assert_eq!(repeated.last().map(|piece| piece.superstep), Some(5));
 }

@@ -3,15 +3,14 @@
 //! Each ended activity is a node with its cause. A node is kept while an activity in progress, a process or another node refers to it. So
 //! memory grows with the number of processes and the length of one chain.
 
-use std::collections::BTreeMap;
-
 use super::pieces::{Flight, split};
+use super::progress::InProgress;
 use super::usage::Usage;
 use super::{CriticalPath, Piece, PieceKind, PieceWork};
 use crate::event::{BarrierMessage, Token};
-use migsim_base::units::{Bytes, HostId, ProcessId, Time};
+use migsim_base::units::{HostId, LinkId, ProcessId, Time};
 use migsim_engine::{NetworkModel, Simulation};
-use migsim_platform::Platform;
+use migsim_platform::{Platform, Route};
 
 /// The node of time 0.
 const ROOT: u32 = 0;
@@ -24,7 +23,6 @@ struct Node {
     users: u32,
     /// The time of its end \[s\].
     end: f64,
-    activity: Activity,
 }
 
 /// The description of an activity.
@@ -46,11 +44,13 @@ enum Does {
     Carry(Flight),
     /// Lets time pass.
     Wait,
+    /// The part of the path of a superstep once more, by the number of that part.
+    Repeat(u32),
 }
 
 /// An activity in progress.
 #[derive(Clone, Copy, Debug)]
-struct Running {
+pub(super) struct Running {
     cause: u32,
     activity: Activity,
 }
@@ -61,10 +61,10 @@ pub(super) struct Trace<'p> {
     platform: &'p Platform,
     network: NetworkModel,
     nodes: Vec<Node>,
+    /// Per node its activity, apart from what is visited all the time.
+    activities: Vec<Activity>,
     free: Vec<u32>,
-    /// The activities in progress, ordered by token and then by start.
-    running: BTreeMap<(Token, u64), Running>,
-    started: u64,
+    running: InProgress,
     /// The node of the ended activity to which the run reacts.
     current: u32,
     /// Activities that have ended at the present time, with their nodes; the run may react to them later.
@@ -73,6 +73,10 @@ pub(super) struct Trace<'p> {
     own: Vec<u32>,
     hosts: Usage,
     links: Usage,
+    /// The time at which the superstep opened that was simulated last \[s\], and the number of its part of the path, if it was repeated.
+    opened: (f64, Option<u32>),
+    /// The parts of the path that are repeated; times count from the opening of their supersteps.
+    parts: Vec<Vec<Piece>>,
     pub(super) superstep: usize,
     pub(super) carried: Option<(ProcessId, ProcessId)>,
 }
@@ -83,61 +87,107 @@ impl<'p> Trace<'p> {
             cause: ROOT,
             users: 1,
             end: 0.0,
-            activity: Activity {
-                kind: PieceKind::Wait,
-                superstep: 0,
-                process: None,
-                to: None,
-                work: Does::Wait,
-            },
+        };
+        let nothing = Activity {
+            kind: PieceKind::Wait,
+            superstep: 0,
+            process: None,
+            to: None,
+            work: Does::Wait,
         };
         Self {
             platform,
             network,
             nodes: vec![root],
+            activities: vec![nothing],
             free: Vec::new(),
-            running: BTreeMap::new(),
-            started: 0,
+            running: InProgress::default(),
             current: ROOT,
             ended: Vec::new(),
             own: Vec::new(),
             hosts: Usage::new(platform.hosts.len()),
             links: Usage::new(platform.links.len()),
+            opened: (0.0, None),
+            parts: Vec::new(),
             superstep: 0,
             carried: None,
         }
     }
 
+    /// A superstep opens whose activities are simulated.
+    pub(super) fn opens(&mut self, now: f64) {
+        self.opened = (now, None);
+    }
+
+    /// A superstep has passed that equals the one that was simulated last.
+    pub(super) fn repeats(&mut self, superstep: usize, now: f64) {
+        let part = match self.opened {
+            (_, Some(part)) => part,
+            (opened, None) => {
+                let part = self.part_since(opened);
+                self.parts.push(part);
+                let number = migsim_base::units::to_u32(self.parts.len() - 1);
+                self.opened.1 = Some(number);
+                number
+            }
+        };
+        let cause = self.current;
+        self.nodes[cause as usize].users += 1;
+        let node = Node {
+            cause,
+            users: 0,
+            end: now,
+        };
+        let activity = Activity {
+            kind: PieceKind::Wait,
+            superstep,
+            process: None,
+            to: None,
+            work: Does::Repeat(part),
+        };
+        let node = self.add(node, activity);
+        self.set_current(node);
+    }
+
+    /// The pieces of the path since the opening of a superstep, from which their times count.
+    fn part_since(&self, opened: f64) -> Vec<Piece> {
+        let mut pieces = self.pieces(opened);
+        for piece in &mut pieces {
+            let after = |time: Time| {
+                Time::new(time.get() - opened).expect("the pieces are after the opening")
+            };
+            (piece.begin, piece.end) = (after(piece.begin), after(piece.end));
+        }
+        pieces
+    }
+
     /// Records the start of a computation.
     pub(super) fn executes(&mut self, host: HostId, token: Token, now: f64) {
         self.hosts.add(host.index(), now);
-        self.start(token, Does::Compute(host, 1), now);
+        let _ = self.start(token, Does::Compute(host, 1), now);
     }
 
     /// Records the start of a message.
-    pub(super) fn sends(
-        &mut self,
-        (from, to): (HostId, HostId),
-        (size, has_handshake): (Bytes, bool),
-        token: Token,
-        engine: &Simulation<'_, Token>,
-    ) {
+    pub(super) fn sends(&mut self, flight: Flight, token: Token, engine: &Simulation<'_, Token>) {
         let now = engine.now().get();
-        if let Some(route) = self.platform.route(from, to) {
-            for link in route.links() {
-                self.links.add(link.index(), now);
-            }
+        let (from, to) = flight.ends;
+        let route = self.platform.route(from, to);
+        let mut flight = flight;
+        flight.nominal = route.as_ref().and_then(|route| route.latency);
+        for link in route.iter().flat_map(Route::links) {
+            self.links.add(link.index(), now);
         }
-        let flight = Flight::new((from, to), size, has_handshake);
-        self.start(token, Does::Carry(flight), now);
+        let links = self.start(token, Does::Carry(flight), now);
+        links.extend(route.iter().flat_map(Route::links));
     }
 
     /// Records the start of a wait.
     pub(super) fn waits(&mut self, token: Token, now: f64) {
-        self.start(token, Does::Wait, now);
+        let _ = self.start(token, Does::Wait, now);
     }
 
-    fn start(&mut self, token: Token, work: Does, now: f64) {
+    /// An activity starts; returns the list for the links that it uses.
+    fn start(&mut self, token: Token, work: Does, now: f64) -> &mut Vec<LinkId> {
         let carried = self.carried.take();
         let is_carried = matches!(work, Does::Carry(_));
         let (from, to) = carried.filter(|_| is_carried).unzip();
@@ -158,9 +208,7 @@ impl<'p> Trace<'p> {
             to: to.filter(|to| Some(*to) != process),
             work,
         };
-        let running = Running { cause, activity };
-        self.running.insert((token, self.started), running);
-        self.started += 1;
+        self.running.start(token, Running { cause, activity })
     }
 
     /// Returns the cause of an activity that a process starts now: its own last activity if that ends now, else the activity to which the run reacts.
@@ -174,11 +222,7 @@ impl<'p> Trace<'p> {
     /// Records the end of an activity.
     pub(super) fn ends(&mut self, token: Token, engine: &Simulation<'_, Token>) {
         let now = engine.now().get();
-        let first = self.running.range((token, 0)..=(token, u64::MAX)).next();
-        let Some(key) = first.map(|(key, _)| *key) else {
-            return;
-        };
-        let Some(mut running) = self.running.remove(&key) else {
+        let Some((mut running, links)) = self.running.end(token) else {
             return;
         };
         match &mut running.activity.work {
@@ -187,23 +231,20 @@ impl<'p> Trace<'p> {
                 self.hosts.remove(host.index(), now);
             }
             Does::Carry(flight) => {
-                let (from, to) = flight.ends;
-                if let Some(route) = self.platform.route(from, to) {
-                    let users = |link: usize| self.links.until(link, now);
-                    flight.land(&route, (self.platform, &self.network), engine, users);
-                    for link in route.links() {
-                        self.links.remove(link.index(), now);
-                    }
+                let users = |link: usize| self.links.until(link, now);
+                flight.land(links, (self.platform, &self.network), engine, users);
+                for link in links {
+                    self.links.remove(link.index(), now);
                 }
             }
-            Does::Wait => {}
+            Does::Wait | Does::Repeat(_) => {}
         }
-        let node = self.add(Node {
+        let node = Node {
             cause: running.cause, // which was a user of its cause and still is
             users: 1,
             end: now,
-            activity: running.activity,
-        });
+        };
+        let node = self.add(node, running.activity);
         let of = running.activity.to.or(running.activity.process);
         if let Some(process) = of {
             if self.own.len() <= process.index() {
@@ -239,18 +280,20 @@ impl<'p> Trace<'p> {
         if let Some(&(_, last)) = self.ended.last()
             && self.nodes[last as usize].end != now
         {
-            for (_, node) in std::mem::take(&mut self.ended) {
+            while let Some((_, node)) = self.ended.pop() {
                 self.release(node);
             }
         }
     }
 
-    fn add(&mut self, node: Node) -> u32 {
+    fn add(&mut self, node: Node, activity: Activity) -> u32 {
         if let Some(place) = self.free.pop() {
             self.nodes[place as usize] = node;
+            self.activities[place as usize] = activity;
             return place;
         }
         self.nodes.push(node);
+        self.activities.push(activity);
         migsim_base::units::to_u32(self.nodes.len() - 1)
     }
 
@@ -270,26 +313,30 @@ impl<'p> Trace<'p> {
 
     /// Returns the path to the activity that ended last.
     pub(super) fn path(&self) -> CriticalPath {
+        CriticalPath {
+            pieces: self.pieces(0.0),
+        }
+    }
+
+    /// The pieces of the path to the activity that ended last, from a time on \[s\] at which another activity ended.
+    fn pieces(&self, from: f64) -> Vec<Piece> {
         let mut chain = Vec::new();
         let mut node = self.current;
-        while node != ROOT {
+        while node != ROOT && self.nodes[node as usize].end > from {
             chain.push(node);
             node = self.nodes[node as usize].cause;
         }
-        let mut path = CriticalPath::default();
-        let mut begin = 0.0;
+        let (mut pieces, mut begin) = (Vec::new(), from);
         for node in chain.into_iter().rev() {
-            let node = &self.nodes[node as usize];
-            Self::describe(node, begin, &mut path.pieces);
-            begin = node.end;
+            let end = self.nodes[node as usize].end;
+            self.describe(&self.activities[node as usize], (begin, end), &mut pieces);
+            begin = end;
         }
-        path
+        pieces
     }
 
-    /// Adds the pieces of an activity.
-    fn describe(node: &Node, begin: f64, pieces: &mut Vec<Piece>) {
-        let time = |seconds: f64| Time::new(seconds).expect("the clock holds times");
-        let activity = &node.activity;
+    /// Adds the pieces of an activity from its begin to its end \[s\].
+    fn describe(&self, activity: &Activity, (begin, end): (f64, f64), pieces: &mut Vec<Piece>) {
         let mut piece = |kind, work, begin: f64, end: f64| {
             if end > begin {
                 pieces.push(Piece {
@@ -306,18 +353,18 @@ impl<'p> Trace<'p> {
         match activity.work {
             Does::Compute(host, sharing) => {
                 let work = PieceWork::Compute { host, sharing };
-                piece(activity.kind, work, begin, node.end);
+                piece(activity.kind, work, begin, end);
             }
-            Does::Wait => piece(activity.kind, PieceWork::Fixed, begin, node.end),
+            Does::Wait => piece(activity.kind, PieceWork::Fixed, begin, end),
+            Does::Repeat(part) => {
+                let part = &self.parts[part as usize];
+                repeat(part, activity.superstep, (begin, end), pieces);
+            }
             Does::Carry(flight) => {
                 let is_message = activity.kind == PieceKind::Transfer;
-                for (kind, work, begin, end) in split(&flight, begin, node.end) {
-                    piece(
-                        if is_message { kind } else { activity.kind },
-                        work,
-                        begin,
-                        end,
-                    );
+                for (kind, work, begin, end) in split(&flight, begin, end) {
+                    let kind = if is_message { kind } else { activity.kind };
+                    piece(kind, work, begin, end);
                 }
             }
         }
@@ -327,6 +374,32 @@ impl<'p> Trace<'p> {
     #[cfg(test)]
     pub(super) fn nodes(&self) -> usize {
         self.nodes.len()
+    }
+}
+
+fn time(seconds: f64) -> Time {
+    Time::new(seconds).expect("the clock holds times")
+}
+
+/// Adds the pieces of a superstep that equals an earlier one, from its begin to its end \[s\].
+fn repeat(part: &[Piece], superstep: usize, (begin, end): (f64, f64), pieces: &mut Vec<Piece>) {
+    let mut before = begin;
+    for (piece, left) in part.iter().zip((0..part.len()).rev()) {
+        let ends = if left == 0 {
+            end
+        } else {
+            begin + piece.end.get()
+        };
+        // Rounding may leave nothing of a short piece.
+        if ends > before && ends <= end {
+            pieces.push(Piece {
+                begin: time(before),
+                end: time(ends),
+                superstep,
+                ..*piece
+            });
+            before = ends;
+        }
     }
 }
 

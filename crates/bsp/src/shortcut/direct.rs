@@ -26,7 +26,7 @@ use super::memo::{CallMessage, are_equal};
 use super::result::SuperstepResult;
 use super::slow_start::SlowStart;
 use crate::barrier::Barrier;
-use crate::config::{Receives, RuntimeConfig, Sends, Shortcuts};
+use crate::config::{DelayFactor, Receives, RuntimeConfig, Sends, Shortcuts};
 use crate::event::Token;
 use crate::{Measures, refill};
 use crate::{Message, Plan};
@@ -226,7 +226,7 @@ impl Direct {
             let way = paths.get(path);
             let is_alone = !way.is_shared() || bytes.get() <= 0.0;
             let (delay, amount) = paths.delay_and_amount((path, way), bytes.get());
-            is_alone.then(|| delay + amount / way.rate_alone)
+            is_alone.then(|| delay * self.config.barrier.delay.0 + amount / way.rate_alone)
         })?;
         // An activity that ends when a capacity changes ends before the change, but activities after it are slower.
         (duration * JUST_AFTER < steady).then(|| SuperstepResult {
@@ -236,10 +236,11 @@ impl Direct {
     }
 
     /// Returns the result of messages (from, to, size) that are sent together while nothing else is in progress, if it can be evaluated directly.
+    /// A factor multiplies the delays of the messages.
     pub(crate) fn deliver(
         &mut self,
         platform: &Platform,
-        messages: &[CallMessage],
+        (messages, factor): (&[CallMessage], DelayFactor),
     ) -> Option<SuperstepResult> {
         if !self.is_constant {
             return None;
@@ -253,7 +254,7 @@ impl Direct {
                 self.batch.starts.clear();
                 return None;
             };
-            match launch(at, path, size.get(), 0.0, &self.paths) {
+            match launch((at, size.get(), factor.0), path, 0.0, &self.paths) {
                 Launched::Delivered(date) => last = last.max(date),
                 Launched::Flies(start) => self.batch.starts.push(start),
             }
@@ -458,7 +459,7 @@ impl Direct {
             if may_wait {
                 date += slow_start.wait(input, at, started);
             }
-            match launch(at, path[at], message.size.get(), date, paths) {
+            match launch((at, message.size.get(), 1.0), path[at], date, paths) {
                 Launched::Delivered(date) => delivered[at] = date,
                 Launched::Flies(start) => batch.starts.push(start),
             }
@@ -491,7 +492,7 @@ impl Direct {
                     let at = message as usize;
                     started[at] = date;
                     let size = plan.messages[at].size.get();
-                    match launch(at, path[at], size, date, paths) {
+                    match launch((at, size, 1.0), path[at], date, paths) {
                         Launched::Delivered(end) => date = end,
                         Launched::Flies(start) => return Some(start),
                     }
@@ -685,9 +686,15 @@ enum Launched {
 }
 
 #[inline]
-fn launch(message: usize, path: PathId, bytes: f64, date: f64, paths: &PathTable) -> Launched {
+fn launch(
+    (message, bytes, factor): (usize, f64, f64),
+    path: PathId,
+    date: f64,
+    paths: &PathTable,
+) -> Launched {
     let way = paths.get(path);
     let (delay, bytes) = paths.delay_and_amount((path, way), bytes);
+    let delay = delay * factor;
     if bytes <= 0.0 || !way.is_shared() {
         return Launched::Delivered(date + delay + bytes / way.rate_alone);
     }

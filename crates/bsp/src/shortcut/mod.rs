@@ -19,7 +19,7 @@ pub use memo::{Memo, MemoBudget};
 pub(super) use result::{Digest, SuperstepResult};
 
 use super::barrier::Barrier;
-use super::config::Shortcuts as Allowed;
+use super::config::{DelayFactor, Shortcuts as Allowed};
 use super::world::{Setup, World};
 use crate::Measures;
 use crate::Plan;
@@ -70,13 +70,18 @@ impl CrossedLinks {
     }
 }
 
+/// Whether a superstep with the plan and the placement of the one before may be a repetition of it.
+fn may_repeat(setup: &Setup<'_>, barrier: &Barrier) -> bool {
+    // With slow start, or if processes begin one by one, a superstep depends on those before it.
+    setup.runtime.shortcuts == Allowed::All
+        && !setup.network.slow_start
+        && !barrier.leaves_one_by_one()
+        && is_constant(setup.platform)
+}
+
 impl<'a> Shortcuts<'a> {
     pub(super) fn new(setup: &'a Setup<'a>, barrier: &Barrier) -> Self {
-        // With slow start, or if processes begin one by one, a superstep depends on the supersteps before it.
-        let may_repeat = setup.runtime.shortcuts == Allowed::All
-            && !setup.network.slow_start
-            && !barrier.leaves_one_by_one()
-            && is_constant(setup.platform);
+        let may_repeat = may_repeat(setup, barrier);
         let memo = setup.memo.filter(|_| may_repeat);
         Self {
             direct: Direct::new(setup.platform, setup.network, setup.runtime, barrier),
@@ -88,6 +93,11 @@ impl<'a> Shortcuts<'a> {
             flows_before: None,
             crossed: CrossedLinks::default(),
         }
+    }
+
+    /// Lets supersteps by events be repeated as in the run of another set-up.
+    pub(super) fn repeat_as(&mut self, setup: &Setup<'_>, barrier: &Barrier) {
+        self.may_repeat = may_repeat(setup, barrier);
     }
 
     /// Records that a superstep was opened; `is_new`: its plan differs from the plan before it.
@@ -167,14 +177,14 @@ impl<'a> Shortcuts<'a> {
     pub(super) fn deliver(
         &mut self,
         platform: &Platform,
-        messages: &[CallMessage],
+        (messages, factor): (&[CallMessage], DelayFactor),
     ) -> Option<SuperstepResult> {
         let are_few = messages.len() <= MOST_REMEMBERED;
         let shared = self.shared.as_ref().filter(|_| are_few);
         if let Some(known) = shared.and_then(|shared| shared.recall_step(messages)) {
             return Some(known);
         }
-        let result = self.direct.deliver(platform, messages)?;
+        let result = self.direct.deliver(platform, (messages, factor))?;
         if let Some(shared) = shared {
             shared.keep_step(messages, result);
         }

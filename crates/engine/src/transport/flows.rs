@@ -207,7 +207,7 @@ impl<T: Copy> Flows<T> {
         } else {
             self.delay(slot, message, route, now)
         };
-        (slot, delay)
+        (slot, delay * message.delay_factor)
     }
 
     /// Lists a flow on its links, and removes there the flows that have ended once they are many.

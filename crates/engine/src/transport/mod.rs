@@ -37,6 +37,8 @@ pub(super) struct Message<'p, T> {
     pub(super) bytes: f64,
     /// Whether a handshake, which takes a round trip, precedes the message.
     pub(super) is_late: bool,
+    /// Factor of its delay ahead of the transfer.
+    pub(super) delay_factor: f64,
     pub(super) token: T,
 }
 

@@ -97,6 +97,8 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for PacketNetwork<T> {
             }
             factor *= model.factors.of(bytes).latency;
         }
+        start.delay *= message.delay_factor;
+        factor *= message.delay_factor;
         if route.links().next().is_none() {
             // The route has only loopbacks of the model, or no link at all.
             start.delay += bytes / model.bound_of(route.loopbacks);

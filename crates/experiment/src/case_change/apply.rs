@@ -87,10 +87,11 @@ fn times(duration: &mut Seconds, factor: f64) {
 }
 
 /// Multiplies the time that the protocol of the barrier adds. With an unlimited change, all processes leave when the last one arrives. A
-/// barrier that processes may pass before others arrive keeps its protocol, and its messages become empty.
+/// barrier that processes may pass before others arrive keeps its protocol, and its messages take no time.
 fn change_barrier(factor: f64, runtime: &mut RuntimeConfig) {
     let barrier = &mut runtime.barrier;
     barrier.bytes = Bytes::of(barrier.bytes.get() * factor);
+    barrier.delay.0 *= factor;
     times(&mut barrier.per_process, factor);
     times(&mut barrier.release_per_process, factor);
     times(&mut barrier.release_per_computing, factor);
@@ -112,12 +113,9 @@ fn change_calls(factor: f64, costs: &mut Costs) {
     ] {
         times(duration, factor);
     }
-    for size in [
-        &mut call.ping,
-        &mut call.report,
-        &mut call.exchange,
-        &mut call.answer,
-    ] {
+    // The price of a ping-pong is multiplied as a whole.
+    call.delay.0 *= factor;
+    for size in [&mut call.report, &mut call.exchange, &mut call.answer] {
         *size = Bytes::of(size.get() * factor);
     }
     for work in [&mut call.decision, &mut call.operation] {

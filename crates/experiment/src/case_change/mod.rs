@@ -61,11 +61,11 @@ pub enum Changed {
     Link(String, LinkQuantity),
     /// Latency that the platform gives for two clusters, whose names a space separates.
     Route(String),
-    /// Sizes of the messages of the barrier, and times of its protocol.
+    /// Delays and sizes of the messages of the barrier, and times of its protocol.
     Barrier,
     /// Time that each message takes beside the network.
     Overhead,
-    /// Sizes, work and times of rescheduling calls.
+    /// Delays and sizes of the messages of rescheduling calls, their work and times.
     Calls,
     /// Memory that migrations carry, and their fixed time.
     Moves,

@@ -195,3 +195,80 @@ fn less_load_leaves_more_and_no_load_leaves_all() {
     assert!(none < less && less < all, "{none} {less} {all}");
     assert_eq!(none, makespan(&[]));
 }
+
+/// An experiment on `ufrgs` in which only control messages take time, and the computations before calls.
+fn controlled(change: Option<&str>, settings: &[(&str, Value)]) -> migsim_bsp::Outcome {
+    let mut all: Vec<(&str, Value)> = vec![
+        ("platform", "ufrgs".into()),
+        ("workload.app", "synthetic".into()),
+        ("workload.procs", 30.into()),
+        ("workload.supersteps", 6.into()),
+        ("workload.pattern", "none".into()),
+        ("workload.instructions", "0 instr".into()),
+        ("changes", json!(change.into_iter().collect::<Vec<_>>())),
+    ];
+    all.extend_from_slice(settings);
+    let experiment = Experiment::load(&Layers::of(all), Limits::default()).unwrap();
+    let run = experiment.run_scenario(Scenario::Ii, &Progress::default(), &mut (), None);
+    run.unwrap().outcome
+}
+
+fn assert_a_tenth_less(changed: f64, base: f64, case: &str) {
+    assert!(base > 0.0, "{case}: nothing to change");
+    let ratio = changed / base;
+    assert!((ratio - 0.9).abs() < 1e-9, "{case}: {ratio}");
+}
+
+#[test]
+fn a_tenth_less_of_a_barrier_shortens_all_that_its_messages_take() {
+    let kinds = [
+        ("central", "flows"),
+        ("sequential", "flows"),
+        ("tree", "flows"),
+        ("dissemination", "flows"),
+        ("recursive-doubling", "packets"),
+    ];
+    for (kind, notices) in kinds {
+        for shortcuts in ["all", "none"] {
+            for bytes in ["0 B", "10 kB"] {
+                let settings = [
+                    ("policy.name", json!("never")),
+                    ("runtime.barrier.kind", kind.into()),
+                    ("runtime.barrier.notices", notices.into()),
+                    ("runtime.barrier.bytes", bytes.into()),
+                    ("runtime.shortcuts", shortcuts.into()),
+                ];
+                let time = |change| controlled(change, &settings).makespan.get();
+                let case = format!("{kind} {notices} {shortcuts} {bytes}");
+                assert_a_tenth_less(time(Some("barrier -10%")), time(None), &case);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_tenth_less_of_calls_shortens_all_that_they_take() {
+    let cases = [
+        ("messages", "parallel", "migbsp"),
+        ("messages", "parallel", "greedy-refine/every=2"),
+        ("messages", "sequential", "migbsp"),
+        ("ping-pong", "parallel", "migbsp"),
+        ("additive", "parallel", "migbsp"),
+    ];
+    for (model, order, policy) in cases {
+        for shortcuts in ["all", "none"] {
+            let settings = [
+                ("policy.name", json!(policy)),
+                ("workload.instructions", "1e8 instr".into()),
+                ("workload.supersteps", 12.into()),
+                ("costs.call.model", model.into()),
+                ("costs.call.order", order.into()),
+                ("costs.call.fixed", "1 ms".into()),
+                ("runtime.shortcuts", shortcuts.into()),
+            ];
+            let price = |change| controlled(change, &settings).scheduling.get();
+            let case = format!("{model} {order} {policy} {shortcuts}");
+            assert_a_tenth_less(price(Some("calls -10%")), price(None), &case);
+        }
+    }
+}
