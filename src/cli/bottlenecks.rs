@@ -1,20 +1,21 @@
 //! `migsim bottlenecks`: finds what limits the speed of a run, by repeating the run with one quantity changed at a time.
 
 use std::io::Write;
+use std::sync::Mutex;
 
 use super::args::{BottleneckArguments, ScenarioChoice};
 use super::memory_limit::limits;
-use super::print::{print_result, say_notes};
-use super::progress::{Bar, with_bar};
+use super::print::print_result;
 use super::run::{layers, read_experiment, set_flags};
-use super::threads::planning_threads;
+use super::setup::{Setup, kept_in};
 use crate::Registry;
 use crate::error::{Error, Problem};
 use crate::experiment::{Experiment, Layers, Limits};
 use crate::memory::Purpose;
 use crate::output::{Form, Run, write_named};
-use crate::sweep::Spec;
 use crate::sweep::bottlenecks::{Wanted, prepare};
+use crate::sweep::{Spec, Store};
+use crate::words::counted;
 
 pub(super) fn bottlenecks(
     registry: &Registry,
@@ -26,24 +27,22 @@ pub(super) fn bottlenecks(
     let limits = limits(&arguments.settings.memory, output.threads, Purpose::Sweep);
     let layers = settings(registry, arguments, limits)?;
     let wanted = wanted(arguments)?;
-    let threads = planning_threads(output.threads, limits)?;
+    let setup = Setup::within(limits, output)?;
     let experiment = Experiment::load_with(registry, &layers, limits)?;
-    if !output.quiet {
-        say_notes(&experiment.notes(), errors);
-    }
+    setup.note(&experiment.notes(), errors);
     let with = (registry, &layers, limits);
-    let prepared = threads.install(|| prepare(with, wanted))?;
-    let bar = Bar {
-        unit: "runs",
-        total: Some(prepared.runs()),
-        has_lines: true,
-        is_quiet: output.quiet,
+    let folder = arguments.out.as_deref();
+    let store = Mutex::new(setup.store(folder, errors)?);
+    let prepared = setup.threads.install(|| prepare(with, wanted))?;
+    let farewell = |store: &Store| match folder {
+        Some(folder) => kept_in(&counted(store.rows().len(), "run"), folder),
+        None => "nothing kept: a profile with `--out DIR` goes on where it was".to_owned(),
     };
-    let profile = with_bar(&bar, &|| prepared.done(), || {
-        threads.install(|| prepared.run())
-    })?;
-    if !output.quiet {
-        say_notes(&profile.notes, errors);
+    let counts = (&store, prepared.done());
+    let profile = setup.fill(counts, prepared.runs(), &farewell, || prepared.run(&store))?;
+    setup.note(&profile.notes, errors);
+    if let Some(folder) = folder {
+        profile.write(folder)?;
     }
     if let Some((file, format)) = &arguments.figure {
         let style = arguments.look.style();

@@ -16,7 +16,9 @@ use crate::bsp::Scenario;
 use crate::error::{Error, Problem, visible};
 use crate::experiment::{Experiment, Flag, Layers, Progress};
 use crate::memory::{Limits, Purpose};
-use crate::output::{Case, Overview, Question, Run, Story, time_of_superstep, write_named};
+use crate::output::{
+    Case, Overview, Question, Run, Story, path_rows, read_path, time_of_superstep, write_named,
+};
 use crate::policy::explain::Sentence;
 
 pub(super) fn explain(
@@ -72,7 +74,7 @@ pub(super) fn explain(
             Scenario::Ii
         };
         let scenario = scenario.unwrap_or(usual);
-        match why_so_long(registry, arguments, superstep, scenario) {
+        match why_so_long(registry, arguments, &run, (scenario, superstep)) {
             Ok(sentences) => story.with_time(sentences),
             Err(error) => {
                 let why = error.first_line();
@@ -98,13 +100,20 @@ pub(super) fn explain(
     }
 }
 
-/// Explains the time of a superstep with a run of the scenario that records its critical path.
+/// Explains the time of a superstep with the critical path that the run folder has, or else with one more run of the scenario.
 fn why_so_long(
     registry: &Registry,
     arguments: &ExplainArguments,
-    superstep: u64,
-    scenario: Scenario,
+    run: &Run,
+    (scenario, superstep): (Scenario, u64),
 ) -> Result<Vec<Sentence>, Error> {
+    if let Some(folder) = folder(arguments) {
+        let mut kept = read_path(folder, run)?;
+        kept.retain(|row| row.scenario == scenario);
+        if !kept.is_empty() {
+            return Ok(time_of_superstep(&kept, superstep));
+        }
+    }
     let memory = limits(&arguments.settings.memory, None, Purpose::Explanation);
     let layers = match folder(arguments) {
         Some(folder) => {
@@ -115,12 +124,14 @@ fn why_so_long(
         None => layers(registry, &arguments.settings, None)?,
     };
     let experiment = Experiment::load_with(registry, &layers, memory)?;
-    if let Some(folder) = folder(arguments) {
-        Run::read(registry, folder)?.check_inputs(&experiment)?;
+    if folder(arguments).is_some() {
+        run.check_inputs(&experiment)?;
     }
     let progress = Progress::default();
     with_bar(&bar(&experiment, 1), &|| progress.supersteps(), || {
-        time_of_superstep(&experiment, scenario, superstep, &progress)
+        let (_, path) = experiment.run_with_path(scenario, &progress)?;
+        let rows = path_rows(&experiment, scenario, &path);
+        Ok(time_of_superstep(&rows, superstep))
     })
 }
 

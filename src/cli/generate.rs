@@ -10,7 +10,7 @@ use super::print::print;
 use crate::Registry;
 use crate::error::{Error, Problem};
 use crate::workload::trace::DESCRIPTION;
-use crate::{experiment, platform, sweep};
+use crate::{experiment, paper, platform, sweep};
 
 pub(super) fn completions(
     mut root: Command,
@@ -60,6 +60,9 @@ pub(super) fn schema(
             Format::Experiment => experiment::schema(registry),
             Format::Suite => experiment::suite::schema(),
             Format::Sweep => sweep::schema(),
+            Format::Bottlenecks => sweep::bottlenecks::schema(),
+            Format::Bench => sweep::bench::schema(),
+            Format::Authors2015 => paper::authors::schema(),
             Format::Trace => DESCRIPTION.to_owned(),
         },
     )

@@ -17,14 +17,14 @@ use crate::bsp::{CriticalPath, Recorder, Scenario};
 use crate::document::{Document, FileKind, read_text, typed_value};
 use crate::error::{Error, Problem, did_you_mean};
 use crate::experiment::{
-    Experiment, Flag, Layers, PathShare, Progress, Results, ScenarioRun, Starts, built_in_names,
+    Experiment, Flag, Layers, Progress, Results, ScenarioRun, Starts, built_in_names,
     complete_former, file_pointers,
 };
 use crate::load::from_flag;
 use crate::memory::Purpose;
 use crate::output::{
-    Activity, Drafts, ProcessTable, Report, RunFolder, Trace, TraceFormat, Traced, cannot_write,
-    check_settings, summary, table, write_named,
+    Activity, Drafts, PathRow, ProcessTable, Report, RunFolder, Trace, TraceFormat, Traced,
+    cannot_write, check_settings, path_rows, summary, table, write_named,
 };
 use crate::platform::{Clusters, Mapping, is_experiment};
 use crate::plugin::{FlagValues, OptionFlag};
@@ -68,7 +68,7 @@ pub(super) fn run(
         has_lines: false,
         is_quiet: arguments.quiet,
     };
-    let (results, mut drafts, activity, paths) = with_bar(&bar, &|| progress.supersteps(), || {
+    let (results, mut drafts, activity, path) = with_bar(&bar, &|| progress.supersteps(), || {
         threads.install(|| {
             let mut done = run_all(arguments, &experiment, &progress, folder.as_ref())?;
             done.0.static_starts = experiment.run_starts(&starts, Some(&done.0), &progress)?;
@@ -81,7 +81,7 @@ pub(super) fn run(
     let (mut elsewhere, mut place) = (None, None);
     if let Some(page) = page {
         let html = Report::of(&experiment, &results, activity)?
-            .with_paths(paths)
+            .with_path(path.clone())
             .html();
         match page {
             Page::InFolder(name) => {
@@ -95,6 +95,7 @@ pub(super) fn run(
         }
     }
     if let Some(folder) = &folder {
+        drafts.path = path;
         folder.write(&experiment, &results, drafts)?;
     }
     if let Some((file, html)) = elsewhere {
@@ -113,12 +114,14 @@ pub(super) fn run(
 
 /// Checks that the output can show a critical path if one is recorded.
 fn check_path(arguments: &RunArguments) -> Result<(), Error> {
-    let is_shown = arguments.report.is_some() || arguments.write_trace.contains(&Viewer::Perfetto);
+    let is_shown = arguments.report.is_some()
+        || arguments.out.is_some()
+        || arguments.write_trace.contains(&Viewer::Perfetto);
     if is_shown || !arguments.critical_path {
         return Ok(());
     }
     let problem = Problem::new("nothing would show the critical path").source("--critical-path");
-    let hint = "add `--report` or `--write-trace perfetto`, or use `migsim bottlenecks`";
+    let hint = "add `--out`, `--report` or `--write-trace perfetto`, or use `migsim bottlenecks`";
     Err(problem.hint(hint).into())
 }
 
@@ -191,12 +194,7 @@ fn page(arguments: &RunArguments, experiment: &Experiment) -> Result<Option<Page
 
 /// The products of the runs: results, files written during them, activity of processes, critical paths. All but the first exist only on
 /// request.
-type Done = (
-    Results,
-    Drafts,
-    Vec<Activity>,
-    Vec<(Scenario, Vec<PathShare>)>,
-);
+type Done = (Results, Drafts, Vec<Activity>, Vec<PathRow>);
 
 /// Runs the scenarios; during its run each one writes or stores the requested data.
 fn run_all(
@@ -228,7 +226,8 @@ fn run_all(
     let mut paths = Vec::new();
     for one in done {
         let (run, written, activity, path) = one?;
-        paths.extend(path.map(|path| (run.scenario, experiment.path_shares(&path))));
+        let rows = path.map(|path| path_rows(experiment, run.scenario, &path));
+        paths.extend(rows.into_iter().flatten());
         runs.push(run);
         drafts.processes.extend(written.processes);
         drafts.traces.extend(written.traces);

@@ -10,19 +10,21 @@ use std::path::{Path, PathBuf};
 
 use super::atomic_file::{Draft, lock, remove};
 use super::machine::Machine;
+use super::path_rows::{self, PathRow};
 use super::{TraceFormat, cannot_write, earlier, manifest, records, traffic};
 use migsim_base::error::{Error, Problem};
 use migsim_bsp::Scenario;
 use migsim_experiment::{Experiment, Results};
 
 /// The files of a run folder, except those of a scenario; the manifest is written last.
-const FILES: [&str; 8] = [
+const FILES: [&str; 9] = [
     "platform.json",
     "supersteps.csv",
     "calls.jsonl",
     "migrations.csv",
     "processes.csv",
     "links.csv",
+    path_rows::FILE,
     "report.html",
     "run.json",
 ];
@@ -34,6 +36,8 @@ pub struct Drafts {
     pub processes: Vec<Draft>,
     /// Traces.
     pub traces: Vec<Draft>,
+    /// The critical paths of the scenarios; empty: they were not recorded.
+    pub path: Vec<PathRow>,
     /// A page, with its name in the folder.
     pub page: Option<(String, String)>,
 }
@@ -123,6 +127,7 @@ impl RunFolder {
         let Drafts {
             processes,
             traces,
+            path,
             page,
         } = drafts;
         let mut files = traces;
@@ -149,6 +154,9 @@ impl RunFolder {
             drop(processes);
             let rows = traffic::traffic(experiment, results);
             add("links.csv", &mut |out| traffic::write(&rows, out))?;
+        }
+        if !path.is_empty() {
+            add(path_rows::FILE, &mut |out| path_rows::write(&path, out))?;
         }
         if let Some((name, html)) = page {
             add(&name, &mut |out| out.write_all(html.as_bytes()))?;

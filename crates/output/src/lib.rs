@@ -8,6 +8,7 @@
 //! platform.json     the platform in short, and where processes start
 //! processes.csv     (optional) what each process did in each superstep
 //! links.csv         (optional) what crossed each link
+//! path.csv          (optional) the critical path, piece by piece
 //! report.html       (optional) one page to look at
 //! trace-*.*         (optional) the same for viewers, a file per scenario
 //! ```
@@ -38,6 +39,7 @@ mod html;
 mod inside;
 mod lb_data;
 mod machine;
+mod path_rows;
 mod placed;
 mod platform;
 mod processes;
@@ -65,6 +67,7 @@ pub use inside::{inside, read_inside};
 pub use lb_data::LbData;
 pub use machine::{Machine, MachineCluster, MachineGroup, MachineLink, MachinePath, Place};
 pub use migsim_base::quantities::{duration, speed};
+pub use path_rows::{PathRow, path_rows, read_path};
 pub use platform::{draw, platform_sheet};
 pub use processes::ProcessTable;
 pub use read::{Call, Difference, InputFile, Moved, Run, RunOfScenario, Superstep};

@@ -309,7 +309,8 @@ impl Table {
         html
     }
 
-    fn csv(&self) -> String {
+    /// The rows as CSV, with the keys of the columns as its head.
+    pub fn csv(&self) -> String {
         let mut out = csv::Writer::from_writer(Vec::new());
         let plain = |value: &Value| match value {
             Value::Null => String::new(),

@@ -50,6 +50,11 @@ impl Done {
     pub fn runs(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
+
+    /// Counts one more run.
+    pub(super) fn add(&self) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
 }
 
 /// A part of a plan: every `of`-th run, starting with the run `index` (counted from 0).
@@ -101,7 +106,7 @@ pub fn run(
         if store.get(id) != Some(&row) {
             store.add(id, row)?;
         }
-        done.0.fetch_add(1, Ordering::Relaxed);
+        done.add();
         Ok(())
     });
     common.ready.clear();

@@ -153,6 +153,11 @@ const DIGITS: usize = 32;
 #[derive(Debug)]
 struct Identity(Value);
 
+/// The identity of a run with the seed of its settings.
+pub(super) fn identity(experiment: &Experiment) -> String {
+    Identity::of(experiment).id(experiment.config.seed)
+}
+
 impl Identity {
     fn of(experiment: &Experiment) -> Self {
         let mut settings = experiment.resolved.clone();

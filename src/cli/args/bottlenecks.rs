@@ -7,7 +7,7 @@ use clap::Args;
 use super::figure::{FIGURES, FigureArguments};
 use super::plan::PlanArguments;
 use super::settings::SettingsArguments;
-use super::{FIGURE, QUESTION, VARIED};
+use super::{FIGURE, OUTPUT, QUESTION, VARIED};
 use crate::cli::options::parse_counts;
 use crate::figure::Format;
 use crate::sweep::Spec;
@@ -38,6 +38,9 @@ pub(in crate::cli) struct BottleneckArguments {
     /// Also make the best changes in pairs, and show what a pair gains beyond both changes alone
     #[arg(long, help_heading = QUESTION)]
     pub(in crate::cli) pairs: bool,
+    /// Keep each run in this folder, and write tables and a page there; a profile that was stopped goes on where it was
+    #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
+    pub(in crate::cli) out: Option<PathBuf>,
     /// Write the gains as a figure into this file, whose name ends in .svg, .pdf or .png
     #[arg(long, value_name = "FILE", value_parser = parse_figure, help_heading = FIGURE)]
     pub(in crate::cli) figure: Option<(PathBuf, Format)>,

@@ -23,4 +23,8 @@ pub(in crate::cli) enum Format {
     Suite,
     Sweep,
     Trace,
+    Bottlenecks,
+    Bench,
+    #[value(name = "authors-2015")]
+    Authors2015,
 }

@@ -172,7 +172,7 @@ pub(super) enum Command {
         #[command(flatten)]
         form: FormArguments,
     },
-    /// Print the JSON Schema of an input format; for traces, which are not JSON, the description
+    /// Print the JSON Schema of an input format or of a result; for traces, which are not JSON, the description
     Schema {
         /// The format
         #[arg(value_enum)]

@@ -272,3 +272,27 @@ fn a_tenth_less_of_calls_shortens_all_that_they_take() {
         }
     }
 }
+
+#[test]
+fn one_process_more_a_host_runs_where_hosts_have_no_link_to_themselves() {
+    // The hosts of the torus of this platform have links to others only: messages inside a host take the loopback of the network model.
+    let settings = [
+        (
+            "platform",
+            json!(concat!(
+                env!("CARGO_MANIFEST_DIR"),
+                "/../../platforms/two-fabrics.json"
+            )),
+        ),
+        ("workload.app", "synthetic".into()),
+        ("workload.procs", 32.into()),
+        ("workload.supersteps", 2.into()),
+        ("workload.pattern", "ring".into()),
+        ("mapping", "round-robin".into()),
+        ("policy.name", "never".into()),
+        ("changes", json!(["processes per host +1"])),
+    ];
+    let experiment = Experiment::load(&Layers::of(settings), Limits::default()).unwrap();
+    let run = experiment.run_scenario(Scenario::I, &Progress::default(), &mut (), None);
+    assert!(run.unwrap().outcome.makespan.get() > 0.0);
+}

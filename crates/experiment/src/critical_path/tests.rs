@@ -202,8 +202,8 @@ fn a_path_by_events_is_that_of_the_same_run_without_a_path() {
     }
 }
 
-/// The makespan of scenario iii with a change.
-fn with(experiment: &Experiment, change: &str) -> f64 {
+/// The same experiment with a change.
+fn changed(experiment: &Experiment, change: &str) -> Experiment {
     let mut layers = Layers::default();
     let text = experiment.resolved.to_string();
     layers.push_file(migsim_base::document::Document::parse("drawn.json", text).unwrap());
@@ -212,7 +212,12 @@ fn with(experiment: &Experiment, change: &str) -> f64 {
         flag: "--change".into(),
         value: json!([change]),
     }]);
-    let changed = Experiment::load(&layers, Limits::default()).unwrap();
+    Experiment::load(&layers, Limits::default()).unwrap()
+}
+
+/// The makespan of scenario iii with a change.
+fn with(experiment: &Experiment, change: &str) -> f64 {
+    let changed = changed(experiment, change);
     let run = changed.run_scenario(Scenario::Iii, &Progress::default(), &mut (), None);
     run.unwrap().outcome.makespan.get()
 }
@@ -277,4 +282,125 @@ fn the_share_of_the_path_predicts_a_small_gain() {
     let median = errors[errors.len() / 2];
     // The predictions are up to 1 point.
     assert!(median < 0.1, "{median}");
+}
+
+/// A change of one resource of a drawn run, with the decisions of the unchanged run.
+#[derive(Debug)]
+struct Probe {
+    seed: u64,
+    changed: Changed,
+    /// The gain that the share of the path predicts for 1 %, and the one that is simulated \[% of the makespan\].
+    predicted: f64,
+    gain: f64,
+}
+
+impl Probe {
+    fn error(&self) -> f64 {
+        (self.gain - self.predicted).abs()
+    }
+}
+
+/// The kind of a resource, as the table of the results names it.
+fn class(changed: &Changed) -> Option<&'static str> {
+    Some(match changed {
+        Changed::ClusterSpeed(_) => "cluster speed",
+        Changed::Link(_, LinkQuantity::Bandwidth)
+        | Changed::ClusterLinks(_, LinkQuantity::Bandwidth) => "link bandwidth",
+        Changed::Link(_, LinkQuantity::Latency)
+        | Changed::ClusterLinks(_, LinkQuantity::Latency)
+        | Changed::Route(_) => "latency",
+        _ => return None,
+    })
+}
+
+/// Changes every speed, bandwidth and latency of a drawn run by 1 %; none if the run is refused.
+fn probes(seed: u64, is_shared: bool) -> Option<Vec<Probe>> {
+    let progress = Progress::default();
+    let experiment = drawn(seed, is_shared);
+    let (run, path) = experiment.run_with_path(Scenario::Iii, &progress).ok()?;
+    let base = run.outcome.makespan.get();
+    let possible = experiment.possible_changes(&run.outcome).changed;
+    let resources = possible.into_iter().filter(|one| class(one).is_some());
+    let probe = |changed: Changed| {
+        let share = experiment.path_share_of(&path, &changed).unwrap();
+        let (sign, part) = if changed.is_rate() {
+            ('+', 1.0 - 1.0 / 1.01)
+        } else {
+            ('-', 0.01)
+        };
+        let other = self::changed(&experiment, &format!("{changed} {sign}1%"));
+        let held = other.run_held(Scenario::Iii, &run.outcome, &progress, &mut ());
+        let time = held.unwrap().outcome.makespan.get();
+        Probe {
+            seed,
+            predicted: share * part,
+            gain: 100.0 * (base - time) / base,
+            changed,
+        }
+    };
+    Some(resources.map(probe).collect())
+}
+
+/// Gain \[% of the makespan\] that rounding explains.
+const ROUNDING: f64 = 1e-9;
+
+/// Prints the table of `results/reliability.md` about predictions, and the changes to explain.
+#[test]
+#[ignore = "prints figures for the results: cargo test --release -p migsim-experiment --lib -- --ignored --nocapture first_order"]
+fn first_order_truth_of_the_path() {
+    println!(
+        "| runs | quantity | on the path | median error | 90 % | worst | off the path | of these with an effect | in runs |"
+    );
+    println!("|---|---|---:|---:|---:|---:|---:|---:|---:|");
+    let mut to_explain: Vec<(bool, Probe)> = Vec::new();
+    for is_shared in [false, true] {
+        let all = (1..=runs()).filter_map(|seed| probes(seed, is_shared));
+        let all: Vec<Probe> = all.flatten().collect();
+        for kind in ["cluster speed", "link bandwidth", "latency"] {
+            let of_kind = || all.iter().filter(|one| class(&one.changed) == Some(kind));
+            let (on, off): (Vec<&Probe>, Vec<&Probe>) =
+                of_kind().partition(|one| one.predicted > 0.0);
+            let mut errors: Vec<f64> = on.iter().map(|one| one.error()).collect();
+            errors.sort_by(f64::total_cmp);
+            let at = |part: f64| {
+                let place = (part * errors.len() as f64) as usize;
+                errors
+                    .get(place.min(errors.len().saturating_sub(1)))
+                    .map_or("-".to_owned(), |error| format!("{error:.1e}"))
+            };
+            let moved: Vec<&&Probe> = off.iter().filter(|one| one.gain.abs() > ROUNDING).collect();
+            let mut seeds: Vec<u64> = moved.iter().map(|one| one.seed).collect();
+            seeds.dedup();
+            println!(
+                "| {} | {kind} | {} | {} | {} | {} | {} | {} | {} |",
+                if is_shared { "shared" } else { "not shared" },
+                on.len(),
+                at(0.5),
+                at(0.9),
+                at(1.0),
+                off.len(),
+                moved.len(),
+                seeds.len()
+            );
+        }
+        to_explain.extend(all.into_iter().map(|one| (is_shared, one)));
+    }
+    let mut off: Vec<&(bool, Probe)> = to_explain
+        .iter()
+        .filter(|(_, one)| one.predicted <= 0.0)
+        .collect();
+    off.sort_by(|a, b| b.1.gain.abs().total_cmp(&a.1.gain.abs()));
+    println!("largest effects off the path:");
+    for one in off.iter().take(8) {
+        println!("{one:?}");
+    }
+    let mut on: Vec<&(bool, Probe)> = to_explain
+        .iter()
+        .filter(|(_, one)| one.predicted > 0.0)
+        .collect();
+    on.sort_by(|a, b| b.1.error().total_cmp(&a.1.error()));
+    println!("largest errors on the path:");
+    for one in on.iter().take(12) {
+        println!("{one:?}");
+    }
 }

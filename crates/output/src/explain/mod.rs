@@ -22,7 +22,6 @@ mod question;
 mod story;
 
 pub use case::Case;
-pub(crate) use duration::in_words;
 pub use duration::time_of_superstep;
 pub use overview::Overview;
 pub(super) use question::Answer;

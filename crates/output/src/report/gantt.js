@@ -10,14 +10,15 @@
   const WAYS = { wheel: 1.25, key: 1.5 };
 
   /** Rows from top to bottom: by the cluster in which a process begins, then by number. */
-  function layout(lane) {
+  function layout(lane, path) {
     const { facts } = report;
     const count = facts.processes;
     const height = count <= 30 ? 18 : count <= 200 ? Math.max(4, Math.min(14, Math.floor(640 / count))) : count <= 800 ? 3 : count <= 3000 ? 2 : 1;
     const home = (process) => facts.hosts[facts.homes[process]][1];
     const order = Array.from({ length: count }, (_, process) => process).sort((a, b) => home(a) - home(b) || a - b);
     const groups = [];
-    let y = AXIS;
+    const top = AXIS + (path ? report.Path.HEIGHT + GAP : 0);
+    let y = top;
     order.forEach((process, row) => {
       const cluster = home(process);
       const last = groups[groups.length - 1];
@@ -50,7 +51,9 @@
     choose(scenario) {
       this.scenario = scenario;
       this.lane = new report.Lane(scenario);
-      this.layout = layout(this.lane);
+      this.path = report.Path.of(scenario);
+      this.piece = null;
+      this.layout = layout(this.lane, this.path);
       this.from = 0;
       this.to = this.lane.makespan || 1;
       this.later();
@@ -70,6 +73,7 @@
         report.legendEntry(call, "rescheduling call"),
         report.legendEntry(migrate, "migration, or waiting for it"),
       ];
+      if (report.facts.path) rest.push(report.legendEntry(colours.ink, "on the critical path (in its row: the barrier)", "strip"));
       const strips = this.byCluster ? [] : facts.clusters.map((name, at) => cluster(`is on ${name}`, at, "strip"));
       report.byId("gantt-legend").replaceChildren(...computing, ...rest, ...strips);
     }
@@ -103,6 +107,7 @@
       context.fillRect(0, 0, width, bottom);
       this.drawBars(context, colours);
       this.drawLabels(context, colours);
+      if (this.path) this.path.paintRow(context, this, colours, AXIS);
       this.drawMarks(context, colours);
       this.drawAxis(context, colours);
     }
@@ -248,6 +253,10 @@
         context.lineWidth = 1;
         context.stroke();
       }
+      if (this.path) {
+        this.path.paintLines(context, this, colours, rows);
+        this.path.paintChosen(context, this, colours, rows, AXIS);
+      }
       context.restore();
       this.drawSelection(context, colours);
     }
@@ -355,6 +364,7 @@
         "+": () => this.zoom(WAYS.key), "=": () => this.zoom(WAYS.key), "-": () => this.zoom(1 / WAYS.key),
         ArrowLeft: () => this.pan(-0.1), ArrowRight: () => this.pan(0.1),
         0: () => this.show(0, Infinity), Home: () => this.show(0, Infinity),
+        n: () => this.step(1), p: () => this.step(-1),
       };
       const action = actions[event.key];
       if (!action || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -408,13 +418,52 @@
       this.pointers.delete(event.pointerId);
       this.grip = [...this.pointers.values()].map((x) => this.dateAt(x));
       if (!this.selection) {
-        if (event.pointerType === "touch" && event.type === "pointerup") this.hover(event);
+        if (event.pointerType === "touch" && event.type === "pointerup") {
+          this.hover(event);
+          this.chooseAt(event);
+        }
         return;
       }
       const [a, b] = this.selection.map((x) => this.dateAt(x));
       this.selection = null;
       if (event.type === "pointerup" && Math.abs(a - b) * this.scale > 4) this.show(Math.min(a, b), Math.max(a, b));
-      else this.later();
+      else this.chooseAt(event);
+    }
+
+    // ---- The critical path.
+
+    /** The piece of the critical path at a place of the chart; null if there is none. */
+    pieceAt(x, y) {
+      const { path, layout: { order, groups, height } } = this;
+      const time = this.dateAt(x);
+      if (!path || x < this.left || time < 0 || time > this.lane.makespan) return null;
+      if (y >= AXIS && y < AXIS + report.Path.HEIGHT) return path.at(time);
+      const group = groups.find((one) => y >= one.y && y < one.y + one.count * height);
+      return group ? path.atOf(time, order[group.first + Math.floor((y - group.y) / height)]) : null;
+    }
+
+    chooseAt(event) {
+      this.choosePiece(this.pieceAt(event.offsetX, event.offsetY));
+    }
+
+    /** Goes to the next piece, or the one before; without a chosen one to the first in sight. */
+    step(by) {
+      if (!this.path) return;
+      const next = this.piece === null ? this.path.at(this.from) : this.piece + by;
+      const piece = Math.max(0, Math.min(this.path.count - 1, next));
+      const [begin, end] = [this.path.begin[piece], this.path.begin[piece + 1]];
+      if (begin < this.from || end > this.to) {
+        const span = this.to - this.from;
+        this.show((begin + end - span) / 2, (begin + end + span) / 2);
+      }
+      this.choosePiece(piece);
+    }
+
+    /** Frames a piece and describes it below the chart. */
+    choosePiece(piece) {
+      this.piece = piece;
+      report.byId("gantt-why").textContent = piece === null ? "" : this.path.words(piece);
+      this.later();
     }
 
     hover(event) {
@@ -425,6 +474,8 @@
     describe(x, y) {
       const { lane, layout: { order, groups, height } } = this;
       const { facts } = report;
+      const piece = this.pieceAt(x, y);
+      if (piece !== null && y < AXIS + report.Path.HEIGHT) return this.path.words(piece);
       const group = groups.find((one) => y >= one.y && y < one.y + one.count * height);
       const date = this.dateAt(x);
       if (!group || date < 0 || date > lane.makespan || x < this.left) return "";
@@ -450,6 +501,7 @@
           lines.push(`moves to ${place[0]} (${facts.clusters[place[1]]}) in ${report.duration(end - start)}`);
         }
       }
+      if (piece !== null) lines.push(this.path.words(piece));
       return lines.join("\n");
     }
   }
@@ -462,6 +514,7 @@
       return;
     }
     report.gantt = new Gantt();
+    if (!report.facts.path) report.byId("gantt-path").remove();
     const redrawn = (make) => () => {
       try {
         return make();

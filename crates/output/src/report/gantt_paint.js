@@ -237,6 +237,7 @@
   }
 
   report.Lane = Lane;
+  report.cover = add;
   report.Painter = Painter;
   /** The colours of what a process does; where clusters have the colours, all else is grey. */
   report.states = (colours, byCluster) => (byCluster

@@ -22,10 +22,11 @@ const STYLES: [&str; 2] = [
 /// The chart library, with its licence in a comment before it, and the scripts of the page in the order of their dependencies.
 const LIBRARY: &str = include_str!("vendor/uPlot.iife.min.js");
 const LICENCE: &str = include_str!("vendor/LICENSE");
-const SCRIPTS: [&str; 9] = [
+const SCRIPTS: [&str; 10] = [
     include_str!("base.js"),
     include_str!("export.js"),
     include_str!("gantt_paint.js"),
+    include_str!("gantt_path.js"),
     include_str!("gantt.js"),
     include_str!("lines.js"),
     include_str!("usage.js"),
@@ -178,6 +179,7 @@ fn facts(report: &Report, hosts: &Hosts<'_>, pack: &mut Pack) -> Value {
         "homes": homes,
         "scenarios": scenarios,
         "bars": bars,
+        "path": path::pack(report, pack),
         "intervals": series::intervals(report),
         "host_usage": usage::hosts(report, pack),
         "link_usage": usage::links(report, pack),

@@ -5,13 +5,13 @@ use std::path::Path;
 use super::super::activity::{self, Activity};
 use super::super::inside::read_if_there;
 use super::super::machine::{Machine, SCHEMA};
+use super::super::path_rows::{PathRow, read_path};
 use super::super::read::{Run, damaged, rows};
 use super::super::traffic::{LinkTraffic, group_size, traffic};
 use migsim_base::document::read_text;
 use migsim_base::error::Error;
-use migsim_bsp::Scenario;
 use migsim_experiment::Registry;
-use migsim_experiment::{Experiment, PathShare, Results};
+use migsim_experiment::{Experiment, Results};
 
 /// A run with the data of its report.
 #[derive(Clone, Debug, PartialEq)]
@@ -22,8 +22,8 @@ pub struct Report {
     pub(super) activity: Option<Vec<Activity>>,
     /// The traffic on the links; none if it was not written.
     pub(super) traffic: Option<Vec<LinkTraffic>>,
-    /// The summed critical paths of scenarios; empty if none was recorded.
-    pub(super) paths: Vec<(Scenario, Vec<PathShare>)>,
+    /// The critical paths of the scenarios; empty if none was recorded.
+    pub(super) path: Vec<PathRow>,
 }
 
 impl Report {
@@ -38,12 +38,13 @@ impl Report {
             .map_err(|what| damaged(what).source(name(&folder.join("platform.json"))))?;
         let activity = activity::read(&folder.join("processes.csv"), &run, &machine)?;
         let traffic = read_traffic(&folder.join("links.csv"), &run)?;
+        let path = read_path(folder, &run)?;
         Ok(Self {
             run,
             machine,
             activity,
             traffic,
-            paths: Vec::new(),
+            path,
         })
     }
 
@@ -61,14 +62,14 @@ impl Report {
             machine: Machine::of(experiment),
             activity: Some(activity),
             traffic: Some(traffic(experiment, results)),
-            paths: Vec::new(),
+            path: Vec::new(),
         })
     }
 
-    /// Adds critical paths of scenarios, summed by kind, resource and process.
+    /// Adds the critical paths of the scenarios.
     #[must_use]
-    pub fn with_paths(mut self, paths: Vec<(Scenario, Vec<PathShare>)>) -> Self {
-        self.paths = paths;
+    pub fn with_path(mut self, path: Vec<PathRow>) -> Self {
+        self.path = path;
         self
     }
 

@@ -1,39 +1,58 @@
-//! The section of the report about the critical path, with a bar for each resource.
+//! The critical path on the page: a section with a bar for each resource, and the pieces on the chart of the processes.
 
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::super::path_rows::{Part, PathRow, parts};
+use super::super::read::RunOfScenario;
 use super::super::table_format::{Cell, Table, numbers, words};
+use super::compress::Pack;
 use super::page_data::Report;
 use crate::frame::section;
 use migsim_base::quantities::seconds;
-use migsim_experiment::PathShare;
+use migsim_bsp::PieceKind;
 
 /// Number of rows that are shown at first.
 const SHOWN: usize = 20;
+/// Maximum number of pieces that are drawn on the chart, of all scenarios.
+const MOST_PIECES: usize = 200_000;
 
 /// Makes the section; empty if no critical path was recorded.
 pub(super) fn path(report: &Report) -> String {
-    let parts: Vec<String> = report
-        .paths
+    let of_scenario = |run: &RunOfScenario| {
+        let rows: Vec<&PathRow> = of(report, run).collect();
+        let table = table(&rows, run.makespan_s).html(SHOWN);
+        let name = run.scenario.name();
+        (!rows.is_empty())
+            .then(|| format!("<h3>Scenario {name}</h3>\n<div class=\"wide plain\">{table}</div>\n"))
+    };
+    let sections: Vec<String> = report
+        .run
+        .scenarios
         .iter()
-        .map(|(scenario, shares)| {
-            let name = scenario.name();
-            format!(
-                "<h3>Scenario {name}</h3>\n<div class=\"wide plain\">{}</div>\n",
-                table(shares).html(SHOWN)
-            )
-        })
+        .filter_map(of_scenario)
         .collect();
-    if parts.is_empty() {
+    if sections.is_empty() {
         return String::new();
     }
-    let note = "<p class=\"note\">The chain of activities that ends last, from time 0 to the makespan. <code>migsim bottlenecks</code> says what a change of each resource gains.</p>";
+    let note = "<p class=\"note\">The chain of activities that ends last, from time 0 to the makespan. Its pieces are on the chart of the processes over time. <code>migsim bottlenecks</code> says what a change of each resource gains.</p>";
     section(
         "path",
         "Critical path: what the time goes to",
-        &(parts.concat() + note),
+        &(sections.concat() + note),
     )
 }
 
-fn table(shares: &[PathShare]) -> Table {
+/// The critical path of a scenario.
+fn of<'r>(report: &'r Report, run: &RunOfScenario) -> impl Iterator<Item = &'r PathRow> {
+    let scenario = run.scenario;
+    let rows = report.path.iter();
+    rows.filter(move |row| row.scenario == scenario)
+}
+
+/// The time of each kind, resource and process, the longest first.
+fn table(rows: &[&PathRow], makespan_s: f64) -> Table {
     let columns = [
         words("kind", "kind"),
         words("resource", "resource"),
@@ -42,19 +61,65 @@ fn table(shares: &[PathShare]) -> Table {
         numbers("share [%]", "percent"),
     ];
     let mut table = Table::new("path", "", &columns);
-    let most = shares.first().map_or(1.0, |share| share.percent);
-    for share in shares {
-        let process = share
-            .process
-            .map(|process| format!("p{}", process.index() + 1));
+    let mut sums: BTreeMap<(PieceKind, &str, Option<u64>), f64> = BTreeMap::new();
+    for row in rows {
+        let key = (row.kind, row.resource.as_str(), row.process);
+        *sums.entry(key).or_default() += row.seconds();
+    }
+    let mut sums: Vec<_> = sums.into_iter().collect();
+    sums.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let most = sums.first().map_or(1.0, |first| first.1);
+    for ((kind, resource, process), time) in sums {
+        let percent = 100.0 * time / makespan_s;
+        let process = process.map(|process| format!("p{process}"));
         table.push([
-            Cell::text(share.kind.name()),
-            Cell::text(&share.resource),
+            Cell::text(kind.name()),
+            Cell::text(resource),
             Cell::text(process.unwrap_or_default()),
-            Cell::value(share.time.get(), seconds(share.time.get())),
-            Cell::value(share.percent, format!("{:.1}", share.percent))
-                .with_bar(share.percent / most),
+            Cell::value(time, seconds(time)),
+            Cell::value(percent, format!("{percent:.1}")).with_bar(time / most),
         ]);
     }
     table
+}
+
+/// Adds the pieces for the chart; the texts and kinds to which their numbers refer. Nothing if no path was recorded, or too long a one.
+pub(super) fn pack(report: &Report, pack: &mut Pack) -> Value {
+    let of_scenario = |run| parts(&of(report, run).collect::<Vec<_>>());
+    let all: Vec<Vec<Part<'_>>> = report.run.scenarios.iter().map(of_scenario).collect();
+    let count: usize = all.iter().map(Vec::len).sum();
+    if count == 0 || count > MOST_PIECES {
+        return Value::Null;
+    }
+    let mut texts: BTreeMap<String, u32> = BTreeMap::new();
+    for (scenario, parts) in all.iter().enumerate() {
+        let Some(last) = parts.last() else {
+            continue;
+        };
+        let name = |array: &str| format!("path/{scenario}/{array}");
+        let begins = parts.iter().map(|part| part.first.begin_s);
+        let begins: Vec<f64> = begins.chain([last.end_s]).collect();
+        pack.f64(&name("begin"), &begins);
+        let small = |number: u64| u32::try_from(number).unwrap_or(u32::MAX);
+        let supersteps = parts.iter().map(|part| small(part.first.superstep));
+        pack.u32(&name("superstep"), &supersteps.collect::<Vec<_>>());
+        let processes = parts.iter().map(|part| part.first.process.map_or(0, small));
+        pack.u32(&name("process"), &processes.collect::<Vec<_>>());
+        pack.u8(
+            &name("kind"),
+            &parts
+                .iter()
+                .map(|part| part.first.kind as u8)
+                .collect::<Vec<_>>(),
+        );
+        let text = |part: &Part<'_>| {
+            let next = small(texts.len() as u64);
+            *texts.entry(part.words()).or_insert(next)
+        };
+        pack.u32(&name("text"), &parts.iter().map(text).collect::<Vec<_>>());
+    }
+    let mut in_order: Vec<(u32, String)> = texts.into_iter().map(|(text, at)| (at, text)).collect();
+    in_order.sort_unstable();
+    let texts: Vec<String> = in_order.into_iter().map(|(_, text)| text).collect();
+    json!({ "texts": texts, "kinds": PieceKind::ALL.map(PieceKind::name) })
 }

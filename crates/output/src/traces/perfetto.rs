@@ -12,7 +12,7 @@
 use super::Traced;
 use super::lines::{Lines, Short};
 use super::timeline::{Counter, Sink, State};
-use crate::explain::in_words;
+use crate::path_rows::in_words;
 use migsim_base::units::{HostId, Time};
 use migsim_bsp::{CriticalPath, MigrationRecord};
 use migsim_platform::Platform;

@@ -24,6 +24,7 @@ mod ties;
 use std::path::Path;
 
 use rayon::prelude::*;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::packed::unpacked;
@@ -42,7 +43,7 @@ pub use ties::Tie;
 const CASES: &[u8] = include_bytes!("cases.jsonl.br");
 
 /// Numbers of comparisons, and of those with equal results.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Counts {
     /// Calls whose reports are stored.
     pub calls: usize,
@@ -95,8 +96,10 @@ impl Counts {
 }
 
 /// The results of all cases.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Authors {
+    /// The version of the format.
+    schema: Version,
     /// The number of cases.
     pub cases: usize,
     /// The comparisons of all cases.
@@ -116,6 +119,20 @@ pub struct Authors {
     pub without_slips: Vec<Without>,
     /// Each case.
     pub by_case: Vec<CaseResult>,
+}
+
+/// The version of the format.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+enum Version {
+    /// The only version so far.
+    #[default]
+    #[serde(rename = "migsim-authors-2015-1")]
+    One,
+}
+
+/// The JSON Schema of the data that `migsim reproduce authors-2015 --json` prints.
+pub fn schema() -> String {
+    format!("{:#}\n", schemars::schema_for!(Authors).to_value())
 }
 
 impl Authors {
@@ -148,6 +165,7 @@ pub fn authors(folder: Option<&Path>) -> Result<Authors, Error> {
     let by_run: Vec<ComparedRun> = runs.into_iter().flatten().collect();
     let are_equal = by_run.iter().filter(|run| run.is_makespan_equal());
     Ok(Authors {
+        schema: Version::One,
         cases: by_case.len(),
         counts,
         makespans_within_1e6: are_equal.count(),

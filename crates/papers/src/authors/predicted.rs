@@ -5,6 +5,7 @@
 //! The edition has no fitted constant, and the common reading has none that was fitted to these runs. A gain is `100 (T_i - T) / T_i`.
 
 use rayon::prelude::*;
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::ComparedRun;
@@ -67,7 +68,7 @@ pub(super) fn predicted(runs: &[ComparedRun]) -> Vec<Predicted<'_>> {
 }
 
 /// A deployment of the program with the common reading of MigBSP.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CommonRun {
     /// The built-in experiment.
     pub experiment: &'static str,
@@ -101,7 +102,7 @@ pub(super) fn common_runs() -> Result<Vec<CommonRun>, Error> {
 }
 
 /// A deployment of the program in scenario ii, for each order in which a call answers the processes.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct AnsweredRun {
     /// The built-in experiment.
     pub experiment: &'static str,

@@ -1,5 +1,6 @@
 //! The comparison of calls: the edition gets the reports of a stored call, and its answer is compared with the stored one.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Counts;
@@ -10,7 +11,7 @@ use migsim_policies::authors_2015::{Answer, Heuristic, outside};
 const DESCRIBED: usize = 8;
 
 /// The result of a case whose calls were decided again.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CaseResult {
     /// Its name.
     pub case: String,

@@ -3,6 +3,7 @@
 //! The settings are those of the built-in experiment `authors-cpu` with the parameters, the placement and the Sets of the case. No result
 //! of the program is an input.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -20,7 +21,7 @@ const EXPERIMENT: &str = "authors-cpu";
 const EQUAL: f64 = 1e-6;
 
 /// A whole run of the program compared with the simulated one.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ComparedRun {
     /// The name of the case.
     pub case: String,

@@ -1,5 +1,6 @@
 //! The effect of the program's slips on its decisions: stored calls are decided without each slip.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::case::{Case, Reports, StoredCall};
@@ -7,7 +8,7 @@ use migsim_base::units::Seconds;
 use migsim_policies::authors_2015::{Call, Heuristic};
 
 /// A slip in the inputs of a call, so that the call can be decided without it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Slip {
     /// The term Mem counts against staying.
@@ -33,7 +34,7 @@ impl Slip {
 }
 
 /// The result of the stored calls without a slip.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Without {
     /// The slip.
     pub slip: Slip,

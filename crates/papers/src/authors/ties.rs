@@ -4,13 +4,14 @@
 //! must therefore differ. This module measures the difference, and finds the comparisons of two processes that it changes. The program
 //! sorts processes only by comparing the PM of pairs.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use migsim_bsp::CallRecord;
 
 /// The first call of a whole run with other moves than the program's.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Tie {
     /// The superstep before the call, from 1.
     pub superstep: u64,

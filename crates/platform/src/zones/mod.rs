@@ -208,6 +208,13 @@ impl Zones {
 
     /// Whether messages inside a host take a route of its zone instead of the loopback of the network model.
     pub(super) fn has_own_loopback(&self, host: Point) -> bool {
+        let zone = self.zone(self.zone_of(host));
+        // SimGrid refuses messages inside a host of a torus without such links.
+        let has_links = !matches!(&zone.routing, Routing::Torus(torus) if torus.links.own() == 0);
+        has_links && self.has_route_to_itself(host)
+    }
+
+    fn has_route_to_itself(&self, host: Point) -> bool {
         let place = self.points[host as usize];
         let local = place.local;
         match &self.zone(place.zone).routing {
@@ -274,7 +281,7 @@ impl Zones {
         if from != to {
             return self.go(from, to, way, steps);
         }
-        if !self.has_own_loopback(from) {
+        if !self.has_route_to_itself(from) {
             way.loopbacks += 1;
             return true;
         }

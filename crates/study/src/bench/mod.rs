@@ -24,7 +24,9 @@ use serde_json::{Value, json};
 
 pub use figure::{FACTOR, profiles};
 pub use page::page;
-pub use report::{csv_of_best, csv_of_cases, csv_of_classes, csv_of_policies, sheet, table};
+pub use report::{
+    csv_of_best, csv_of_cases, csv_of_classes, csv_of_policies, schema, sheet, table,
+};
 pub use rows::{Bench, BenchCase, Entry, Standing};
 pub use starts::BEST_START;
 

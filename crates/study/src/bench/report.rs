@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
 
 use super::rows::{Bench, Standing};
 use crate::stats::short;
@@ -12,29 +14,86 @@ use migsim_output::{Cell, Sheet, Table, numbers, words};
 /// Factor of the best known makespan within which a column counts cases.
 const WITHIN: f64 = 1.1;
 
+/// The version of the format.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+enum Version {
+    /// The only version so far.
+    #[default]
+    #[serde(rename = "migsim-bench-1")]
+    One,
+}
+
+/// What `migsim bench --json` prints.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Benchmark")]
+struct File {
+    /// The version of the format.
+    schema: Version,
+    /// The suite.
+    suite: String,
+    /// The number of the draw.
+    draw: u64,
+    /// The number of cases.
+    cases: usize,
+    /// The policies, the least mean ratio first.
+    policies: Vec<PolicyRow>,
+}
+
+/// A row to cite. A ratio is the makespan over the best known of the case; `null` if a run failed and there is no number.
+#[derive(Debug, Serialize, JsonSchema)]
+struct PolicyRow {
+    /// The policy.
+    policy: String,
+    /// The mean ratio over the cases.
+    mean_ratio: Option<f64>,
+    /// Its 95 % interval, by bootstrap over the cases.
+    mean_ratio_ci95: [Option<f64>; 2],
+    /// The median ratio.
+    median_ratio: Option<f64>,
+    /// The largest ratio.
+    worst_ratio: Option<f64>,
+    /// The cases in which no other policy is faster by more than the margin of indifference.
+    wins: usize,
+    /// The calls of a run, mean over the cases.
+    calls: Option<f64>,
+    /// The moves of a run, mean over the cases.
+    moves: Option<f64>,
+    /// The moves straight back of a run, mean over the cases.
+    straight_returns: Option<f64>,
+}
+
+/// A number that JSON can hold.
+fn finite(number: f64) -> Option<f64> {
+    number.is_finite().then_some(number)
+}
+
+/// The JSON Schema of the data that `migsim bench --json` prints.
+pub fn schema() -> String {
+    format!("{:#}\n", schemars::schema_for!(File).to_value())
+}
+
 impl Bench {
     /// Returns the rows as JSON, the lowest mean ratio first.
     pub fn to_json(&self) -> Value {
-        let of_policy = |one: &Standing| {
-            json!({
-                "policy": one.policy,
-                "mean_ratio": one.mean,
-                "mean_ratio_ci95": one.mean_ci95,
-                "median_ratio": one.median,
-                "worst_ratio": one.worst,
-                "wins": one.wins,
-                "calls": one.counts[0],
-                "moves": one.counts[1],
-                "straight_returns": one.counts[2],
-            })
+        let of_policy = |one: &Standing| PolicyRow {
+            policy: one.policy.clone(),
+            mean_ratio: finite(one.mean),
+            mean_ratio_ci95: one.mean_ci95.map(finite),
+            median_ratio: finite(one.median),
+            worst_ratio: finite(one.worst),
+            wins: one.wins,
+            calls: finite(one.counts[0]),
+            moves: finite(one.counts[1]),
+            straight_returns: finite(one.counts[2]),
         };
-        json!({
-            "schema": "migsim-bench-1",
-            "suite": self.suite,
-            "draw": self.draw,
-            "cases": self.cases.len(),
-            "policies": self.standings.iter().map(of_policy).collect::<Vec<_>>(),
-        })
+        let file = File {
+            schema: Version::One,
+            suite: self.suite.clone(),
+            draw: self.draw,
+            cases: self.cases.len(),
+            policies: self.standings.iter().map(of_policy).collect(),
+        };
+        serde_json::to_value(file).expect("numbers and texts are JSON")
     }
 
     /// Returns remarks that belong to the table, a sentence each.

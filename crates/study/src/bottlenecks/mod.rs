@@ -5,25 +5,33 @@
 //! ```
 //! Each quantity is improved by 10 %, and without limit ([`CaseChange`]). The policy may make other decisions in a changed run;
 //! [`Wanted::holds_decisions`] adds runs with the decisions of the unchanged run. With several seeds, a gain is the mean of the gains of
-//! each seed. Every gain of a change comes from a simulated run, which `--change` repeats; no gain is predicted.
+//! each seed. Every gain of a change comes from a simulated run, which `--change` repeats; no gain is predicted. Each finished run is a
+//! row of a [`Store`], so that a profile that was stopped can be continued.
 
+mod file;
+mod page;
 mod pages;
 mod pairs;
 mod verdict;
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use rayon::prelude::*;
-use serde_json::json;
+use serde_json::{Value, json};
 
+use super::row::Row as StoredRow;
+use super::run::Done;
+use super::setting::identity;
 use super::stats::Sample;
+use super::store::Store;
 use migsim_base::error::{Error, Problem};
 use migsim_bsp::{Outcome, Scenario};
 use migsim_experiment::{
     Amount, CaseChange, Changed, Experiment, Flag, Layers, Limits, PathShare, Progress, Registry,
-    Shared,
+    ScenarioRun, Shared,
 };
 
+pub use file::schema;
 pub use pairs::Pair;
 
 /// Percentage by which each quantity is improved.
@@ -107,6 +115,8 @@ pub struct Profile {
     pub pairs: Vec<Pair>,
     /// The critical path of the first seed, summed by kind, resource and process; the longest first.
     pub path: Vec<PathShare>,
+    /// The settings of the unchanged run.
+    pub settings: Value,
     /// Notes for the user.
     pub notes: Vec<String>,
 }
@@ -134,8 +144,9 @@ pub struct Prepared<'a> {
     changed: Vec<Planned>,
     path: Vec<PathShare>,
     notes: Vec<String>,
+    settings: Value,
     supersteps: u64,
-    done: AtomicU64,
+    done: Done,
 }
 
 /// Reads the settings, runs them without a change, and lists the possible changes.
@@ -175,7 +186,8 @@ pub fn prepare<'a>(
         path: Vec::new(),
         notes: Vec::new(),
         supersteps: experiment.workload.supersteps() as u64,
-        done: AtomicU64::new(0),
+        settings: experiment.resolved,
+        done: Done::default(),
         wanted,
     };
     if prepared.wanted.seeds.len() > seeds.len() {
@@ -204,11 +216,6 @@ impl Prepared<'_> {
                 "{} more links are left out; change one of them by `--change`",
                 possible.links_left_out
             ));
-        }
-        let is_of_messages = |one: &Changed| matches!(one, Changed::Barrier | Changed::Calls);
-        if possible.changed.iter().any(is_of_messages) {
-            let note = "a change of the barrier or of calls by 10 % leaves the latencies of their messages as they are; those belong to links and routes";
-            self.notes.push(note.to_owned());
         }
         for changed in possible.changed {
             let step = if changed.is_rate() { STEP } else { -STEP };
@@ -247,9 +254,9 @@ impl Prepared<'_> {
         (changes + pairs) * self.bases.len() as u64 * held
     }
 
-    /// Counts the finished runs.
-    pub fn done(&self) -> u64 {
-        self.done.load(Ordering::Relaxed)
+    /// Returns the counter of the finished runs.
+    pub fn done(&self) -> &Done {
+        &self.done
     }
 
     /// Returns the number of supersteps of a run.
@@ -282,27 +289,54 @@ impl Prepared<'_> {
         &self,
         (seed, base): &(u64, Outcome),
         changes: &[&CaseChange],
+        store: &Mutex<Store>,
     ) -> Result<(f64, Option<f64>), Error> {
         let progress = Progress::default();
         let experiment = self.experiment(*seed, changes)?;
-        let free = experiment.run_scenario(self.scenario, &progress, &mut (), None)?;
-        self.done.fetch_add(1, Ordering::Relaxed);
-        let held = if self.wanted.holds_decisions {
-            let run = experiment.run_held(self.scenario, base, &progress, &mut ())?;
-            self.done.fetch_add(1, Ordering::Relaxed);
-            Some(run.outcome.makespan.get())
-        } else {
-            None
+        let id = identity(&experiment);
+        let free = self.makespan(&id, store, || {
+            experiment.run_scenario(self.scenario, &progress, &mut (), None)
+        })?;
+        let held = || {
+            self.makespan(&format!("{id}-held"), store, || {
+                experiment.run_held(self.scenario, base, &progress, &mut ())
+            })
         };
-        Ok((free.outcome.makespan.get(), held))
+        let held = self.wanted.holds_decisions.then(held).transpose()?;
+        Ok((free, held))
+    }
+
+    /// The makespan of a run \[s\]: that of its row, or else that of `simulate`, which is added to the rows.
+    fn makespan(
+        &self,
+        id: &str,
+        store: &Mutex<Store>,
+        simulate: impl FnOnce() -> Result<ScenarioRun, Error>,
+    ) -> Result<f64, Error> {
+        let rows = || store.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = rows().get(id).and_then(|row| row.makespan(self.scenario));
+        let makespan = match known {
+            Some(makespan) => makespan,
+            None => {
+                let makespan = simulate()?.outcome.makespan.get();
+                let mut row = StoredRow::default();
+                row.makespan_s[self.scenario as usize] = Some(makespan);
+                rows().add(id, row)?;
+                makespan
+            }
+        };
+        self.done.add();
+        Ok(makespan)
     }
 
     /// Simulates several changes at once, with each seed.
     fn try_together(
         &self,
         changes: &[&CaseChange],
+        store: &Mutex<Store>,
     ) -> Result<(Sample, Sample, Option<Sample>), Error> {
-        let all = self.bases.iter().map(|base| self.makespans(base, changes));
+        let bases = self.bases.iter();
+        let all = bases.map(|base| self.makespans(base, changes, store));
         let all: Vec<(f64, Option<f64>)> = all.collect::<Result<_, _>>()?;
         let gain = |time: f64, base: &(u64, Outcome)| {
             let base = base.1.makespan.get();
@@ -322,8 +356,8 @@ impl Prepared<'_> {
         Ok((sample(&times), sample(&gains), Sample::of(&held)))
     }
 
-    fn tried(&self, change: &CaseChange) -> Result<Tried, Error> {
-        let (makespan, gain, held) = self.try_together(&[change])?;
+    fn tried(&self, change: &CaseChange, store: &Mutex<Store>) -> Result<Tried, Error> {
+        let (makespan, gain, held) = self.try_together(&[change], store)?;
         Ok(Tried {
             change: change.clone(),
             makespan,
@@ -332,11 +366,12 @@ impl Prepared<'_> {
         })
     }
 
-    /// Simulates all changes, in parallel. A change that cannot be run is left out, with a note.
+    /// Simulates all changes, in parallel. A change that cannot be run is left out, with a note. Runs that have a row in the store are not
+    /// repeated.
     ///
     /// # Errors
-    /// The program is at fault.
-    pub fn run(&self) -> Result<Profile, Error> {
+    /// The program is at fault, or a row cannot be written.
+    pub fn run(&self, store: &Mutex<Store>) -> Result<Profile, Error> {
         let all: Vec<&CaseChange> = self
             .changed
             .iter()
@@ -345,7 +380,7 @@ impl Prepared<'_> {
             .collect();
         let tried: Vec<_> = all
             .into_par_iter()
-            .map(|change| self.tried(change))
+            .map(|change| self.tried(change, store))
             .collect();
         let mut tried = tried.into_iter();
         let mut notes = self.notes.clone();
@@ -364,9 +399,8 @@ impl Prepared<'_> {
                     unlimited,
                     on_path: planned.on_path,
                 }),
-                (Err(Error::Broken(broken)), _) | (_, Err(Error::Broken(broken))) => {
-                    return Err(Error::Broken(broken));
-                }
+                (Err(fault @ (Error::Broken(_) | Error::Output(_))), _)
+                | (_, Err(fault @ (Error::Broken(_) | Error::Output(_)))) => return Err(fault),
                 (Err(error), _) | (_, Err(error)) => {
                     let change = &planned.step;
                     notes.push(format!("`{change}` cannot be run: {}", error.first_line()));
@@ -381,7 +415,7 @@ impl Prepared<'_> {
             b.total_cmp(&a).then(b_most.total_cmp(&a_most))
         });
         let pairs = if self.wanted.has_pairs {
-            self.pairs(&rows)?
+            self.pairs(&rows, store)?
         } else {
             Vec::new()
         };
@@ -394,6 +428,7 @@ impl Prepared<'_> {
             rows,
             pairs,
             path: self.path.clone(),
+            settings: self.settings.clone(),
             notes,
         })
     }

@@ -1,63 +1,17 @@
-//! A profile as a table for people and as data for programs.
-
-use serde_json::{Map, Value, json};
+//! A profile as tables and as a figure.
 
 use super::{Profile, Row, Tried};
 use crate::stats::{Sample, short};
-use migsim_experiment::PathShare;
 use migsim_output::figure::{Dot, Figure, Group, Key, Row as RowOfFigure, Rows, Style};
 use migsim_output::{Cell, Column, Sheet, Table, Tone, numbers, words};
 
 impl Profile {
-    /// Returns the profile as JSON: makespan, critical path and changes. Optional columns are included only if their option is set.
-    pub fn to_json(&self) -> Value {
-        let changes = self.rows.iter().flat_map(|row| {
-            let all = [Some(&row.step), row.unlimited.as_ref()];
-            all.into_iter()
-                .flatten()
-                .map(|tried| self.change_json(tried))
-        });
-        let mut all = json!({
-            "makespan_s": self.makespan.mean,
-            "path": self.path.iter().map(path_json).collect::<Vec<_>>(),
-            "changes": changes.collect::<Vec<_>>(),
-        });
-        if !self.pairs.is_empty() {
-            let pairs = self.pairs.iter().map(|pair| {
-                json!({
-                    "changes": pair.changes.each_ref().map(ToString::to_string),
-                    "makespan_s": pair.makespan.mean,
-                    "gain_percent": pair.gain.mean,
-                    "beyond_percent": pair.beyond,
-                })
-            });
-            all["pairs"] = pairs.collect();
-        }
-        all
-    }
-
-    fn change_json(&self, tried: &Tried) -> Value {
-        let mut all = Map::new();
-        all.insert("change".into(), tried.change.to_string().into());
-        all.insert("makespan_s".into(), tried.makespan.mean.into());
-        all.insert("gain_percent".into(), tried.gain.mean.into());
-        if self.seeds > 1 {
-            all.insert("gain_ci95_percent".into(), json!(tried.gain.half_width()));
-        }
-        if let Some(held) = tried.held {
-            all.insert("held_gain_percent".into(), held.mean.into());
-        }
-        Value::Object(all)
-    }
-
     /// Makes the table with the verdict.
     pub fn sheet(&self) -> Sheet {
         let mut sheet = Sheet::default();
         sheet.table(self.table());
-        let vain = self.rows.iter().filter(|row| !row.counts());
-        let vain: Vec<String> = vain.map(|row| format!("`{}`", row.changed)).collect();
-        if !vain.is_empty() {
-            sheet.line(format!("Without effect: {}.", vain.join(", ")));
+        if let Some(line) = self.without_effect() {
+            sheet.line(line);
         }
         if !self.pairs.is_empty() {
             sheet.line("");
@@ -66,6 +20,13 @@ impl Profile {
         sheet.line("");
         sheet.line(self.verdict());
         sheet
+    }
+
+    /// A line with the quantities without effect, if there are any.
+    pub(super) fn without_effect(&self) -> Option<String> {
+        let vain = self.rows.iter().filter(|row| !row.counts());
+        let vain: Vec<String> = vain.map(|row| format!("`{}`", row.changed)).collect();
+        (!vain.is_empty()).then(|| format!("Without effect: {}.", vain.join(", ")))
     }
 
     /// Makes the table of each change of each quantity, for programs.
@@ -116,7 +77,7 @@ impl Profile {
     }
 
     /// Makes the table of the makespan and the gain of each change.
-    fn data(&self) -> Table {
+    pub(super) fn data(&self) -> Table {
         let mut columns = vec![
             words("change", "change"),
             numbers("makespan [s]", "makespan_s"),
@@ -197,7 +158,7 @@ impl Profile {
         Figure::new("bottlenecks", chart.draw(style))
     }
 
-    fn pair_table(&self) -> Table {
+    pub(super) fn pair_table(&self) -> Table {
         let columns = [
             words("two changes together", "changes"),
             numbers("gain [%]", "gain_percent"),
@@ -214,17 +175,6 @@ impl Profile {
         }
         table
     }
-}
-
-/// Returns a part of the critical path as JSON; processes count from 1.
-fn path_json(share: &PathShare) -> Value {
-    json!({
-        "kind": share.kind.name(),
-        "resource": share.resource,
-        "process": share.process.map(|process| process.index() + 1),
-        "seconds": share.time.get(),
-        "percent": share.percent,
-    })
 }
 
 /// Formats a gain in green, or a loss in red.

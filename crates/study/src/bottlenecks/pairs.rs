@@ -1,9 +1,12 @@
 //! Gains of two changes at once, compared with the gain of each change alone.
 
+use std::sync::Mutex;
+
 use rayon::prelude::*;
 
 use super::{Prepared, Row};
 use crate::stats::Sample;
+use crate::store::Store;
 use migsim_base::error::Error;
 use migsim_experiment::CaseChange;
 
@@ -35,7 +38,7 @@ pub struct Pair {
 
 impl Prepared<'_> {
     /// Simulates the steps of the best rows in pairs, and sorts the pairs by their gain.
-    pub(super) fn pairs(&self, rows: &[Row]) -> Result<Vec<Pair>, Error> {
+    pub(super) fn pairs(&self, rows: &[Row], store: &Mutex<Store>) -> Result<Vec<Pair>, Error> {
         let best = &rows[..rows.len().min(PAIRED)];
         let pairs: Vec<(&Row, &Row)> = best
             .iter()
@@ -43,7 +46,8 @@ impl Prepared<'_> {
             .flat_map(|(place, a)| best[place + 1..].iter().map(move |b| (a, b)))
             .collect();
         let pair = |(a, b): (&Row, &Row)| {
-            let (makespan, gain, _) = self.try_together(&[&a.step.change, &b.step.change])?;
+            let (makespan, gain, _) =
+                self.try_together(&[&a.step.change, &b.step.change], store)?;
             let beyond = gain.mean - a.step.gain.mean - b.step.gain.mean;
             Ok(Pair {
                 changes: [a.step.change.clone(), b.step.change.clone()],

@@ -36,7 +36,7 @@ fn profile(settings: &[(&str, Value)], wanted: Wanted) -> Profile {
     let (_folder, layers) = layers(settings);
     let registry = Registry::standard();
     let prepared = prepare((&registry, &layers, Limits::default()), wanted).unwrap();
-    prepared.run().unwrap()
+    prepared.run(&Mutex::new(Store::in_memory())).unwrap()
 }
 
 fn row<'p>(profile: &'p Profile, name: &str) -> &'p Row {
@@ -104,7 +104,7 @@ fn gains_are_those_of_the_closed_form() {
 fn data_have_the_keys_of_the_format_and_each_change_can_be_repeated() {
     let json = profile(&[], Wanted::default()).to_json();
     let keys: Vec<&String> = json.as_object().unwrap().keys().collect();
-    assert_eq!(keys, ["makespan_s", "path", "changes"]);
+    assert_eq!(keys, ["schema", "makespan_s", "path", "changes"]);
     let part = &json["path"][0];
     let keys: Vec<&String> = part.as_object().unwrap().keys().collect();
     assert_eq!(keys, ["kind", "resource", "process", "seconds", "percent"]);
@@ -180,4 +180,50 @@ fn scenario_i_has_no_decisions_to_hold() {
     };
     let error = prepare((&registry, &layers, Limits::default()), wanted).unwrap_err();
     assert!(error.to_string().contains("nothing to hold"), "{error}");
+}
+
+#[test]
+fn a_profile_that_was_stopped_goes_on_with_equal_bytes() {
+    let (folder, layers) = layers(&[]);
+    let registry = Registry::standard();
+    let with = (&registry, &layers, Limits::default());
+    let files = [
+        "bottlenecks.json",
+        "quantities.csv",
+        "changes.csv",
+        "index.html",
+    ];
+    let run = |name: &str| {
+        let out = folder.path().join(name);
+        let store = Mutex::new(Store::open(&out).unwrap());
+        let wanted = Wanted {
+            has_pairs: true,
+            ..Wanted::default()
+        };
+        let prepared = prepare(with, wanted).unwrap();
+        let before = store.lock().unwrap().rows().len();
+        prepared.run(&store).unwrap().write(&out).unwrap();
+        let after = store.lock().unwrap().rows().len();
+        assert_eq!(prepared.done().runs(), prepared.runs());
+        (
+            before,
+            after,
+            files.map(|file| std::fs::read(out.join(file)).unwrap()),
+        )
+    };
+    let (_, all, whole) = run("whole");
+    // Of a run that was killed some rows are left, and half of one more.
+    let stopped = folder.path().join("stopped");
+    std::fs::create_dir(&stopped).unwrap();
+    let rows = std::fs::read(folder.path().join("whole/runs.jsonl")).unwrap();
+    std::fs::write(stopped.join("runs.jsonl"), &rows[..rows.len() / 2]).unwrap();
+    let (before, after, resumed) = run("stopped");
+    assert!(
+        before > 3 && before < all - 3 && after == all,
+        "{before} {after} {all}"
+    );
+    assert!(resumed == whole);
+    // Rows that are there are not simulated again: what stands there counts.
+    let (before, after, again) = run("whole");
+    assert!(before == all && after == all && again == whole);
 }

@@ -1,0 +1,232 @@
+//! The critical path as rows: `path.csv` of a run folder, which the page and explanations read.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::csv_guard::{guarded, unguarded};
+use super::inside::read_if_there;
+use super::read::{Run, damaged, rows};
+use migsim_base::document::read_text;
+use migsim_base::error::Error;
+use migsim_base::units::{HostId, ProcessId};
+use migsim_base::words::counted;
+use migsim_bsp::{Bound, CriticalPath, Piece, PieceKind, PieceWork, Scenario};
+use migsim_experiment::Experiment;
+use migsim_platform::Platform;
+
+/// The name of the file.
+pub(super) const FILE: &str = "path.csv";
+
+/// The columns of the file.
+const COLUMNS: [&str; 8] = [
+    "scenario",
+    "superstep",
+    "begin_s",
+    "end_s",
+    "kind",
+    "resource",
+    "process",
+    "why",
+];
+
+/// A row of `path.csv`: a piece of the critical path of a scenario.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct PathRow {
+    /// The scenario.
+    pub scenario: Scenario,
+    /// The superstep in which the activity started, counted from 1.
+    pub superstep: u64,
+    /// The time at which it begins: the end of the piece before it \[s\].
+    pub begin_s: f64,
+    /// The time at which it ends \[s\].
+    pub end_s: f64,
+    /// The kind.
+    pub kind: PieceKind,
+    /// The resource, as [`Experiment::resource_of`] names it.
+    #[serde(deserialize_with = "unguarded")]
+    pub resource: String,
+    /// The process, counted from 1; none of a call and of control messages.
+    pub process: Option<u64>,
+    /// A sentence about the activity, its place and its bound.
+    #[serde(deserialize_with = "unguarded")]
+    pub why: String,
+}
+
+impl PathRow {
+    /// Its duration \[s\].
+    pub fn seconds(&self) -> f64 {
+        self.end_s - self.begin_s
+    }
+
+    /// Whether it is a step of the same barrier or call as the next one.
+    fn belongs_to(&self, next: &Self) -> bool {
+        self.kind == next.kind
+            && self.superstep == next.superstep
+            && matches!(self.kind, PieceKind::Barrier | PieceKind::Call)
+    }
+}
+
+/// The critical path of a scenario as rows.
+pub fn path_rows(experiment: &Experiment, scenario: Scenario, path: &CriticalPath) -> Vec<PathRow> {
+    let platform = &experiment.platform.platform;
+    let row = |piece: &Piece| PathRow {
+        scenario,
+        superstep: piece.superstep as u64 + 1,
+        begin_s: piece.begin.get(),
+        end_s: piece.end.get(),
+        kind: piece.kind,
+        resource: experiment.resource_of(piece),
+        process: piece.process.map(|process| process.index() as u64 + 1),
+        why: in_words(piece, platform),
+    };
+    path.pieces.iter().map(row).collect()
+}
+
+/// Reads the critical paths of a run folder; empty if none was recorded.
+///
+/// # Errors
+/// The file cannot be read or is not as it was written.
+pub fn read_path(folder: &Path, run: &Run) -> Result<Vec<PathRow>, Error> {
+    let file = folder.join(FILE);
+    let name = file.display().to_string();
+    let Some(text) = read_if_there(&file, read_text)? else {
+        return Ok(Vec::new());
+    };
+    let all: Vec<PathRow> = rows(&text, &name)?;
+    let mut before: Option<&PathRow> = None;
+    for (row, line) in all.iter().zip(2..) {
+        let begin = match before {
+            Some(before) if before.scenario == row.scenario => before.end_s,
+            _ => 0.0,
+        };
+        let is_process = |process: u64| (1..=run.processes).contains(&process);
+        let is_sound = run.get(row.scenario).is_some()
+            && row.begin_s.to_bits() == begin.to_bits()
+            && row.begin_s < row.end_s
+            && row.end_s.is_finite()
+            && row.superstep >= 1
+            && row.process.is_none_or(is_process);
+        if !is_sound {
+            let what = "the row is not as it was written";
+            return Err(damaged(what).source(name).at(line, 1).into());
+        }
+        before = Some(row);
+    }
+    Ok(all)
+}
+
+/// Writes the file.
+pub(super) fn write(rows: &[PathRow], out: &mut dyn Write) -> io::Result<()> {
+    let mut table = csv::Writer::from_writer(out);
+    table.write_record(COLUMNS)?;
+    for row in rows {
+        let process = row.process.map(|process| process.to_string());
+        table.write_record([
+            row.scenario.name(),
+            &row.superstep.to_string(),
+            &row.begin_s.to_string(),
+            &row.end_s.to_string(),
+            row.kind.name(),
+            &guarded(&row.resource),
+            &process.unwrap_or_default(),
+            &guarded(&row.why),
+        ])?;
+    }
+    table.flush()
+}
+
+/// The rows in parts: steps of a barrier or a call that follow each other are one part, each other row is a part of its own.
+pub(super) fn parts<'r>(rows: &[&'r PathRow]) -> Vec<Part<'r>> {
+    let parts = rows.chunk_by(|a, b| a.belongs_to(b));
+    parts
+        .map(|rows| Part {
+            first: rows[0],
+            end_s: rows[rows.len() - 1].end_s,
+            seconds: rows.iter().map(|row| row.seconds()).sum(),
+            steps: rows.len(),
+        })
+        .collect()
+}
+
+/// A row of the path, or the steps of a barrier or a call that follow each other.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Part<'r> {
+    pub(super) first: &'r PathRow,
+    /// The time at which it ends \[s\].
+    pub(super) end_s: f64,
+    /// Its duration \[s\].
+    pub(super) seconds: f64,
+    steps: usize,
+}
+
+impl Part<'_> {
+    /// A sentence about it.
+    pub(super) fn words(&self) -> String {
+        let protocol = match self.first.kind {
+            PieceKind::Call => "the rescheduling call",
+            _ => "the barrier",
+        };
+        match self.steps {
+            1 => self.first.why.clone(),
+            steps => format!("{protocol}, {steps} steps one after the other."),
+        }
+    }
+}
+
+/// A piece in words.
+pub(super) fn in_words(piece: &Piece, platform: &Platform) -> String {
+    let host = |host: HostId| platform.hosts[host.index()].name.as_str();
+    let name = |process: ProcessId| format!("p{}", process.index() + 1);
+    let process = piece.process.map(name);
+    let who = process.as_deref().unwrap_or("a manager");
+    let purpose = match piece.kind {
+        PieceKind::Barrier => "a message of the barrier".to_owned(),
+        PieceKind::Call => "a message of the rescheduling call".to_owned(),
+        PieceKind::Move => format!("the memory of {who}"),
+        _ => match piece.to {
+            Some(to) => format!("the message from {who} to {}", name(to)),
+            None => format!("a message of {who}"),
+        },
+    };
+    match piece.work {
+        PieceWork::Compute { host: at, sharing } => {
+            let shared = if sharing > 1 {
+                format!(", with {sharing} computations on that host")
+            } else {
+                String::new()
+            };
+            format!("{who} computes on {}{shared}.", host(at))
+        }
+        PieceWork::Overhead => format!("overhead of {purpose}."),
+        PieceWork::Latency(from, to) => {
+            format!("latency of {purpose}, from {} to {}.", host(from), host(to))
+        }
+        PieceWork::Wait(from, to) => {
+            let (from, to) = (host(from), host(to));
+            format!("{purpose} waits for its connection or in a queue, from {from} to {to}.")
+        }
+        PieceWork::Transfer(_, _, Bound::Link { link, flows }) => {
+            let name = &platform.links[link.index()].name;
+            let flows = u64::from(flows);
+            format!(
+                "transfer of {purpose}, bound by the link {name} with {}.",
+                counted(flows, "flow")
+            )
+        }
+        PieceWork::Transfer(_, _, Bound::Window) => {
+            format!("transfer of {purpose}, bound by the TCP window.")
+        }
+        PieceWork::Transfer(at, _, Bound::Loopback) => {
+            format!("transfer of {purpose} inside {}.", host(at))
+        }
+        PieceWork::Fixed => match piece.kind {
+            PieceKind::Call => "price of the rescheduling call.".to_owned(),
+            PieceKind::Move => "fixed time of a migration.".to_owned(),
+            _ => "protocol of the barrier.".to_owned(),
+        },
+    }
+}

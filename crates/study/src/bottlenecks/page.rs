@@ -1,0 +1,101 @@
+//! A profile as a page: the gains, the critical path, each change, the settings; and the files of a folder.
+
+use std::path::Path;
+
+use super::Profile;
+use crate::folder::write_texts;
+use crate::page::SHOWN;
+use migsim_base::error::Error;
+use migsim_base::quantities::seconds;
+use migsim_output::figure::Style;
+use migsim_output::frame::{list, picture, prose, sections_page, settings};
+use migsim_output::{Cell, Table, numbers, words};
+
+impl Profile {
+    /// Writes the profile into a folder: `bottlenecks.json`, `quantities.csv`, `changes.csv`, and the page `index.html`.
+    ///
+    /// # Errors
+    /// A file cannot be written.
+    pub fn write(&self, folder: &Path) -> Result<(), Error> {
+        let json = format!("{:#}\n", self.to_json());
+        let texts = [
+            ("bottlenecks.json", &*json),
+            ("quantities.csv", &self.table().csv()),
+            ("changes.csv", &self.data().csv()),
+            ("index.html", &self.page()),
+        ];
+        write_texts(folder, &texts)
+    }
+
+    /// The page.
+    pub fn page(&self) -> String {
+        let figure = self.figure(&Style::default()).svg();
+        let label = "Gain of each change, by 10 % and without limit";
+        let picture = picture("gains", label, (300, 720), &figure);
+        let vain: Vec<String> = self.without_effect().into_iter().collect();
+        let gains = format!("{}{}{}", self.table().html(SHOWN), list(&vain), picture);
+        let pairs = if self.pairs.is_empty() {
+            String::new()
+        } else {
+            self.pair_table().html(SHOWN)
+        };
+        let path = format!(
+            "{}<p class=\"note\">The chain of activities that ends last, from time 0 to the makespan, of the first seed.</p>\n",
+            self.path_table().html(SHOWN)
+        );
+        let sections = [
+            (
+                "gains",
+                "What a change of each quantity gains".to_owned(),
+                gains,
+            ),
+            ("pairs", "Two changes together".to_owned(), pairs),
+            (
+                "path",
+                "Critical path: what the time goes to".to_owned(),
+                path,
+            ),
+            ("changes", "All changes".to_owned(), self.data().html(SHOWN)),
+            (
+                "settings",
+                "Settings".to_owned(),
+                settings("All settings of the unchanged run", &self.settings),
+            ),
+        ];
+        let title = format!("Bottlenecks of scenario {}", self.scenario.name());
+        let lead = format!(
+            "<p class=\"verdict\">{}</p>\n{}",
+            prose(&self.verdict()),
+            list(&self.notes)
+        );
+        sections_page(&title, &lead, sections, &[])
+    }
+
+    /// The critical path, summed.
+    fn path_table(&self) -> Table {
+        let columns = [
+            words("kind", "kind"),
+            words("resource", "resource"),
+            words("process", "process"),
+            numbers("time [s]", "seconds"),
+            numbers("share [%]", "percent"),
+        ];
+        let mut table = Table::new("path", "", &columns);
+        let most = self.path.first().map_or(1.0, |share| share.percent);
+        for share in &self.path {
+            let process = share
+                .process
+                .map(|process| format!("p{}", process.index() + 1));
+            let time = share.time.get();
+            table.push([
+                Cell::text(share.kind.name()),
+                Cell::text(&share.resource),
+                Cell::text(process.unwrap_or_default()),
+                Cell::value(time, seconds(time)),
+                Cell::value(share.percent, format!("{:.1}", share.percent))
+                    .with_bar(share.percent / most),
+            ]);
+        }
+        table
+    }
+}
