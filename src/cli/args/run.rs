@@ -62,7 +62,8 @@ pub(in crate::cli) struct RunArguments {
     /// comma
     #[arg(long, value_enum, value_name = "VIEWER", value_delimiter = ',', requires = "out", help_heading = OUTPUT)]
     pub(in crate::cli) write_trace: Vec<Viewer>,
-    /// Also record the critical path, which takes longer: a section of the page of `--report`, a track of `--write-trace perfetto`
+    /// Also record the critical path, which takes longer: `path.csv` in the folder of `--out`, a section and pieces on the chart of the page
+    /// of `--report`, a track of `--write-trace perfetto`
     #[arg(long, help_heading = OUTPUT)]
     pub(in crate::cli) critical_path: bool,
     #[command(flatten)]

@@ -62,7 +62,7 @@ pub fn list(sentences: &[String]) -> String {
 
 /// Formats a sentence as HTML. A command or key in backticks becomes code; a name with other characters keeps its backticks.
 pub fn prose(sentence: &str) -> String {
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || " ._=/-".contains(letter);
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || " ._=/-+%".contains(letter);
     let text = escaped(sentence);
     let mut html = String::new();
     let mut rest = text.as_str();

@@ -81,7 +81,7 @@
       context.font = report.FONT;
       context.textBaseline = "middle";
       context.textAlign = "left";
-      context.fillText(report.fitted(context, "critical path", left - 8), 0, y + HEIGHT / 2);
+      context.fillText(left < 100 ? "path" : "critical path", 0, y + HEIGHT / 2);
     }
 
     /** A line along the upper edge of the row of the process of each piece. */
@@ -106,7 +106,7 @@
       if (piece === null) return;
       const x = chart.left + (this.begin[piece] - chart.from) * chart.scale;
       const wide = Math.max(2, (this.begin[piece + 1] - this.begin[piece]) * chart.scale);
-      context.strokeStyle = colours.ink;
+      context.strokeStyle = colours.migrate;
       context.lineWidth = 2;
       context.strokeRect(x, y, wide, HEIGHT);
       const row = rows.get(this.process[piece] - 1);

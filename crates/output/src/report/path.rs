@@ -22,10 +22,15 @@ const MOST_PIECES: usize = 200_000;
 pub(super) fn path(report: &Report) -> String {
     let of_scenario = |run: &RunOfScenario| {
         let rows: Vec<&PathRow> = of(report, run).collect();
-        let table = table(&rows, run.makespan_s).html(SHOWN);
+        if rows.is_empty() {
+            return None;
+        }
         let name = run.scenario.name();
-        (!rows.is_empty())
-            .then(|| format!("<h3>Scenario {name}</h3>\n<div class=\"wide plain\">{table}</div>\n"))
+        // Each table has a name of its own for those who hear the page.
+        let area = format!("<div class=\"wide\" aria-label=\"Critical path of scenario {name}\">");
+        let table = table(&rows, run.makespan_s).html(SHOWN);
+        let table = table.replacen("<div class=\"wide\">", &area, 1);
+        Some(format!("<h3>Scenario {name}</h3>\n{table}"))
     };
     let sections: Vec<String> = report
         .run
