@@ -38,14 +38,14 @@ pub(in crate::cli) struct BottleneckArguments {
     /// Also make the best changes in pairs, and show what a pair gains beyond both changes alone
     #[arg(long, help_heading = QUESTION)]
     pub(in crate::cli) pairs: bool,
-    /// Keep each run in this folder, and write tables and a page there; a profile that was stopped goes on where it was
-    #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
-    pub(in crate::cli) out: Option<PathBuf>,
     /// Write the gains as a figure into this file, whose name ends in .svg, .pdf or .png
     #[arg(long, value_name = "FILE", value_parser = parse_figure, help_heading = FIGURE)]
     pub(in crate::cli) figure: Option<(PathBuf, Format)>,
     #[command(flatten)]
     pub(in crate::cli) look: FigureArguments,
+    /// Keep all runs in this folder (bottlenecks.json, quantities.csv, changes.csv, index.html); the same command continues there
+    #[arg(long, value_name = "DIR", help_heading = OUTPUT)]
+    pub(in crate::cli) out: Option<PathBuf>,
     #[command(flatten)]
     pub(in crate::cli) output: PlanArguments,
 }
