@@ -98,6 +98,7 @@ impl World {
             supersteps: usize::MAX,
             last_price: seconds(0.0),
             pinned: &[],
+            workload: None,
         }
     }
 

@@ -8,7 +8,7 @@ use std::fmt;
 
 use super::decision::Decision;
 use super::measures::Measures;
-use super::workload::Message;
+use super::workload::{Message, Plan, Workload};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 use migsim_base::units::{Bytes, ClusterId, HostId, Instructions, Seconds, Time};
@@ -89,6 +89,8 @@ pub struct View<'a> {
     pub last_price: Seconds,
     /// Whether each process must stay where it is; empty if all may move.
     pub pinned: &'a [bool],
+    /// The application, for [`View::next_work`] alone; none where the next superstep is unknown.
+    pub workload: Option<&'a dyn Workload>,
 }
 
 impl View<'_> {
@@ -105,6 +107,16 @@ impl View<'_> {
     /// Returns the cluster in which a process is.
     pub fn cluster_of(&self, process: usize) -> ClusterId {
         self.platform.cluster_of(self.placement[process])
+    }
+
+    /// Computes the work of each process in the next superstep, which no real runtime knows; none after the last superstep.
+    pub fn next_work(&self) -> Option<Vec<Instructions>> {
+        let next = self.superstep + 1;
+        let workload = self.workload.filter(|_| next < self.supersteps)?;
+        let mut plan = Plan::default();
+        plan.clear(self.processes());
+        workload.fill(next, &mut plan);
+        Some(plan.work)
     }
 
     /// Returns the duration of `work` alone on a host, given its external load.
@@ -141,6 +153,7 @@ pub mod testing {
             supersteps: usize::MAX,
             last_price: Seconds::default(),
             pinned: &[],
+            workload: None,
         }
     }
 }

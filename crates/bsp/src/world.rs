@@ -182,6 +182,7 @@ impl<'a> World<'a> {
             last_price: (self.outcome.calls.last())
                 .map_or_else(Seconds::default, |call| call.cost + call.migration),
             pinned: &self.pinned,
+            workload: Some(self.setup.workload),
         }
     }
 

@@ -78,7 +78,7 @@ pub(super) fn decide_by(
     if window.is_empty() {
         window.note(view, needs_communication);
     }
-    let window = window.close();
+    let window = window.close(view);
     let instance = instance(view, &cores, &routes, &window);
     let assignment = assign(&instance)?;
     let mut hosts = view.placement.to_vec();

@@ -167,6 +167,10 @@ fn errors_have_their_place() {
             "`migbsp` takes no forecast",
         ),
         (
+            json!({ "name": "exec:./mylb", "forecast": "oracle" }),
+            "`exec` takes no forecast (`oracle`)",
+        ),
+        (
             json!({ "name": "refine", "forecast": "tarot" }),
             "unknown forecast `tarot`",
         ),

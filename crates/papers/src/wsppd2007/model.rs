@@ -119,6 +119,7 @@ impl Case {
                 supersteps: usize::MAX,
                 last_price: Seconds::default(),
                 pinned: &[],
+                workload: None,
             };
             if policy.is_call_due(&view) {
                 let decision = policy.decide(&view, &mut random);
