@@ -152,7 +152,7 @@ fn every_policy_has_its_page() {
             }
             "never" => "crates/bsp/src/never.rs".to_owned(),
             "replay" => "crates/policies/src/replay.rs".to_owned(),
-            _ => format!("crates/policies/src/strategy/{module}.rs"),
+            _ => format!("crates/strategies/src/{module}.rs"),
         };
         let trigger = if entry.needs_trigger() {
             "It decides what moves where. A [trigger](../guide/compare.md) says when, `boulmier` if none is named. In a run the load of a process is its mean work in a superstep since the last call."

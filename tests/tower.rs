@@ -8,12 +8,13 @@ use std::path::Path;
 use super::source::files;
 
 /// The crates from the lowest to the highest; the root package is above them.
-const FLOORS: [&str; 10] = [
+const FLOORS: [&str; 11] = [
     "base",
     "platform",
     "engine",
     "bsp",
     "workloads",
+    "strategies",
     "policies",
     "experiment",
     "output",

@@ -10,6 +10,7 @@ use super::strategy::{Instance, Kind};
 use super::window::Window;
 use super::{Decision, View};
 use migsim_base::error::Error;
+use migsim_base::plugin::Kind as _;
 use migsim_base::random::{Purpose, Stream};
 
 /// A strategy, and the load measured since the last call.
@@ -31,7 +32,7 @@ impl Adviser {
         Ok(Self {
             kind,
             options: options.clone(),
-            needs_communication: (kind.build)(options)?.needs_communication(),
+            needs_communication: kind.build(options)?.needs_communication(),
             window: Window::default(),
             random: Stream::new(seed, Purpose::Policy),
         })
@@ -52,7 +53,7 @@ impl Adviser {
     /// # Errors
     /// The strategy cannot decide about this barrier.
     pub fn decide(&mut self, view: &View<'_>) -> Result<Decision, Error> {
-        let mut strategy = (self.kind.build)(&self.options)?;
+        let mut strategy = self.kind.build(&self.options)?;
         let random = &mut self.random;
         let assign = |instance: &Instance<'_>| strategy.assign(instance, random);
         decide_by(view, &mut self.window, self.needs_communication, assign)

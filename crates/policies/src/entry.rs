@@ -160,9 +160,11 @@ impl plugin::Kind for Kind {
     fn build(&self, options: &Value) -> Result<Box<dyn Policy>, Error> {
         match self.make {
             Make::Policy { build, .. } => build(options),
-            Make::Strategy(kind) => (kind.build)(options).map(|strategy| -> Box<dyn Policy> {
-                Box::new(Balancer::new(strategy, Forecast::Mean))
-            }),
+            Make::Strategy(kind) => {
+                plugin::Kind::build(&kind, options).map(|strategy| -> Box<dyn Policy> {
+                    Box::new(Balancer::new(strategy, Forecast::Mean))
+                })
+            }
             Make::Maker(maker) => plugin::make(maker, options),
         }
     }
@@ -170,7 +172,7 @@ impl plugin::Kind for Kind {
     fn resolve(&self, options: &Value) -> Result<Value, Error> {
         match self.make {
             Make::Policy { resolve, .. } => resolve(options),
-            Make::Strategy(kind) => (kind.resolve)(options),
+            Make::Strategy(kind) => plugin::Kind::resolve(&kind, options),
             Make::Maker(maker) => plugin::resolve(maker, options),
         }
     }
@@ -189,7 +191,7 @@ impl Kind {
         let Make::Strategy(kind) = self.make else {
             return Ok(None);
         };
-        let strategy = (kind.build)(options)?;
+        let strategy = plugin::Kind::build(&kind, options)?;
         Ok(Some(Box::new(Balancer::new(strategy, forecast))))
     }
 
@@ -206,7 +208,7 @@ impl Kind {
 
     fn settings(&self) -> &'static [strategy::Variant] {
         match self.make {
-            Make::Strategy(kind) => kind.variants,
+            Make::Strategy(kind) => kind.variants(),
             Make::Policy { variants, .. } => variants,
             Make::Maker(_) => &[],
         }

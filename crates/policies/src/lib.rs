@@ -6,7 +6,7 @@
 //!
 //! To add a policy, write one file here and one row of the table in `registry.rs`.
 //!
-//! The trait [`Policy`] is defined in the crate below. This crate has MigBSP, its rivals as [strategies](strategy) with
+//! The trait [`Policy`] is defined in a crate below, and so are MigBSP's rivals as [strategies](strategy). This crate has MigBSP,
 //! [triggers](trigger), and the [explanations](explain) of their decisions. The runtime determines how long a call takes.
 //!
 //! ```
@@ -29,7 +29,6 @@ pub mod migbsp_2007;
 mod probe;
 mod registry;
 mod replay;
-pub mod strategy;
 pub mod trigger;
 mod triggered;
 mod window;
@@ -48,6 +47,7 @@ pub use migsim_bsp::{
     Candidate, Decision, Explain, Gather, Measures, Migration, Never, Pairs, Policy, Procedure,
     Traffic, View,
 };
+pub use migsim_strategies as strategy;
 pub use probe::{Probe, Snapshot};
 pub use registry::standard;
 pub use registry::{NEVER, USUAL};

@@ -3,7 +3,7 @@
 use std::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
 
 /// A floating-point number of either width.
-pub(in crate::strategy) trait Real:
+pub(crate) trait Real:
     Copy
     + PartialOrd
     + Add<Output = Self>
@@ -41,6 +41,6 @@ impl Real for f32 {
 }
 
 /// Returns the larger of two numbers; of equal ones the first.
-pub(in crate::strategy) fn larger<R: Real>(a: R, b: R) -> R {
+pub(crate) fn larger<R: Real>(a: R, b: R) -> R {
     if a < b { b } else { a }
 }

@@ -93,7 +93,7 @@ impl Instance<'_> {
     }
 
     /// Returns the processes of each host, in the order of their numbers.
-    pub(super) fn by_host(&self) -> Vec<Vec<usize>> {
+    pub fn by_host(&self) -> Vec<Vec<usize>> {
         let mut lists = vec![Vec::new(); self.hosts()];
         for (process, &host) in self.current.iter().enumerate() {
             lists[host].push(process);
@@ -102,7 +102,7 @@ impl Instance<'_> {
     }
 
     /// Returns the time of all hosts if the work were freely divisible: `(Σ work + Σ b_h·s_h) / Σ s_h`.
-    pub(super) fn balanced_time(&self) -> f64 {
+    pub fn balanced_time(&self) -> f64 {
         let own: f64 = self.works().iter().sum();
         let pairs = self.backgrounds().into_iter().zip(&self.speeds);
         let others: f64 = pairs.map(|(time, speed)| time * speed).sum();

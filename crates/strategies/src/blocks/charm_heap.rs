@@ -3,26 +3,19 @@
 
 /// A heap of numbers; `better(a, b)` returns at each call whether `a` belongs strictly nearer to the top than `b`.
 #[derive(Clone, Debug, Default)]
-pub(in crate::strategy) struct CharmHeap {
+pub(crate) struct CharmHeap {
     items: Vec<usize>,
 }
 
 impl CharmHeap {
     /// Adds an item, which rises past all items that are strictly worse.
-    pub(in crate::strategy) fn insert(
-        &mut self,
-        item: usize,
-        better: impl Fn(usize, usize) -> bool,
-    ) {
+    pub(crate) fn insert(&mut self, item: usize, better: impl Fn(usize, usize) -> bool) {
         self.items.push(item);
         self.rise(self.items.len() - 1, &better);
     }
 
     /// Removes the top: the last item sinks from the root.
-    pub(in crate::strategy) fn pop(
-        &mut self,
-        better: impl Fn(usize, usize) -> bool,
-    ) -> Option<usize> {
+    pub(crate) fn pop(&mut self, better: impl Fn(usize, usize) -> bool) -> Option<usize> {
         let last = self.items.pop()?;
         let Some(top) = self.items.first_mut() else {
             return Some(last);
@@ -52,11 +45,7 @@ impl CharmHeap {
     }
 
     /// Moves an item whose load has changed to its place; does nothing if it is not in the heap.
-    pub(in crate::strategy) fn update(
-        &mut self,
-        item: usize,
-        better: impl Fn(usize, usize) -> bool,
-    ) {
+    pub(crate) fn update(&mut self, item: usize, better: impl Fn(usize, usize) -> bool) {
         if let Some(at) = self.items.iter().position(|&other| other == item) {
             self.update_at(at, &better);
         }

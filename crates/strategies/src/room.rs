@@ -7,7 +7,7 @@ use migsim_base::random::Stream;
 ///
 /// A process keeps its memory on its host until it moves, so that staying is always possible and no host is filled beyond its memory.
 #[derive(Clone, Debug)]
-pub(super) struct Room {
+pub struct Room {
     place: Vec<usize>,
     memory: Vec<f64>,
     used: Vec<f64>,
@@ -16,7 +16,7 @@ pub(super) struct Room {
 
 impl Room {
     /// Creates the state with all processes on their present hosts.
-    pub(super) fn new(instance: &Instance<'_>) -> Self {
+    pub fn new(instance: &Instance<'_>) -> Self {
         let memory = (0..instance.processes())
             .map(|process| {
                 instance
@@ -44,43 +44,40 @@ impl Room {
     }
 
     /// Whether a process may be on a host: it is there already, or the host has enough memory.
-    pub(super) fn fits(&self, process: usize, host: usize) -> bool {
+    pub fn fits(&self, process: usize, host: usize) -> bool {
         self.place[process] == host || self.used[host] + self.memory[process] <= self.limit[host]
     }
 
     /// Moves a process.
-    pub(super) fn put(&mut self, process: usize, host: usize) {
+    pub fn put(&mut self, process: usize, host: usize) {
         let from = std::mem::replace(&mut self.place[process], host);
         self.used[from] -= self.memory[process];
         self.used[host] += self.memory[process];
     }
 
     /// Whether a host has more than its memory.
-    pub(super) fn is_over(&self, host: usize) -> bool {
+    pub fn is_over(&self, host: usize) -> bool {
         self.used[host] > self.limit[host]
     }
 
     /// Returns the current hosts of the processes.
-    pub(super) fn places(&self) -> &[usize] {
+    pub fn places(&self) -> &[usize] {
         &self.place
     }
 
     /// Returns the final hosts of the processes.
-    pub(super) fn into_places(self) -> Vec<usize> {
+    pub fn into_places(self) -> Vec<usize> {
         self.place
     }
 }
 
 /// Returns the number with the least key, of equal ones the first.
-pub(super) fn least(
-    candidates: impl Iterator<Item = usize>,
-    key: impl Fn(usize) -> f64,
-) -> Option<usize> {
+pub fn least(candidates: impl Iterator<Item = usize>, key: impl Fn(usize) -> f64) -> Option<usize> {
     candidates.min_by(|&a, &b| key(a).total_cmp(&key(b)))
 }
 
 /// Draws `count` hosts other than `own`, each once, in random order.
-pub(super) fn sample(own: usize, hosts: usize, count: u32, random: &mut Stream) -> Vec<usize> {
+pub(crate) fn sample(own: usize, hosts: usize, count: u32, random: &mut Stream) -> Vec<usize> {
     let mut others: Vec<usize> = (0..hosts).filter(|&host| host != own).collect();
     let count = others.len().min(count as usize);
     for at in 0..count {

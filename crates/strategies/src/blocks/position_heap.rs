@@ -2,7 +2,7 @@
 
 /// A heap of hosts by load; places are counted from 1 as in the original, so that place 0 is unused.
 #[derive(Clone, Debug, Default)]
-pub(in crate::strategy) struct PositionHeap {
+pub(crate) struct PositionHeap {
     /// The hosts; the first entry is no host.
     items: Vec<usize>,
     /// The place of each host; 0 for hosts that are not in the heap.
@@ -11,7 +11,7 @@ pub(in crate::strategy) struct PositionHeap {
 
 impl PositionHeap {
     /// Creates the list of hosts 0 to `hosts - 1` in this order, which is not a heap yet.
-    pub(in crate::strategy) fn in_order(hosts: usize) -> Self {
+    pub(crate) fn in_order(hosts: usize) -> Self {
         let mut items = vec![usize::MAX];
         items.extend(0..hosts);
         Self {
@@ -21,7 +21,7 @@ impl PositionHeap {
     }
 
     /// Makes a heap of the present order.
-    pub(in crate::strategy) fn build<R: PartialOrd>(&mut self, loads: &[R]) {
+    pub(crate) fn build<R: PartialOrd>(&mut self, loads: &[R]) {
         for parent in (1..=self.last() / 2).rev() {
             let mut at = parent;
             loop {
@@ -41,19 +41,19 @@ impl PositionHeap {
     }
 
     /// Returns the host with the least load.
-    pub(in crate::strategy) fn top(&self) -> Option<usize> {
+    pub(crate) fn top(&self) -> Option<usize> {
         self.items.get(1).copied()
     }
 
     /// Adds a host.
-    pub(in crate::strategy) fn push<R: PartialOrd>(&mut self, host: usize, loads: &[R]) {
+    pub(crate) fn push<R: PartialOrd>(&mut self, host: usize, loads: &[R]) {
         self.items.push(host);
         self.places[host] = self.last();
         self.rise(self.last(), loads);
     }
 
     /// Removes a host; does nothing if it is not in the heap.
-    pub(in crate::strategy) fn remove<R: PartialOrd>(&mut self, host: usize, loads: &[R]) {
+    pub(crate) fn remove<R: PartialOrd>(&mut self, host: usize, loads: &[R]) {
         let at = std::mem::take(&mut self.places[host]);
         if at == 0 {
             return;

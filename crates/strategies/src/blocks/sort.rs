@@ -6,7 +6,7 @@ use super::heap_sort;
 const SHORT: usize = 16;
 
 /// Sorts `items` such that equal items end where the library puts them; returns the number of comparisons.
-pub(in crate::strategy) fn sort<T: Copy>(items: &mut [T], less: impl Fn(&T, &T) -> bool) -> u64 {
+pub(crate) fn sort<T: Copy>(items: &mut [T], less: impl Fn(&T, &T) -> bool) -> u64 {
     let comparisons = std::cell::Cell::new(0);
     let less = |a: &T, b: &T| {
         comparisons.set(comparisons.get() + 1);
@@ -24,7 +24,7 @@ pub(in crate::strategy) fn sort<T: Copy>(items: &mut [T], less: impl Fn(&T, &T) 
 
 /// Returns the numbers from 0 to `keys.len() - 1` in decreasing order of their keys, equal ones as [`sort`] leaves them; and the number of
 /// comparisons.
-pub(in crate::strategy) fn descending<R: Copy + PartialOrd>(keys: &[R]) -> (Vec<usize>, u64) {
+pub(crate) fn descending<R: Copy + PartialOrd>(keys: &[R]) -> (Vec<usize>, u64) {
     let mut order: Vec<usize> = (0..keys.len()).collect();
     let comparisons = sort(&mut order, |&a, &b| keys[a] > keys[b]);
     (order, comparisons)

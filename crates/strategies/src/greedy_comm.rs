@@ -243,7 +243,7 @@ impl GreedyCommOptions {
 mod tests {
     use super::super::testing::{assigned, instance};
     use super::*;
-    use crate::strategy::{Paths, Row};
+    use crate::{Paths, Row};
     use migsim_base::units::{Bytes, BytesPerSecond, Seconds};
 
     #[derive(Debug)]

@@ -8,7 +8,8 @@
 //! Instance ──> Strategy::assign ──> Assignment ──> price of the call (gather, operations, scatter)
 //! ```
 //!
-//! To add a strategy, write one file here and one row of the table in `table.rs`.
+//! To add a strategy, write one file here and one row of the table in `table.rs`. Left out are how the barrier of a run becomes an instance, and
+//! how an assignment becomes a decision: the crate of the policies does both.
 
 mod assignment;
 mod blocks;
@@ -57,6 +58,7 @@ pub use price::PriceOptions;
 pub use receiver_initiated::ReceiverInitiatedOptions;
 pub use refine::{RefineEdition, RefineOptions};
 pub use refine_b::{Receiver, RefineBEdition, RefineBOptions};
+pub use room::{Room, least};
 pub use rotate::RotateOptions;
 pub use table::standard;
 
@@ -84,12 +86,18 @@ pub trait Strategy: fmt::Debug + Send {
 }
 
 /// Refuses options that are not positive and finite; each has its key.
-fn positive<const N: usize>(options: [(&str, f64); N]) -> Result<(), Error> {
+///
+/// # Errors
+/// The problem of each option that is out of range.
+pub fn positive<const N: usize>(options: [(&str, f64); N]) -> Result<(), Error> {
     in_range(options, |value| value > 0.0, "positive")
 }
 
 /// Refuses options that are negative or not finite; each has its key.
-fn not_negative<const N: usize>(options: [(&str, f64); N]) -> Result<(), Error> {
+///
+/// # Errors
+/// The problem of each option that is out of range.
+pub fn not_negative<const N: usize>(options: [(&str, f64); N]) -> Result<(), Error> {
     in_range(options, |value| value >= 0.0, "not negative")
 }
 
@@ -114,13 +122,13 @@ fn in_range<const N: usize>(
 }
 
 /// Helpers of the tests of strategies.
-#[cfg(test)]
-mod testing {
+#[cfg(any(test, feature = "testing"))]
+pub mod testing {
     use super::*;
     use migsim_base::units::Seconds;
 
     /// Returns hosts of these speeds without background, with processes of these works.
-    pub(super) fn instance(speeds: &[f64], current: &[usize], works: &[f64]) -> Instance<'static> {
+    pub fn instance(speeds: &[f64], current: &[usize], works: &[f64]) -> Instance<'static> {
         let pairs = works.iter().zip(current);
         Instance {
             speeds: speeds.to_vec(),
@@ -135,7 +143,7 @@ mod testing {
     }
 
     /// Returns the decision of a strategy, with the random numbers of seed 1.
-    pub(super) fn assigned(options: impl StrategyOptions, instance: &Instance<'_>) -> Vec<usize> {
+    pub fn assigned(options: impl StrategyOptions, instance: &Instance<'_>) -> Vec<usize> {
         let mut random = Stream::new(1, migsim_base::random::Purpose::Policy);
         let assignment = options.strategy().unwrap().assign(instance, &mut random);
         assignment.unwrap().hosts

@@ -58,9 +58,9 @@ pub type Table = plugin::Table<Kind>;
 /// A kind of strategy: the operations on its options.
 #[derive(Clone, Copy, Debug)]
 pub struct Kind {
-    pub(crate) build: fn(&Value) -> Result<Box<dyn Strategy>, Error>,
-    pub(crate) resolve: fn(&Value) -> Result<Value, Error>,
-    pub(crate) variants: &'static [Variant],
+    build: fn(&Value) -> Result<Box<dyn Strategy>, Error>,
+    resolve: fn(&Value) -> Result<Value, Error>,
+    variants: &'static [Variant],
 }
 
 /// Creates a row of the table; `T` are the options of the strategy.

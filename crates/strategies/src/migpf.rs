@@ -249,7 +249,7 @@ impl<'a> Plan<'a> {
 mod tests {
     use super::super::testing::{assigned, instance};
     use super::*;
-    use crate::strategy::Row;
+    use crate::Row;
     use migsim_base::units::Bytes;
 
     #[test]

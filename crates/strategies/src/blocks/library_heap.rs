@@ -2,35 +2,29 @@
 
 /// A heap of numbers; `below(a, b)` returns at each call whether `a` belongs strictly below `b`.
 #[derive(Clone, Debug, Default)]
-pub(in crate::strategy) struct LibraryHeap {
+pub(crate) struct LibraryHeap {
     items: Vec<usize>,
 }
 
 impl LibraryHeap {
     /// Creates a heap of `items`, built from the last parent down to the root.
-    pub(in crate::strategy) fn new(
-        mut items: Vec<usize>,
-        below: impl Fn(usize, usize) -> bool,
-    ) -> Self {
+    pub(crate) fn new(mut items: Vec<usize>, below: impl Fn(usize, usize) -> bool) -> Self {
         make(&mut items, &|a: &usize, b: &usize| below(*a, *b));
         Self { items }
     }
 
     /// Returns the item at the top.
-    pub(in crate::strategy) fn top(&self) -> Option<usize> {
+    pub(crate) fn top(&self) -> Option<usize> {
         self.items.first().copied()
     }
 
     /// Returns the items in the order of the heap.
-    pub(in crate::strategy) fn into_items(self) -> Vec<usize> {
+    pub(crate) fn into_items(self) -> Vec<usize> {
         self.items
     }
 
     /// Removes the top: the last item sinks from the root.
-    pub(in crate::strategy) fn pop(
-        &mut self,
-        below: impl Fn(usize, usize) -> bool,
-    ) -> Option<usize> {
+    pub(crate) fn pop(&mut self, below: impl Fn(usize, usize) -> bool) -> Option<usize> {
         let last = self.items.pop()?;
         let Some(&top) = self.items.first() else {
             return Some(last);
@@ -42,7 +36,7 @@ impl LibraryHeap {
     }
 
     /// Adds an item, which rises past all items that belong strictly below it.
-    pub(in crate::strategy) fn push(&mut self, item: usize, below: impl Fn(usize, usize) -> bool) {
+    pub(crate) fn push(&mut self, item: usize, below: impl Fn(usize, usize) -> bool) {
         self.items.push(item);
         let hole = self.items.len() - 1;
         rise(&mut self.items, hole, 0, item, &|a: &usize, b: &usize| {
@@ -52,7 +46,7 @@ impl LibraryHeap {
 }
 
 /// Sorts such that no item comes after one that it belongs below.
-pub(in crate::strategy) fn heap_sort<T: Copy>(items: &mut [T], below: &impl Fn(&T, &T) -> bool) {
+pub(crate) fn heap_sort<T: Copy>(items: &mut [T], below: &impl Fn(&T, &T) -> bool) {
     make(items, below);
     for end in (1..items.len()).rev() {
         let last = items[end];
