@@ -51,6 +51,8 @@ fn price(name: &str) -> String {
             "migbsp" | "migbsp-2007" | "authors-2015" => "Processes report to the managers of their clusters. Managers exchange the reports, decide, and answer.".into(),
             "never" => "It asks for no call.".into(),
             "exec" => "Each host sends 24 B and 16 B a process to one host, which answers 8 B a process. Operations are those that the answer or the option `operations` names, 10 instructions each. It gets the messages between processes.".into(),
+            "bandit" => "A call is paid as one of the strategy that it chooses; `never` costs nothing.".into(),
+            "ulba" => "Each host sends 24 B and 16 B a process to one host. That host decides and answers 8 B a process. Its operations are counted, 10 instructions each.".into(),
             _ => "A call is paid as one of MigBSP.".into(),
         };
     };
@@ -147,6 +149,7 @@ fn every_policy_has_its_page() {
         let name = entry.name;
         let module = name.replace('-', "_");
         let file = match name {
+            "bandit" | "ulba" => format!("crates/policies/src/{module}.rs"),
             "authors-2015" | "exec" | "migbsp" | "migbsp-2007" => {
                 format!("crates/policies/src/{module}/mod.rs")
             }
@@ -155,9 +158,16 @@ fn every_policy_has_its_page() {
             _ => format!("crates/strategies/src/{module}.rs"),
         };
         let trigger = if entry.needs_trigger() {
-            "It decides what moves where. A [trigger](../guide/compare.md) says when, `boulmier` if none is named. In a run the load of a process is its mean work in a superstep since the last call."
+            let load = match name {
+                "ulba" => "the forecast `linear` of its work",
+                _ => "its mean work in a superstep since the last call",
+            };
+            format!(
+                "It decides what moves where. A [trigger](../guide/compare.md) says when, `boulmier` if none is named. In a run the load of a process is {load}."
+            )
         } else {
             "It says itself when it is called. Another trigger may do so instead (`--trigger`)."
+                .into()
         };
         let text = format!(
             "# The policy `{name}`\n\n{}\n\n{trigger}\n\n## Rule\n\n{}\n## Price of a call\n\n{}\n\n## When it wins\n\n{}\nIts options stand in [Settings](../reference/settings.md), under `policy.{name}`.\n",

@@ -67,6 +67,30 @@ impl Counts {
 }
 
 #[test]
+fn the_oracle_gains_nothing_where_work_is_constant() {
+    let run = |work: &str, forecast: &str| {
+        let policy = format!("refine/every=5/{forecast}");
+        let app = [
+            "run",
+            "--app",
+            "synthetic",
+            "--procs",
+            "12",
+            "--set",
+            "workload.supersteps=30",
+        ];
+        let how = ["--set", work, "--policy", &policy, "--json"];
+        let output = succeeded(migsim(&[&app[..], &how].concat()));
+        let run: Value = serde_json::from_slice(&output.stdout).unwrap();
+        run["scenarios"].clone()
+    };
+    for (work, is_constant) in [("workload.spread=0.5", true), ("workload.drift=0.5", false)] {
+        let is_same = run(work, "oracle") == run(work, "last");
+        assert_eq!(is_same, is_constant, "{work}");
+    }
+}
+
+#[test]
 fn decisions_are_equal_to_those_of_the_originals() {
     let (mut counts, question) = (Counts::default(), Asked::default());
     for file in ["assignments.json", "assignments-random.json"] {

@@ -20,6 +20,7 @@
 mod adviser;
 pub mod authors_2015;
 mod balancer;
+mod bandit;
 pub mod decide;
 mod entry;
 mod exec;
@@ -31,10 +32,12 @@ mod registry;
 mod replay;
 pub mod trigger;
 mod triggered;
+mod ulba;
 mod window;
 
 pub use adviser::Adviser;
 pub use authors_2015::{Authors2015, Authors2015Config};
+pub use bandit::BanditOptions;
 pub use entry::{Entry, Kind, PolicyOptions, Table};
 pub use entry::{made_by, of_strategy, row};
 pub use exec::{EXEC, ExecOptions, PREFIX as EXEC_PREFIX, may_name_program};
@@ -53,6 +56,7 @@ pub use registry::standard;
 pub use registry::{NEVER, USUAL};
 pub use replay::{ForcedMove, Replay, ReplayConfig};
 pub use triggered::Triggered;
+pub use ulba::UlbaOptions;
 pub use window::Forecast;
 
 #[cfg(test)]

@@ -3,7 +3,8 @@
 use super::entry::{Table, of_strategy, row};
 use super::strategy;
 use super::{
-    Authors2015Config, EXEC, ExecOptions, MigBsp2007Config, MigBspConfig, Never, ReplayConfig,
+    Authors2015Config, BanditOptions, EXEC, ExecOptions, MigBsp2007Config, MigBspConfig, Never,
+    ReplayConfig, UlbaOptions,
 };
 
 /// The default policy of an experiment.
@@ -35,6 +36,16 @@ pub fn standard() -> Table {
             "replay",
             "forced decisions: makes the moves of a list, to compare times without the influence of a policy",
             "-",
+        ),
+        row::<BanditOptions>(
+            "bandit",
+            "a bandit over strategies: each call goes to the one with the best supersteps so far, or to one seldom tried",
+            "Auer, Cesa-Bianchi and Fischer 2002, UCB1",
+        ),
+        row::<UlbaOptions>(
+            "ulba",
+            "after ULBA: hosts whose work grows unusually fast get less than their share beforehand",
+            "Boulmier et al. 2019",
         ),
         row::<ExecOptions>(
             EXEC,

@@ -20,6 +20,7 @@ mod entry;
 mod greedy;
 mod greedy_comm;
 mod greedy_refine;
+mod hierarchical;
 mod inform_and_transfer;
 mod instance;
 mod load_tree;
@@ -34,6 +35,7 @@ mod refine_b;
 mod room;
 mod rotate;
 mod table;
+mod tempered;
 
 use std::fmt;
 
@@ -46,6 +48,7 @@ pub use entry::{Entry, Kind, StrategyOptions, Table, Variant};
 pub use greedy::{GreedyEdition, GreedyOptions};
 pub use greedy_comm::{GreedyCommEdition, GreedyCommOptions, Links};
 pub use greedy_refine::{GreedyRefineEdition, GreedyRefineOptions};
+pub use hierarchical::{HierarchicalOptions, Inside};
 pub use inform_and_transfer::{
     InformAndTransferEdition, InformAndTransferOptions, Knowledge, Order,
 };
@@ -61,6 +64,7 @@ pub use refine_b::{Receiver, RefineBEdition, RefineBOptions};
 pub use room::{Room, least};
 pub use rotate::RotateOptions;
 pub use table::standard;
+pub use tempered::TemperedOptions;
 
 use migsim_base::error::{Error, Problem};
 use migsim_base::random::Stream;

@@ -3,8 +3,9 @@
 use super::entry::{Table, row};
 use super::{
     BruteForceOptions, CRandomOptions, DiffusionOptions, GreedyCommOptions, GreedyOptions,
-    GreedyRefineOptions, InformAndTransferOptions, MigCubeOptions, MigPfOptions, PrefixOptions,
-    ReceiverInitiatedOptions, RefineBOptions, RefineOptions, RotateOptions,
+    GreedyRefineOptions, HierarchicalOptions, InformAndTransferOptions, MigCubeOptions,
+    MigPfOptions, PrefixOptions, ReceiverInitiatedOptions, RefineBOptions, RefineOptions,
+    RotateOptions, TemperedOptions,
 };
 
 /// Returns the strategies that come with the program.
@@ -35,10 +36,20 @@ pub fn standard() -> Table {
             "greedy that counts the messages to processes placed before",
             "Charm++ GreedyCommLB",
         ),
+        row::<HierarchicalOptions>(
+            "hierarchical",
+            "after TreeLB with levels: work flows between clusters, then each cluster balances itself",
+            "Charm++ 8, TreeLB with groups of processes; Zheng et al. 2011",
+        ),
         row::<InformAndTransferOptions>(
             "inform-and-transfer",
             "hosts learn each other's loads by gossip and give processes where this lowers the larger of the two loads",
             "DARMA LB Analysis Framework, InformAndTransfer",
+        ),
+        row::<TemperedOptions>(
+            "tempered",
+            "after TemperedLB with communication: pairs of hosts swap processes by time and bytes",
+            "DARMA vt, TemperedLB with the work model of CCM; Lifflander et al. 2021",
         ),
         row::<PrefixOptions>(
             "prefix",

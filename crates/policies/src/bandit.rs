@@ -1,0 +1,261 @@
+//! A bandit over strategies: each call goes to the strategy that promises the shortest supersteps, from what its calls have brought so far.
+//!
+//! ```text
+//! t_k   mean time of a superstep from call k to call k + 1, the price of call k and its moves included: (date_{k+1} − date_k) / supersteps
+//! reward of call k   r_k = t_min / t_k, with the least t so far: in (0, 1], as UCB1 wants it
+//! X_j   mean reward of the n_j calls of strategy j; n calls in all
+//! UCB1  each strategy once, in the order of `strategies`; then argmax X_j + exploration·√(2·ln n / n_j), the first of equal ones
+//! ```
+//! A [trigger](super::trigger) says when a call is. Measured times alone decide, so that a run has the same calls again. With the exploration
+//! 1 of the paper the regret grows with ln n at most, if the rewards of a strategy are drawn independently from one distribution.
+//!
+//! Ours are these choices: what the reward is (the paper wants bounded ones alone), and the strategies that stand to choose from; `never`
+//! leaves all where they are. Work that drifts, and the map that one strategy leaves to the next one, break the paper's assumption: times of
+//! long ago weigh as much as the last one. The supersteps after the last call teach nothing.
+//!
+//! Source: Auer, Cesa-Bianchi and Fischer, Finite-time analysis of the multiarmed bandit problem, Machine Learning 47, 2002.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use super::balancer::{BalancerNarrator, decide_by};
+use super::explain::Narrator;
+use super::strategy::{self, Assignment, Gather, Instance, Strategy};
+use super::window::Window;
+use super::{Decision, NEVER, Policy, PolicyOptions, View};
+use migsim_base::error::{Error, Problem};
+use migsim_base::random::Stream;
+
+/// The options of the policy.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct BanditOptions {
+    /// The strategies to choose from, with editions as in `greedy/charm-8`, or `never`; at least one.
+    pub strategies: Vec<String>,
+    /// Factor of the term that favours strategies seldom tried; 1 in UCB1, 0 always takes the best mean so far.
+    pub exploration: f64,
+}
+
+impl Default for BanditOptions {
+    fn default() -> Self {
+        Self {
+            strategies: ["refine", "greedy-refine", "diffusion", NEVER]
+                .map(str::to_owned)
+                .to_vec(),
+            exploration: 1.0,
+        }
+    }
+}
+
+impl PolicyOptions for BanditOptions {
+    const NEEDS_TRIGGER: bool = true;
+
+    fn narrator() -> &'static dyn Narrator {
+        &BalancerNarrator
+    }
+
+    fn policy(self) -> Result<Box<dyn Policy>, Error> {
+        strategy::not_negative([("exploration", self.exploration)])?;
+        if self.strategies.is_empty() {
+            return Err(Problem::new("there is no strategy to choose from")
+                .key("strategies")
+                .into());
+        }
+        let strategies = self.strategies.iter().map(|name| strategy_of(name));
+        let strategies = strategies.collect::<Result<Vec<_>, _>>()?;
+        let needs_communication = strategies
+            .iter()
+            .flatten()
+            .any(|one| one.needs_communication());
+        Ok(Box::new(Bandit {
+            arms: Arms::new(strategies.len(), self.exploration),
+            names: self.strategies,
+            strategies,
+            needs_communication,
+            window: Window::default(),
+            last: None,
+        }))
+    }
+}
+
+/// The strategy of a name; none for the one that moves nobody.
+fn strategy_of(name: &str) -> Result<Option<Box<dyn Strategy>>, Error> {
+    if name == NEVER {
+        return Ok(None);
+    }
+    let table = strategy::standard();
+    let (name, edition) = name
+        .split_once('/')
+        .map_or((name, None), |(name, edition)| (name, Some(edition)));
+    let at = |problem: Problem| problem.key("strategies");
+    let entry = table.find(name).map_err(|error| error.map_nowhere(at))?;
+    let mut options = json!({});
+    if let Some(edition) = edition {
+        let found = entry
+            .variants()
+            .iter()
+            .find(|variant| variant.name == edition);
+        let found = found.ok_or_else(|| {
+            let names = entry.variants().iter().map(|variant| variant.name);
+            at(Problem::unknown("edition", edition).known("editions", names))
+        })?;
+        options = found.value();
+    }
+    entry.build(&options).map(Some)
+}
+
+/// What is known of the strategies.
+#[derive(Clone, Debug)]
+struct Arms {
+    exploration: f64,
+    /// Of each: the number of its calls, and the sum of 1/t over them \[1/s\].
+    calls: Vec<(u32, f64)>,
+    /// The least t so far \[s\].
+    least: f64,
+}
+
+impl Arms {
+    fn new(count: usize, exploration: f64) -> Self {
+        Self {
+            exploration,
+            calls: vec![(0, 0.0); count],
+            least: f64::INFINITY,
+        }
+    }
+
+    /// Takes note of the mean time of a superstep after a call of a strategy \[s\].
+    fn learn(&mut self, arm: usize, time: f64) {
+        let time = time.max(f64::MIN_POSITIVE);
+        self.least = self.least.min(time);
+        self.calls[arm].0 += 1;
+        self.calls[arm].1 += 1.0 / time;
+    }
+
+    /// The mean reward of a strategy that has had a call.
+    fn reward(&self, arm: usize) -> f64 {
+        let (count, sum) = self.calls[arm];
+        self.least * sum / f64::from(count)
+    }
+
+    /// The strategy of the next call.
+    fn choose(&self) -> usize {
+        if let Some(new) = self.calls.iter().position(|arm| arm.0 == 0) {
+            return new;
+        }
+        let total: u32 = self.calls.iter().map(|arm| arm.0).sum();
+        let value = |arm: usize| {
+            let bonus = 2.0 * f64::from(total).ln() / f64::from(self.calls[arm].0);
+            self.reward(arm) + self.exploration * bonus.sqrt()
+        };
+        strategy::least(0..self.calls.len(), |arm| -value(arm)).unwrap_or(0)
+    }
+}
+
+/// The policy.
+#[derive(Debug)]
+struct Bandit {
+    names: Vec<String>,
+    strategies: Vec<Option<Box<dyn Strategy>>>,
+    needs_communication: bool,
+    arms: Arms,
+    window: Window,
+    /// The strategy of the last call, its superstep and its date \[s\].
+    last: Option<(usize, usize, f64)>,
+}
+
+impl Policy for Bandit {
+    fn is_call_due(&mut self, view: &View<'_>) -> bool {
+        self.window.note(view, self.needs_communication);
+        false
+    }
+
+    fn decide(&mut self, view: &View<'_>, random: &mut Stream) -> Result<Decision, Error> {
+        let now = view.now.get();
+        if let Some((arm, superstep, date)) = self.last {
+            let supersteps = view.superstep.saturating_sub(superstep).max(1);
+            self.arms.learn(arm, (now - date) / supersteps as f64);
+        }
+        let arm = self.arms.choose();
+        self.last = Some((arm, view.superstep, now));
+        let strategy = &mut self.strategies[arm];
+        let words = format!(
+            "the bandit chooses `{}`, after {} calls of it",
+            self.names[arm], self.arms.calls[arm].0
+        );
+        let assign = |instance: &Instance<'_>| {
+            let mut assignment = match strategy {
+                Some(strategy) => strategy.assign(instance, random)?,
+                None => Assignment {
+                    hosts: instance.current.clone(),
+                    gather: Gather::None,
+                    ..Assignment::default()
+                },
+            };
+            assignment.words.insert(0, words);
+            Ok(assignment)
+        };
+        decide_by(view, &mut self.window, self.needs_communication, assign)
+    }
+
+    fn uses_seed(&self) -> bool {
+        self.strategies.iter().flatten().any(|one| one.uses_seed())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The strategies of some calls, where calls of strategy j are followed by supersteps of the time `times[j]`.
+    fn choices(exploration: f64, times: &[f64], calls: usize) -> Vec<usize> {
+        let mut arms = Arms::new(times.len(), exploration);
+        let mut call = |_| {
+            let arm = arms.choose();
+            arms.learn(arm, times[arm]);
+            arm
+        };
+        (0..calls).map(&mut call).collect()
+    }
+
+    #[test]
+    fn the_strategy_with_the_best_bound_is_called() {
+        // Rewards 1/2 and 1. After 0 and 1 once each both bounds have √(2 ln 2): 1. n = 3: 0.5 + √(2 ln 3) = 1.982 against 1 + √(ln 3) = 2.048: 1.
+        // n = 4: 0.5 + √(2 ln 4) = 2.165 against 1 + √(2/3 · ln 4) = 1.961: 0.
+        assert_eq!(choices(1.0, &[2.0, 1.0], 5), [0, 1, 1, 1, 0]);
+        // Without exploration the best one keeps all calls after the first round; of equal ones the first.
+        assert_eq!(choices(0.0, &[2.0, 1.0, 1.0], 6), [0, 1, 2, 1, 1, 1]);
+        // The paper bounds the calls of a strategy whose reward is less by d: 8 ln n / d² + 1 + π²/3.
+        let calls = choices(1.0, &[2.0, 1.0], 4000);
+        let worse = calls.iter().filter(|&&arm| arm == 0).count() as f64;
+        assert!(worse <= 8.0 * 4000.0_f64.ln() / 0.25 + 1.0 + std::f64::consts::PI.powi(2) / 3.0);
+    }
+
+    #[test]
+    fn strategies_that_do_not_exist_are_refused() {
+        for (name, expected) in [
+            ("greedier", "unknown strategy `greedier`"),
+            ("greedy/charm-7", "unknown edition `charm-7`"),
+        ] {
+            let options = BanditOptions {
+                strategies: vec![name.into()],
+                ..BanditOptions::default()
+            };
+            let error = options.policy().unwrap_err().to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+        let none = BanditOptions {
+            strategies: Vec::new(),
+            ..BanditOptions::default()
+        };
+        assert!(none.policy().is_err());
+        let gossip = BanditOptions {
+            strategies: vec!["inform-and-transfer/gossip".into()],
+            exploration: 0.0,
+        };
+        assert!(
+            gossip.policy().unwrap().uses_seed()
+                && !BanditOptions::default().policy().unwrap().uses_seed()
+        );
+    }
+}

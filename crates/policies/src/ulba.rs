@@ -1,0 +1,239 @@
+//! After ULBA: hosts whose work grows unusually fast get less than their share, so that they are not the slowest ones soon after the call.
+//!
+//! ```text
+//! r_i      slope of the least-squares line through the works of process i since the last call, per superstep
+//! WIR_h    workload increase rate of host h: Σ r_i / s_h over its processes        z_h = (WIR_h − mean) / standard deviation
+//! host h is overloading if z_h > threshold        a = Σ s_h / Σ s_h' over overloading hosts h and all other hosts h'
+//! f_h      1 − alpha on an overloading host, 1 + alpha·a on the others; the time of host h is to be f_h·T, T = Σ (work + b_h·s_h) / Σ s_h
+//! ```
+//! On like hosts these are the shares of the original: (1 − α) and (1 + α·N/(P − N)) for N of P. A host cannot have z > (P − 1)/√P: with the
+//! threshold 3 of the paper nothing is anticipated below 11 hosts (cores), and no hosts overload if no work grows.
+//!
+//! The original cuts a domain into stripes of these shares. Processes do not divide, so ours are these choices: hosts give by falling time
+//! over f, those above T alone, first the processes that grow least (of equal ones the heaviest, then the lowest number), since an
+//! overloading host is to keep what grows; a process goes to the host where time over f is least after it, with memory to spare, if that is
+//! less than time over f was on its host. Works are those of the line in the next superstep. The original spreads rates by gossip; here the
+//! call gathers them with the loads.
+//!
+//! Source: Boulmier, Raynaud, Abdennadher and Chopard, On the benefits of anticipating load imbalance for performance optimization of
+//! parallel applications, CLUSTER 2019; the authors' program (`ULBA`, now yalbb).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::balancer::{BalancerNarrator, decide_by, movable};
+use super::explain::Narrator;
+use super::strategy::{Assignment, Instance, Room, least};
+use super::window::{Forecast, Window};
+use super::{Decision, Policy, PolicyOptions, View};
+use migsim_base::error::{Error, Problem};
+use migsim_base::random::Stream;
+
+/// The options of the policy.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct UlbaOptions {
+    /// α: the part of its share that an overloading host does not get, from 0 to 1.
+    pub alpha: f64,
+    /// The z-score above which a host is overloading; not negative.
+    pub threshold: f64,
+}
+
+impl Default for UlbaOptions {
+    /// The values of the paper's experiments.
+    fn default() -> Self {
+        Self {
+            alpha: 0.4,
+            threshold: 3.0,
+        }
+    }
+}
+
+impl PolicyOptions for UlbaOptions {
+    const NEEDS_TRIGGER: bool = true;
+
+    fn narrator() -> &'static dyn Narrator {
+        &BalancerNarrator
+    }
+
+    fn policy(self) -> Result<Box<dyn Policy>, Error> {
+        let is_wrong = |(_, value, most): &(&str, f64, f64)| !(0.0..*most).contains(value);
+        let options = [
+            ("alpha", self.alpha, 1.0),
+            ("threshold", self.threshold, f64::INFINITY),
+        ];
+        let wrong = options.into_iter().filter(is_wrong);
+        let problems: Vec<Problem> = wrong
+            .map(|(key, value, most)| {
+                Problem::new(format!(
+                    "`{key}` is {value}; it must be at least 0 and below {most}"
+                ))
+                .key(key)
+            })
+            .collect();
+        if !problems.is_empty() {
+            return Err(Error::Input(problems));
+        }
+        Ok(Box::new(Ulba {
+            options: self,
+            window: Window::of(Forecast::Linear),
+        }))
+    }
+}
+
+/// The policy.
+#[derive(Debug)]
+struct Ulba {
+    options: UlbaOptions,
+    window: Window,
+}
+
+impl Policy for Ulba {
+    fn is_call_due(&mut self, view: &View<'_>) -> bool {
+        self.window.note(view, false);
+        false
+    }
+
+    fn decide(&mut self, view: &View<'_>, _: &mut Stream) -> Result<Decision, Error> {
+        let rates = movable(view)
+            .into_iter()
+            .map(|process| self.window.slope(process));
+        let rates: Vec<f64> = rates.collect();
+        let assign = |instance: &Instance<'_>| Ok(self.options.assign(instance, &rates));
+        decide_by(view, &mut self.window, false, assign)
+    }
+
+    fn uses_seed(&self) -> bool {
+        false
+    }
+}
+
+impl UlbaOptions {
+    /// The factor f of each host; `rates` has the slope of each process.
+    fn factors(&self, instance: &Instance<'_>, rates: &[f64]) -> Vec<f64> {
+        let count = instance.hosts() as f64;
+        let mut wir = vec![0.0; instance.hosts()];
+        for (rate, &host) in rates.iter().zip(&instance.current) {
+            wir[host] += rate / instance.speeds[host];
+        }
+        let mean = wir.iter().sum::<f64>() / count;
+        let variance = wir.iter().map(|rate| (rate - mean).powi(2)).sum::<f64>() / count;
+        let is_overloading = |host: usize| wir[host] - mean > self.threshold * variance.sqrt();
+        let speeds = |is_wanted: bool| -> f64 {
+            let hosts = (0..wir.len()).filter(|&host| is_overloading(host) == is_wanted);
+            hosts.map(|host| instance.speeds[host]).sum()
+        };
+        let others = speeds(false).max(f64::MIN_POSITIVE); // rounding may leave no others among equal rates
+        let gain = self.alpha * speeds(true) / others;
+        let factor = |host| {
+            if is_overloading(host) {
+                1.0 - self.alpha
+            } else {
+                1.0 + gain
+            }
+        };
+        (0..wir.len()).map(factor).collect()
+    }
+
+    /// The assignment of the processes whose works have these slopes.
+    fn assign(&self, instance: &Instance<'_>, rates: &[f64]) -> Assignment {
+        let factors = self.factors(instance, rates);
+        let aim = instance.balanced_time();
+        let mut times: Vec<f64> = instance
+            .host_times(&instance.current)
+            .iter()
+            .map(|time| time.get())
+            .collect();
+        let mut donors: Vec<usize> = (0..times.len()).collect();
+        donors.sort_by(|&a, &b| (times[b] / factors[b]).total_cmp(&(times[a] / factors[a])));
+        let mut room = Room::new(instance);
+        let lists = instance.by_host();
+        let mut tries = 0;
+        for donor in donors {
+            let mut list = lists[donor].clone();
+            list.sort_by(|&a, &b| {
+                let heavier = || instance.work[b].get().total_cmp(&instance.work[a].get());
+                rates[a].total_cmp(&rates[b]).then_with(heavier)
+            });
+            for process in list {
+                let now = times[donor] / factors[donor];
+                if now <= aim {
+                    break;
+                }
+                let work = instance.work[process].get();
+                let after =
+                    |host: usize| (times[host] + work / instance.speeds[host]) / factors[host];
+                let open =
+                    (0..times.len()).filter(|&host| host != donor && room.fits(process, host));
+                tries += times.len() as u64;
+                if let Some(host) =
+                    least(open, after).filter(|&host| work > 0.0 && after(host) < now)
+                {
+                    times[donor] -= work / instance.speeds[donor];
+                    times[host] += work / instance.speeds[host];
+                    room.put(process, host);
+                }
+            }
+        }
+        let overloading = factors.iter().filter(|factor| **factor < 1.0).count();
+        let mut assignment = Assignment::central(room.into_places(), tries + rates.len() as u64);
+        assignment.words.push(format!(
+            "{overloading} of {} cores are overloading",
+            times.len()
+        ));
+        assignment
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::strategy::testing::instance;
+
+    const OPTIONS: UlbaOptions = UlbaOptions {
+        alpha: 0.5,
+        threshold: 1.5,
+    };
+
+    #[test]
+    fn a_host_that_overloads_gets_less_and_keeps_what_grows() {
+        // Four like hosts; only process 0 grows. WIR 1, 0, 0, 0: mean 1/4, deviation √3/4, so that z_0 = √3 is above 1.5.
+        let case = instance(&[1.0; 4], &[0, 0, 0, 0, 1, 2, 3], &[2.0; 7]);
+        let rates = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0];
+        // (1 − 1/2) and (1 + 1/2 · 1/3)
+        assert_eq!(
+            OPTIONS.factors(&case, &rates),
+            [0.5, 7.0 / 6.0, 7.0 / 6.0, 7.0 / 6.0]
+        );
+        // 8 s, to be 1.75 s: processes 1, 2 and 3 go, then the first host has 2 s, over 1/2 as much as 4 s; elsewhere it would be 6 · 6/7.
+        assert_eq!(OPTIONS.assign(&case, &rates).hosts, [0, 1, 2, 3, 1, 2, 3]);
+        // Without growth the shares are equal: two stay.
+        assert_eq!(
+            OPTIONS.assign(&case, &[0.0; 7]).hosts,
+            [1, 2, 0, 0, 1, 2, 3]
+        );
+        // Below eleven hosts no z-score is above 3.
+        assert_eq!(UlbaOptions::default().factors(&case, &rates), [1.0; 4]);
+    }
+
+    #[test]
+    fn the_shares_add_up_on_unlike_hosts() {
+        let case = instance(&[1.0, 2.0, 4.0], &[0, 1, 2], &[1.0; 3]);
+        let options = UlbaOptions {
+            threshold: 1.0,
+            ..OPTIONS
+        };
+        let factors = options.factors(&case, &[0.0, 6.0, 0.0]);
+        // 1/2 of 2, and 1 + 1/2 · 2/5 of 1 + 4.
+        assert_eq!(factors, [1.2, 0.5, 1.2]);
+        let wrong = UlbaOptions {
+            alpha: 1.0,
+            threshold: -1.0,
+        };
+        let error = wrong.policy().unwrap_err().to_string();
+        assert!(
+            error.contains("alpha") && error.contains("threshold"),
+            "{error}"
+        );
+    }
+}

@@ -1,0 +1,270 @@
+//! After TreeLB with levels: work flows between clusters until their loads fit their speeds; then each cluster balances what it has.
+//!
+//! ```text
+//! L_g = Σ work_i + Σ b_h·s_h     load of cluster g, over its processes and hosts      S_g = Σ s_h      T = Σ L_g / Σ S_g
+//! above: L_g > S_g·T·(1 + epsilon)      below: L_g < S_g·T·(1 − epsilon)
+//! ```
+//! The root pairs the first cluster above with the first one below, as `TreeLB` pairs groups of processes: the smaller of excess and lack
+//! flows, and a cluster within `epsilon` of its share leaves. For a flow the donor gives its heaviest process that fits the rest of the flow,
+//! the lowest number of equal ones, until none fits. The receiver takes it on the host that would end first. Then the strategy `inside`
+//! decides in each cluster about the processes that are there now.
+//!
+//! Ours are these choices: groups are clusters, and their shares are in proportion to the speeds (`TreeLB`: equal shares); a process fits the
+//! flow (`TreeLB` takes objects until the flow is reached or exceeded); every call has both levels (`step_freq` of `TreeLB` may leave out the
+//! root). No host beyond its memory. On one cluster the decisions are those of `inside`. Managers of clusters gather, the root only hears sums.
+//!
+//! Source: Charm++ 8, `TreeLB`, tree `PE_Process_ProcessGroup_Root`; Zheng et al., Periodic hierarchical load balancing for large
+//! supercomputers, IJHPCA 25(4), 2011.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::greedy::by_falling_work;
+use super::room::{Room, least};
+use super::{
+    Assignment, Gather, GreedyOptions, GreedyRefineOptions, Instance, RefineOptions, Strategy,
+    StrategyOptions, not_negative,
+};
+use migsim_base::error::Error;
+use migsim_base::random::Stream;
+use migsim_base::units::Seconds;
+
+/// The options, which are the strategy.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct HierarchicalOptions {
+    /// The strategy inside each cluster.
+    pub inside: Inside,
+    /// The deviation of a cluster from its share that the root accepts, as a fraction of the share; 0.02 in `TreeLB`.
+    pub epsilon: f64,
+}
+
+/// The strategy inside a cluster, in its edition `ours`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Inside {
+    /// `greedy-refine`, as in the default tree of `TreeLB`.
+    #[default]
+    GreedyRefine,
+    /// `greedy`.
+    Greedy,
+    /// `refine`.
+    Refine,
+}
+
+impl Default for HierarchicalOptions {
+    fn default() -> Self {
+        Self {
+            inside: Inside::GreedyRefine,
+            epsilon: 0.02,
+        }
+    }
+}
+
+impl StrategyOptions for HierarchicalOptions {
+    fn strategy(self) -> Result<Box<dyn Strategy>, Error> {
+        not_negative([("epsilon", self.epsilon)])?;
+        Ok(Box::new(self))
+    }
+}
+
+impl Strategy for HierarchicalOptions {
+    fn assign(
+        &mut self,
+        instance: &Instance<'_>,
+        random: &mut Stream,
+    ) -> Result<Assignment, Error> {
+        let mut inside: Box<dyn Strategy> = match self.inside {
+            Inside::GreedyRefine => Box::new(GreedyRefineOptions::default()),
+            Inside::Greedy => Box::new(GreedyOptions::default()),
+            Inside::Refine => Box::new(RefineOptions::default()),
+        };
+        let mut hosts = self.between(instance);
+        let mut slowest = 0;
+        for cluster in clusters(instance) {
+            let part: Vec<usize> = (0..hosts.len())
+                .filter(|&process| cluster.contains(&hosts[process]))
+                .collect();
+            let found = inside.assign(&inner(instance, &cluster, &part, &hosts), random)?;
+            slowest = slowest.max(found.operations);
+            for (&process, &host) in part.iter().zip(&found.hosts) {
+                hosts[process] = cluster[host];
+            }
+        }
+        Ok(Assignment {
+            gather: Gather::Managers,
+            ..Assignment::central(hosts, slowest + instance.processes() as u64)
+        })
+    }
+}
+
+/// Lists the hosts of each cluster, by the numbers of clusters.
+fn clusters(instance: &Instance<'_>) -> Vec<Vec<usize>> {
+    let mut order: Vec<usize> = (0..instance.hosts()).collect();
+    order.sort_by_key(|&host| instance.cluster(host));
+    let chunks = order.chunk_by(|&a, &b| instance.cluster(a) == instance.cluster(b));
+    chunks.map(<[usize]>::to_vec).collect()
+}
+
+/// The barrier as the manager of a cluster sees it: its hosts, and the processes `part` that are on them.
+fn inner(
+    instance: &Instance<'_>,
+    cluster: &[usize],
+    part: &[usize],
+    hosts: &[usize],
+) -> Instance<'static> {
+    let place = |host: usize| cluster.iter().position(|&own| own == host).unwrap_or(0);
+    let current: Vec<usize> = part.iter().map(|&process| place(hosts[process])).collect();
+    let speeds: Vec<f64> = cluster.iter().map(|&host| instance.speeds[host]).collect();
+    let work: Vec<Seconds> = part.iter().map(|&process| instance.work[process]).collect();
+    let times = work.iter().zip(&current);
+    Instance {
+        background: cluster
+            .iter()
+            .map(|&host| instance.background[host])
+            .collect(),
+        time: times
+            .map(|(work, &host)| Seconds::of(work.get() / speeds[host]))
+            .collect(),
+        memory: part
+            .iter()
+            .filter_map(|&process| instance.memory.get(process).copied())
+            .collect(),
+        host_memory: cluster
+            .iter()
+            .filter_map(|&host| instance.host_memory.get(host).copied())
+            .collect(),
+        speeds,
+        current,
+        work,
+        ..Instance::default()
+    }
+}
+
+impl HierarchicalOptions {
+    /// Lets work flow between clusters; returns the host of each process.
+    fn between(&self, instance: &Instance<'_>) -> Vec<usize> {
+        let (works, clusters) = (instance.works(), clusters(instance));
+        let mut times: Vec<f64> = instance
+            .host_times(&instance.current)
+            .iter()
+            .map(|time| time.get())
+            .collect();
+        let balanced = instance.balanced_time();
+        // Of each cluster: its load beyond its share, and the tolerance.
+        let mut excess: Vec<[f64; 2]> = (clusters.iter())
+            .map(|hosts| {
+                let load: f64 = hosts
+                    .iter()
+                    .map(|&host| times[host] * instance.speeds[host])
+                    .sum();
+                let share: f64 =
+                    hosts.iter().map(|&host| instance.speeds[host]).sum::<f64>() * balanced;
+                [load - share, self.epsilon * share]
+            })
+            .collect();
+        let mut room = Room::new(instance);
+        let order = by_falling_work(&works);
+        for donor in 0..clusters.len() {
+            for receiver in 0..clusters.len() {
+                let is_apart = excess[donor][0] > excess[donor][1]
+                    && -excess[receiver][0] > excess[receiver][1];
+                if !is_apart {
+                    continue;
+                }
+                let flow = excess[donor][0].min(-excess[receiver][0]);
+                let mut left = flow;
+                for &process in &order {
+                    let (from, work) = (room.places()[process], works[process]);
+                    if work <= 0.0 || work > left || !clusters[donor].contains(&from) {
+                        continue;
+                    }
+                    let open = clusters[receiver]
+                        .iter()
+                        .copied()
+                        .filter(|&host| room.fits(process, host));
+                    if let Some(to) = least(open, |host| times[host] + work / instance.speeds[host])
+                    {
+                        times[from] -= work / instance.speeds[from];
+                        times[to] += work / instance.speeds[to];
+                        room.put(process, to);
+                        left -= work;
+                    }
+                }
+                excess[donor][0] -= flow;
+                excess[receiver][0] += flow;
+            }
+        }
+        room.into_places()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{assigned, instance};
+    use super::*;
+
+    #[test]
+    fn work_flows_between_clusters_and_then_inside_them() {
+        // Hosts 0 and 1, and host 2 of speed 2, are clusters; T = 16/4 s. Cluster 0 has 14 of its 8, cluster 1 has 2 of its 8, so that 6 flow:
+        // of 5, 4, 3 and 2 go 5, then nothing of the last 1. It keeps 4, 3 and 2 on host 0, which become 4 against 3 + 2.
+        let mut case = instance(
+            &[1.0, 1.0, 2.0],
+            &[0, 0, 0, 0, 2],
+            &[5.0, 4.0, 3.0, 2.0, 2.0],
+        );
+        case.clusters = vec![0, 0, 1];
+        assert_eq!(
+            assigned(HierarchicalOptions::default(), &case),
+            [2, 0, 1, 1, 2]
+        );
+        // Nothing flows within the tolerance.
+        let loose = HierarchicalOptions {
+            epsilon: 1.0,
+            ..HierarchicalOptions::default()
+        };
+        let found = assigned(loose, &case);
+        assert!(found[..4].iter().all(|&host| host < 2) && found[4] == 2);
+    }
+
+    #[test]
+    fn a_flow_ends_at_the_shares_and_each_cluster_decides_for_itself() {
+        let mut random = Stream::new(5, migsim_base::random::Purpose::Policy);
+        let speeds = [1.0, 2.0, 1.0, 3.0];
+        for _ in 0..100 {
+            let current: Vec<usize> = (0..12).map(|_| random.below(4)).collect();
+            let works: Vec<f64> = (0..12).map(|_| random.below(9) as f64).collect();
+            let mut case = instance(&speeds, &current, &works);
+            let alone = assigned(GreedyRefineOptions::default(), &case);
+            assert_eq!(assigned(HierarchicalOptions::default(), &case), alone);
+            case.clusters = vec![0, 1, 0, 1];
+            let placed = HierarchicalOptions::default().between(&case);
+            let found = assigned(HierarchicalOptions::default(), &case);
+            for (cluster, speed) in [(0, 2.0), (1, 5.0)] {
+                let load = |places: &[usize]| -> f64 {
+                    let own = works.iter().zip(places).filter(|one| one.1 % 2 == cluster);
+                    own.map(|one| one.0).sum()
+                };
+                let share = works.iter().sum::<f64>() * speed / 7.0;
+                let (before, after) = (load(&current), load(&placed));
+                let is_right = if after < before {
+                    after > share - 1e-9
+                } else {
+                    after < share + 1e-9
+                };
+                assert!(after == before || is_right, "{before} {after} {share}");
+                let part: Vec<usize> = (0..12)
+                    .filter(|&process| placed[process] % 2 == cluster)
+                    .collect();
+                let of = |places: &[usize]| {
+                    part.iter()
+                        .map(|&process| places[process] / 2)
+                        .collect::<Vec<_>>()
+                };
+                let own: Vec<f64> = part.iter().map(|&process| works[process]).collect();
+                let inner = instance(&[speeds[cluster], speeds[cluster + 2]], &of(&placed), &own);
+                assert_eq!(of(&found), assigned(GreedyRefineOptions::default(), &inner));
+            }
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! After TemperedLB with communication: two hosts swap a process for another one, or for none, where the larger of their two works falls most.
+//!
+//! ```text
+//! W_h   alpha·T_h + beta·max(off-host bytes sent, received) + gamma·(bytes between its own processes), in one superstep
+//! T_h   time of the host [s], background and speed included
+//! c     max(W_a, W_b) before − after a swap between the hosts a and b
+//! ```
+//! In each iteration every host, by falling W as the iteration begins, meets every host behind it in this order, the last one first. The two
+//! make the swap with the largest c if that is positive: of equal ones a move rather than a swap, then that of the lowest numbers of processes.
+//! Iterations end early without a swap.
+//!
+//! Work model and swaps are those of vt (`transfer: SwapClusters`; CCM, the communication-aware combination of loads). Ours are these
+//! choices: all hosts know each other (vt: gossip); meetings have the order above (vt: that of messages and locks); a swap with c = 0 is refused
+//! (vt accepts it); a cluster of objects is one process, without blocks of shared memory (`delta` of vt); the bound of memory is that of each
+//! host. No swap raises the largest W, so that no iteration has to be rolled back. `beta` is the cost of a byte in Charm++ 6.10.2; vt has 0.
+//!
+//! Source: DARMA vt (706919ae), `TemperedLB`; Lifflander et al., Optimizing distributed load balancing for workloads with time-varying
+//! imbalance, CLUSTER 2021.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::room::Room;
+use super::{Assignment, Instance, Strategy, StrategyOptions, not_negative};
+use migsim_base::error::Error;
+use migsim_base::random::Stream;
+
+/// The options, which are the strategy.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct TemperedOptions {
+    /// Maximum number of rounds in which all hosts meet.
+    pub iterations: u32,
+    /// Factor of the time of a host.
+    pub alpha: f64,
+    /// Cost of a byte that crosses hosts \[s/B\].
+    pub beta: f64,
+    /// Cost of a byte between processes of the same host \[s/B\].
+    pub gamma: f64,
+}
+
+impl Default for TemperedOptions {
+    fn default() -> Self {
+        Self {
+            iterations: 4,
+            alpha: 1.0,
+            beta: 8.5e-9,
+            gamma: 0.0,
+        }
+    }
+}
+
+impl StrategyOptions for TemperedOptions {
+    fn strategy(self) -> Result<Box<dyn Strategy>, Error> {
+        let Self {
+            alpha, beta, gamma, ..
+        } = self;
+        not_negative([("alpha", alpha), ("beta", beta), ("gamma", gamma)])?;
+        Ok(Box::new(self))
+    }
+}
+
+impl Strategy for TemperedOptions {
+    fn assign(&mut self, instance: &Instance<'_>, _: &mut Stream) -> Result<Assignment, Error> {
+        let mut state = State::new(instance, *self);
+        let mut weighed = 0;
+        for _ in 0..self.iterations {
+            if !state.iterate(&mut weighed) {
+                break;
+            }
+        }
+        Ok(Assignment::central(state.room.into_places(), weighed))
+    }
+
+    fn needs_communication(&self) -> bool {
+        true
+    }
+}
+
+/// The terms of W of a host.
+#[derive(Clone, Copy, Debug, Default)]
+struct Host {
+    /// T_h \[s\].
+    time: f64,
+    /// Bytes received from other hosts, and sent to them.
+    off: [f64; 2],
+    /// Bytes between its own processes.
+    on: f64,
+}
+
+/// The process that the first of two hosts gives, and the one that it gets.
+type Swap = [Option<usize>; 2];
+
+/// The state of the swaps.
+#[derive(Debug)]
+struct State<'a> {
+    instance: &'a Instance<'a>,
+    options: TemperedOptions,
+    hosts: Vec<Host>,
+    /// The processes of each host.
+    lists: Vec<Vec<usize>>,
+    /// The rows of messages that name each process.
+    rows: Vec<Vec<usize>>,
+    room: Room,
+}
+
+impl<'a> State<'a> {
+    fn new(instance: &'a Instance<'a>, options: TemperedOptions) -> Self {
+        let times = instance.host_times(&instance.current);
+        let host = |time: f64| Host {
+            time,
+            ..Host::default()
+        };
+        let mut state = Self {
+            instance,
+            options,
+            hosts: times.iter().map(|time| host(time.get())).collect(),
+            lists: instance.by_host(),
+            rows: vec![Vec::new(); instance.processes()],
+            room: Room::new(instance),
+        };
+        for (at, row) in instance.communication.iter().enumerate() {
+            let ends = [row.from, row.to];
+            state.rows[row.from].push(at);
+            if row.to != row.from {
+                state.rows[row.to].push(at);
+            }
+            state.count(at, 1.0, ends.map(|process| instance.current[process]));
+        }
+        state
+    }
+
+    /// Adds the bytes of a row of messages, times `sign`, to the hosts of its two ends among `known`.
+    fn count(&mut self, row: usize, sign: f64, known: [usize; 2]) {
+        let row = self.instance.communication[row];
+        let bytes = sign * row.bytes.get();
+        let [from, to] = [row.from, row.to].map(|process| self.room.places()[process]);
+        if from == to {
+            self.hosts[from].on += bytes;
+            return;
+        }
+        for (host, way) in [(to, 0), (from, 1)] {
+            if known.contains(&host) {
+                self.hosts[host].off[way] += bytes;
+            }
+        }
+    }
+
+    /// Moves a process from the first of two hosts to the second one. The bytes of other hosts stay the same.
+    fn shift(&mut self, process: usize, ends: [usize; 2]) {
+        for (sign, step) in [(-1.0, 0), (1.0, 1)] {
+            if step == 1 {
+                self.room.put(process, ends[1]);
+            }
+            for at in 0..self.rows[process].len() {
+                self.count(self.rows[process][at], sign, ends);
+            }
+            let host = ends[step];
+            let work = self.instance.work[process].get();
+            self.hosts[host].time += sign * work / self.instance.speeds[host];
+        }
+    }
+
+    /// Moves a process from the first host to the second one, and another one back.
+    fn swap(&mut self, [a, b]: [usize; 2], [given, taken]: Swap) {
+        for (process, ends) in [(given, [a, b]), (taken, [b, a])] {
+            if let Some(process) = process {
+                self.shift(process, ends);
+            }
+        }
+    }
+
+    /// W of a host.
+    fn work(&self, host: usize) -> f64 {
+        let Host { time, off, on } = self.hosts[host];
+        let options = &self.options;
+        options.alpha * time + options.beta * off[0].max(off[1]) + options.gamma * on
+    }
+
+    /// The larger W of two hosts after a swap, which is taken back; infinite if it fills a host beyond its memory.
+    fn tried(&mut self, [a, b]: [usize; 2], swap: Swap) -> f64 {
+        let before = [a, b].map(|host| self.hosts[host]);
+        self.swap([a, b], swap);
+        let gets_and_is_over =
+            |(host, got): (usize, Option<usize>)| got.is_some() && self.room.is_over(host);
+        let is_full = [b, a].into_iter().zip(swap).any(gets_and_is_over);
+        let larger = self.work(a).max(self.work(b));
+        self.swap([b, a], swap);
+        [self.hosts[a], self.hosts[b]] = before;
+        if is_full { f64::INFINITY } else { larger }
+    }
+
+    /// Lets all hosts meet once; returns whether any swap was made.
+    fn iterate(&mut self, weighed: &mut u64) -> bool {
+        let works: Vec<f64> = (0..self.hosts.len()).map(|host| self.work(host)).collect();
+        let mut order: Vec<usize> = (0..works.len()).collect();
+        order.sort_by(|&a, &b| works[b].total_cmp(&works[a]));
+        let mut has_swapped = false;
+        for (at, &a) in order.iter().enumerate() {
+            for &b in order[at + 1..].iter().rev() {
+                has_swapped |= self.meet([a, b], weighed);
+            }
+        }
+        has_swapped
+    }
+
+    /// Makes the best swap between two hosts, if one lowers the larger W; returns whether it did.
+    fn meet(&mut self, [a, b]: [usize; 2], weighed: &mut u64) -> bool {
+        let (mut least, mut best) = (self.work(a).max(self.work(b)), None);
+        let [own, others] = [a, b].map(|host| self.lists[host].clone());
+        let moves = own.iter().map(|&given| [Some(given), None]);
+        let moves = moves.chain(others.iter().map(|&taken| [None, Some(taken)]));
+        let pairs = |given: usize| others.iter().map(move |&taken| [Some(given), Some(taken)]);
+        for swap in moves.chain(own.iter().copied().flat_map(pairs)) {
+            *weighed += 1;
+            let larger = self.tried([a, b], swap);
+            if larger < least {
+                (least, best) = (larger, Some(swap));
+            }
+        }
+        let Some(swap) = best else { return false };
+        self.swap([a, b], swap);
+        let mut both = [own, others].concat();
+        both.sort_unstable();
+        for host in [a, b] {
+            let is_on = |process: &usize| self.room.places()[*process] == host;
+            self.lists[host] = both.iter().copied().filter(is_on).collect();
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{assigned, instance};
+    use super::super::{Instance, Row};
+    use super::*;
+    use migsim_base::random::Purpose;
+    use migsim_base::units::Bytes;
+
+    fn row(from: usize, to: usize, bytes: f64) -> Row {
+        let (messages, bytes) = (1.0, Bytes::of(bytes));
+        Row {
+            from,
+            to,
+            messages,
+            bytes,
+        }
+    }
+
+    const PRICED: TemperedOptions = TemperedOptions {
+        iterations: 100,
+        alpha: 1.0,
+        beta: 0.1,
+        gamma: 0.02,
+    };
+
+    #[test]
+    fn a_swap_does_what_no_move_can() {
+        // 8 against 6, and any move makes it worse; 5 for 4 makes 7 and 7.
+        let case = instance(&[1.0; 2], &[0, 0, 1, 1], &[5.0, 3.0, 4.0, 2.0]);
+        assert_eq!(assigned(PRICED, &case), [1, 0, 0, 1]);
+        // 5 + 3 against 4: a move of 3 makes 5 and 7, as the swap of 5 for 4 does.
+        let mut case = instance(&[1.0; 2], &[0, 0, 1], &[5.0, 3.0, 4.0]);
+        assert_eq!(assigned(PRICED, &case), [0, 1, 1]);
+        // 20 B between 1 and 2 cost 2 on both sides, or 0.4 within a host: 8 + 2 against 4 + 2, then 5 against 7.4.
+        case.communication = vec![row(1, 2, 20.0)];
+        assert_eq!(assigned(PRICED, &case), [0, 1, 1]);
+        // 60 B between 0 and 1 hold them together: 8 + 1.2 against 3 + 6 + 4 after a move; nothing is less than 9.2.
+        case.communication = vec![row(0, 1, 60.0)];
+        assert_eq!(assigned(PRICED, &case), [0, 0, 1]);
+    }
+
+    /// W of a host from its definition.
+    fn work(case: &Instance<'_>, places: &[usize], host: usize) -> f64 {
+        let is_on = |process: &usize| places[*process] == host;
+        let own = (0..places.len()).filter(is_on);
+        let time: f64 = own.map(|process| case.work[process].get()).sum();
+        let bytes = |is_from: bool, is_to: bool| -> f64 {
+            let rows = case.communication.iter();
+            let rows = rows.filter(|row| (is_on(&row.from), is_on(&row.to)) == (is_from, is_to));
+            rows.map(|row| row.bytes.get()).sum()
+        };
+        let off = bytes(true, false).max(bytes(false, true));
+        time / case.speeds[host] + PRICED.beta * off + PRICED.gamma * bytes(true, true)
+    }
+
+    #[test]
+    fn no_single_swap_is_left_that_lowers_the_larger_of_two_works() {
+        let mut random = Stream::new(3, Purpose::Policy);
+        for _ in 0..100 {
+            let current: Vec<usize> = (0..7).map(|_| random.below(3)).collect();
+            let works: Vec<f64> = (0..7).map(|_| 1.0 + random.below(9) as f64).collect();
+            let mut case = instance(&[1.0, 2.0, 1.0], &current, &works);
+            let mut drawn = || row(random.below(7), random.below(7), random.below(40) as f64);
+            case.communication = (0..8).map(|_| drawn()).collect();
+            let found = assigned(PRICED, &case);
+            let largest = |places: &[usize]| {
+                (0..3)
+                    .map(|host| work(&case, places, host))
+                    .fold(0.0, f64::max)
+            };
+            assert!(largest(&found) <= largest(&current) + 1e-9);
+            for (given, taken) in (0..7).flat_map(|given| (0..7).map(move |taken| (given, taken))) {
+                for to in (0..3).filter(|&to| to != found[given]) {
+                    let mut other = found.clone();
+                    let from = std::mem::replace(&mut other[given], to);
+                    if found[taken] == to && taken != given {
+                        other[taken] = from; // a swap; otherwise a move
+                    }
+                    let larger =
+                        |places: &[usize]| work(&case, places, from).max(work(&case, places, to));
+                    assert!(
+                        larger(&other) > larger(&found) - 1e-9,
+                        "{current:?} {found:?} {other:?}"
+                    );
+                }
+            }
+        }
+    }
+}
