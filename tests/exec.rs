@@ -5,6 +5,9 @@
 
 use std::fs;
 use std::path::Path;
+use std::process::Command;
+use std::thread;
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -78,6 +81,36 @@ fn a_program_that_fails_ends_the_run_with_its_words() {
     let (_, errors, code) = printed(&[&CASE[..], &slow].concat());
     assert_ne!(code, 0);
     assert!(errors.contains("no answer within 0.2 s"), "{errors}");
+}
+
+#[test]
+fn a_run_that_is_killed_leaves_no_program() {
+    let folder = tempfile::tempdir().unwrap();
+    let (file, mark) = (folder.path().join("hang.sh"), folder.path().join("id"));
+    let script = format!(
+        "sleep 600 & echo $! > {0}.new; mv {0}.new {0}; wait\n",
+        mark.display()
+    );
+    fs::write(&file, script).unwrap();
+    let policy = format!("exec:sh {}", file.display());
+    let mut run = Command::new(env!("CARGO_BIN_EXE_migsim"));
+    let mut run = run.args(CASE).args(["--policy", &policy]).spawn().unwrap();
+    let eventually = |is_true: &dyn Fn() -> bool| {
+        (0..2000).any(|_| {
+            is_true() || {
+                thread::sleep(Duration::from_millis(10));
+                false
+            }
+        })
+    };
+    assert!(eventually(&|| mark.exists()), "the program starts");
+    let status = format!("/proc/{}/stat", fs::read_to_string(&mark).unwrap().trim());
+    assert!(Path::new(&status).exists());
+    run.kill().unwrap();
+    run.wait().unwrap();
+    // A process that nobody waits for any more is a zombie.
+    let is_gone = || fs::read_to_string(&status).map_or(true, |stat| stat.contains(") Z "));
+    assert!(eventually(&is_gone), "the program of a killed run goes on");
 }
 
 #[test]

@@ -3,7 +3,8 @@
 //! Three threads connect the run and the program: one writes its input, one reads its answers, one keeps the end of its error output. So a
 //! program that reads nothing, writes nothing or writes too much blocks no run for longer than the time limit.
 //!
-//! The program leads a process group of its own, so that stopping it also stops the programs that it has started.
+//! The program leads a process group of its own, so that stopping it also stops the programs that it has started. A guard in the group, a
+//! shell that waits for an input that never comes, kills the group when this process ends. So a run that is killed leaves no program.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
@@ -36,6 +37,8 @@ pub(super) struct Program {
     words: Arc<Mutex<Vec<u8>>>,
     /// The thread that keeps the error output.
     listener: Option<JoinHandle<()>>,
+    /// The shell that kills the process group when its input is closed; none without a shell.
+    guard: Option<Child>,
 }
 
 impl Program {
@@ -57,6 +60,7 @@ impl Program {
             .stderr(Stdio::piped())
             .spawn()
             .map_err(cannot)?;
+        let guard = guard(&child);
         let (input, lines) = sync_channel::<String>(1);
         if let Some(mut stdin) = child.stdin.take() {
             thread::spawn(move || {
@@ -89,6 +93,7 @@ impl Program {
             answers,
             words,
             listener,
+            guard,
         })
     }
 
@@ -134,8 +139,17 @@ impl Program {
         Problem::new(format!("{message}; its last words: {words}"))
     }
 
-    /// Closes its input, waits briefly for its end, and stops it if it does not end.
+    /// Ends the program and the rest of its process group.
     fn end(&mut self) -> String {
+        let status = self.stop();
+        if let Some(mut guard) = self.guard.take() {
+            let _ = guard.wait(); // closes its input
+        }
+        status
+    }
+
+    /// Closes its input, waits briefly for its end, and stops it if it does not end.
+    fn stop(&mut self) -> String {
         self.input = None;
         let (looks, pause) = FAREWELL;
         for _ in 0..looks {
@@ -160,6 +174,15 @@ impl Drop for Program {
     fn drop(&mut self) {
         self.end();
     }
+}
+
+/// Starts the guard in the process group of a program; none if that fails.
+fn guard(leader: &Child) -> Option<Child> {
+    let mut command = Command::new("sh");
+    command.args(["-c", "read -r line; kill -KILL 0"]);
+    command.process_group(i32::try_from(leader.id()).ok()?);
+    command.stdin(Stdio::piped()).stdout(Stdio::null());
+    command.stderr(Stdio::null()).spawn().ok()
 }
 
 /// Splits a command at spaces, except between double quotes.
