@@ -114,6 +114,36 @@ fn a_run_that_is_killed_leaves_no_program() {
 }
 
 #[test]
+fn a_program_decides_about_a_barrier_from_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("barrier.json");
+    let barrier =
+        r#"{"speeds": [1, 1], "current": [0, 0, 0], "work": [3, 2, 1], "time": [3, 2, 1]}"#;
+    fs::write(&file, barrier).unwrap();
+    let decide = |policy: &str| {
+        printed(&[
+            "decide",
+            file.to_str().unwrap(),
+            "--policy",
+            policy,
+            "--json",
+        ])
+    };
+    let (out, errors, code) = decide(RIVAL);
+    assert_eq!(code, 0, "{errors}");
+    let answer: Value = serde_json::from_str(&out).unwrap();
+    let (greedy, _, _) = decide("greedy");
+    let greedy: Value = serde_json::from_str(&greedy).unwrap();
+    assert_eq!(
+        answer["policies"][0]["assignment"],
+        greedy["policies"][0]["assignment"]
+    );
+    assert_eq!(answer["policies"][0]["policy"], RIVAL);
+    let (_, errors, code) = decide("exec:./no-such-program");
+    assert!(code != 0 && errors.contains("no-such-program"), "{errors}");
+}
+
+#[test]
 fn no_file_starts_a_program_unasked() {
     let folder = tempfile::tempdir().unwrap();
     let mark = folder.path().join("started");

@@ -11,6 +11,7 @@ use crate::Registry;
 use crate::document::{Document, FileKind, read_text, typed_value};
 use crate::error::{Error, Problem};
 use crate::output::{Cell, Form, Sheet, Table, numbers, words};
+use crate::policy::EXEC_PREFIX;
 use crate::policy::decide::{
     Asked, Case, Choice, Content, Growth, History, Judged, Measured, Snapshot, Told, Verdict,
     cases, judge, judge_triggers, optimum_of_growth,
@@ -121,7 +122,7 @@ impl Question<'_> {
         for named in &self.asked.named {
             let name = named.split('/').next().unwrap_or(named);
             let entry = self.registry.policies().find(name);
-            let is_known = entry.is_ok();
+            let is_known = entry.is_ok() && !named.starts_with(EXEC_PREFIX);
             let is_kept = snapshot.decided().iter().any(|(one, _)| one == named);
             // An unknown name is reported later.
             if is_kept || entry.is_ok_and(|entry| entry.is_strategy()) || !is_known {

@@ -122,7 +122,7 @@ fn on_cores(
 }
 
 /// Returns the fields that `migsim decide` reads.
-fn json_of(instance: &Instance<'_>) -> Value {
+pub(super) fn json_of(instance: &Instance<'_>) -> Value {
     let seconds = |list: &[Seconds]| -> Vec<f64> { list.iter().map(|time| time.get()).collect() };
     let bytes = |list: &[Bytes]| -> Vec<f64> { list.iter().map(|size| size.get()).collect() };
     let rows = instance.communication.iter();

@@ -11,7 +11,7 @@ pub(in crate::cli) struct DecideArguments {
     /// A barrier, a history of loads, or a list of them (JSON)
     #[arg(value_name = "FILE")]
     pub(in crate::cli) file: PathBuf,
-    /// A policy, or a trigger for a history, with its variant if any (greedy/charm-8); repeatable [default: all]
+    /// A policy, or a trigger for a history, with its variant if any (greedy/charm-8), or a program (exec:./mylb); repeatable [default: all]
     #[arg(long = "policy", value_name = "NAME")]
     pub(in crate::cli) named: Vec<String>,
     /// An option of the named policies (edition=charm-8), or of the price (price.latency, price.bandwidth, price.operation)

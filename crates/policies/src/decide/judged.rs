@@ -5,7 +5,9 @@ use serde_json::{Value, json};
 use super::choice::{Asked, Choice, choices, is_price, price_options};
 use super::history::{History, Told, tell};
 use super::snapshot::Snapshot;
-use crate::strategy::{self, Assignment, PriceOptions, bound, optimum};
+use crate::EXEC_PREFIX;
+use crate::exec::ask_once;
+use crate::strategy::{self, Assignment, bound, optimum};
 use crate::trigger;
 use migsim_base::error::{Error, Problem};
 use migsim_base::random::{Purpose, Stream};
@@ -20,7 +22,7 @@ pub struct Verdict {
     pub bound: Seconds,
     /// The largest host time of the best assignment; `None` if there are too many assignments to try.
     pub optimum: Option<Seconds>,
-    /// The decision of each strategy, in the order of the table, then of each policy of the run.
+    /// The decision of each strategy, in the order of the table, then of each program and of each policy of the run.
     pub judged: Vec<Judged>,
     /// The strategies that could not decide, with the reason.
     pub silent: Vec<(String, String)>,
@@ -63,7 +65,23 @@ pub fn judge(
         silent: Vec::new(),
     };
     let known = |entry: &strategy::Entry| ("", entry.variants());
-    let strategies = without_decided(snapshot, asked)?;
+    let mut asked_now = asked.clone();
+    let is_decided = |name: &String| snapshot.decided().iter().any(|(one, _)| one == name);
+    let is_program = |name: &mut String| name.starts_with(EXEC_PREFIX) && !is_decided(name);
+    let programs: Vec<String> = asked_now.named.extract_if(.., is_program).collect();
+    let asks_programs_alone = asked_now.named.is_empty() && !programs.is_empty();
+    let strategies = if asks_programs_alone {
+        None
+    } else {
+        without_decided(snapshot, &asked_now)?
+    };
+    let judged = |choice: Choice, assignment: Assignment| Judged {
+        moves: snapshot.moved(&assignment.hosts).len(),
+        max: instance.max_time(&assignment.hosts),
+        price: price.price(&instance, &assignment),
+        choice,
+        assignment,
+    };
     let chosen = strategies.map_or_else(
         || Ok(Vec::new()),
         |asked| choices(table, known, "policy", &asked),
@@ -79,43 +97,28 @@ pub fn judge(
             }
             Err(error) => return Err(error),
         };
-        let moves = snapshot.moved(&assignment.hosts).len();
-        verdict.judged.push(Judged {
-            moves,
-            max: instance.max_time(&assignment.hosts),
-            price: price.price(&instance, &assignment),
-            choice,
-            assignment,
-        });
+        verdict.judged.push(judged(choice, assignment));
     }
-    verdict.judged.extend(decided(snapshot, asked, &price));
-    Ok(verdict)
-}
-
-/// Returns the decisions of the policies of the run, as far as they are in question.
-fn decided(snapshot: &Snapshot, asked: &Asked, price: &PriceOptions) -> Vec<Judged> {
-    let instance = snapshot.instance();
+    let named = |name: &String| Choice {
+        entry: "",
+        name: name.clone(),
+        options: json!({}),
+        original: "",
+    };
+    for program in &programs {
+        let assignment = ask_once(&program[EXEC_PREFIX.len()..], &instance)?;
+        verdict.judged.push(judged(named(program), assignment));
+    }
+    // The decisions of the policies of the run, as far as they are in question.
     let is_asked = |name: &String| asked.named.is_empty() || asked.named.contains(name);
-    let all = snapshot.decided().iter().filter(|(name, _)| is_asked(name));
-    let judged = all.map(|(name, hosts)| {
+    for (name, hosts) in snapshot.decided().iter().filter(|(name, _)| is_asked(name)) {
         let assignment = Assignment {
             hosts: hosts.clone(),
             ..Assignment::default()
         };
-        Judged {
-            moves: snapshot.moved(hosts).len(),
-            max: instance.max_time(hosts),
-            price: price.price(&instance, &assignment),
-            choice: Choice {
-                entry: "",
-                name: name.clone(),
-                options: json!({}),
-                original: "",
-            },
-            assignment,
-        }
-    });
-    judged.collect()
+        verdict.judged.push(judged(named(name), assignment));
+    }
+    Ok(verdict)
 }
 
 /// Returns the question without the policies whose decision the barrier has; `None` if no other policy is in question.

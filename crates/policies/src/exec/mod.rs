@@ -14,7 +14,8 @@
 //!
 //! `--policy 'exec:python3 mylb.py'` stands for the name `exec` and the option `command`. Spaces separate the arguments, except between
 //! double quotes. In a list of policies, a command with commas needs quotes: `--policies 'never,exec:./mylb "1,2"'`. A file that names a
-//! program does not start it, unless the command line allows that (`--allow-exec`).
+//! program does not start it, unless the command line allows that (`--allow-exec`). `migsim decide FILE --policy 'exec:./mylb'` asks a
+//! program about a barrier from a file. It gets all fields but `superstep` and `hosts`.
 
 mod program;
 
@@ -27,7 +28,7 @@ use serde_json::{Number, Value};
 
 use self::program::Program;
 use super::balancer::decide_by;
-use super::probe::barrier;
+use super::probe::{barrier, json_of};
 use super::strategy::{Assignment, Instance};
 use super::window::Window;
 use super::{Decision, Policy, PolicyOptions, View};
@@ -176,6 +177,20 @@ impl Policy for Exec {
     fn uses_seed(&self) -> bool {
         false
     }
+}
+
+/// Starts the program of a command and returns its assignment for an instance outside a run.
+///
+/// # Errors
+/// As a call of the policy.
+pub(super) fn ask_once(command: &str, instance: &Instance<'_>) -> Result<Assignment, Error> {
+    let options = ExecOptions {
+        command: command.to_owned(),
+        ..ExecOptions::default()
+    };
+    let answered = ask(&options, &mut None, json_of(instance).to_string());
+    let assigned = answered.and_then(|answer| assignment(&answer, instance, options.operations));
+    assigned.map_err(|problem| Error::Run(problem.source(format!("--policy {PREFIX}{command}"))))
 }
 
 /// Starts the program if it does not run, and sends it the barrier.
