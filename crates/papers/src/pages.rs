@@ -8,7 +8,7 @@ use super::figures::{figures, names};
 use super::markdown::{cell, put, table};
 use super::page::Page;
 use super::plain;
-use super::readme::{effect_table, note, readme};
+use super::readme::{contradiction_table, effect_table, note, readme};
 use super::reproduce::{PaperResults, Reproduction};
 use super::text::summary;
 use migsim_base::error::{Error, Problem};
@@ -265,20 +265,7 @@ fn ambiguities(text: &mut String, paper: &PaperResults) {
 
 fn contradictions(text: &mut String, paper: &PaperResults) {
     *text += "\n## Contradictions in the paper\n";
-    let value = |value: &Value| {
-        let text = value.as_str().map(str::to_owned);
-        cell(&text.unwrap_or_else(|| value.to_string()))
-    };
-    let rows = paper.contradictions.iter().map(|one| {
-        let values = format!("{} | {}", value(&one.value_a), value(&one.value_b));
-        let reading = cell(&one.suggested_reading);
-        format!("{} | {} | {values} | {reading}", one.id, cell(&one.what))
-    });
-    table(
-        text,
-        "id | what | one value | the other | our reading",
-        rows,
-    );
+    contradiction_table(text, &paper.contradictions);
 }
 
 /// Formats a value with its floats shortened for reading.

@@ -2,18 +2,21 @@
 
 use std::fmt::Write as _;
 
+use serde_json::Value;
+
 use super::audit::{SPLIT_COLUMNS, splits};
 use super::cells::median;
 use super::claim_counts::{ClaimCounts, claim_counts};
 use super::decisions::Verdict;
 use super::effects::{BOUNDS, Effect, EffectCounts, OVERHEAD, effect_counts, printed};
+use super::facts::Contradiction;
 use super::markdown::{cell, put, table};
 use super::named::subject;
 use super::reproduce::{PaperResults, Reproduction};
 use super::text::Totals;
 use migsim_base::error::Error;
 
-const START: &str = "# Papers on MigBSP: three reproduced, one in part, one a model
+const START: &str = "# Papers on MigBSP: three reproduced, one in part, one without runs
 
 Written by `migsim reproduce all --out results`; CI writes it again and compares. A simulation reads no published result:
 these stand in fact files (`crates/papers/src/facts/`) that only the comparison reads. But constants and options were fitted to published results (section 3).
@@ -22,7 +25,7 @@ these stand in fact files (`crates/papers/src/facts/`) that only the comparison 
   [irregular Smith-Waterman](sw-irregular.md). Exceptions on Lattice Boltzmann: the overheads of Table 1, and scenario iii of Table 2 with α = 16.
 - **In part**: the paper on [Smith-Waterman on dynamic platforms](sw-dynamic.md). Most of its calls come out, and most of its
   times within 5 %. Most of its gains do not, and half of them have the wrong sign.
-- **A model**: the [paper of 2007](wsppd2007.md) publishes no run. Its rules are a policy, checked against its own examples.
+- **Without runs**: the [paper of 2007](wsppd2007.md) publishes no run. Its rules are implemented as the policy `migbsp-2007` and checked against the examples in the paper.
 
 Sections 1 to 4 say what is reproduced, what is not, what was fitted, and what was predicted.
 
@@ -30,47 +33,50 @@ Sections 1 to 4 say what is reproduced, what is not, what was fitted, and what w
 
 ### Effects
 
-The papers' results are effects. The *overhead* is the time of scenario ii (calls without moves) less that of i (the application alone). The *gain* is that of i
-less that of iii (calls and moves). The columns *within* count the effects that are simulated within 10, 25 and 50 % of the published ones.
-*Right sign* counts those with the published sign; an effect below 5 ms is 0 and has none. *Times* are those of scenario ii in a row of overheads, and of iii in a row of gains.
-Three yardsticks need no model. For *best constant*, all overheads of a paper get one value and all its gains another, in seconds or as a share of scenario i. Both are
-chosen to bring as many effects as possible within 25 %. For *constant of each column*, each column of a table, such as one α, gets its own. The number of these constants
-is in brackets. For *copied*, scenarios ii and iii get the published time of scenario i. A time that is within 2.5 % even then says nothing about a model.
+Scenario i is the application alone, ii adds calls without moves, and iii has calls and moves. The *effects* are overheads and gains.
+With the times i, ii and iii of the scenarios, the *overhead* is `ii - i` and the *gain* is `i - iii`; outputs show both in percent of `i`.
+These pages compare them in seconds. The columns *within* count the effects that are simulated within 10, 25 and 50 % of the published ones.
+*Right sign* counts those with the published sign; an effect below 5 ms is 0 and has none. The columns *times* count times of scenario ii (rows of overheads) or of iii (rows of gains).
+Three baselines use no simulation. *Best constant*: one number replaces all overheads of a paper, and another all its gains. The numbers are seconds or shares of scenario i,
+whichever brings more effects within 25 %. *Constant of each column*: the same with a number for each column of a table, for example for each α (supersteps between two calls).
+The number of these constants is in brackets. *Copied*: scenarios ii and iii get the published time of scenario i. A time that is within 2.5 % even then says nothing about a model.
 ";
 
 const TIMES: &str = "
 ### Times and decisions
 
-The papers' calls, stays (nothing moves), statements on stability and migrations are the *decisions*; the next four columns count them by kind.
+The *decisions* of a paper are its calls, stays (a call moves nothing), statements on stability, and migrations. A system is stable while no process's time differs from the mean by more than the share D.
+The four columns after *decisions* count them by kind.
 *Moves not reported* are simulated moves that the paper does not name, in runs whose migrations it reports. A *call schedule* is the list of calls of a run.
-Calls that a text only implies count as published, too; no schedule of lbm is printed.
-A decision is *near* if some of the named processes move, but with others, elsewhere, or at a neighbouring call. A call is near if it comes up to two supersteps away, or more than 5 % before or after its stated time.
+A call that a text only implies counts as published. For lbm all schedules are implied.
+A decision is *near* if some of the named processes move, but with others, elsewhere, or at a neighbouring call. A call is near if it comes one or two supersteps early or late. It is also near at the stated superstep, but more than 5 % before or after the stated time.
 A decision that neither matches nor is near is a *mismatch*. The five decisions of wsppd2007 are rules of its text, checked on the policy.
 ";
 
 const SIGNS: &str = "
 - **Dynamic Smith-Waterman.** The four gains of 10 and 25 processes rest on published times of scenario i that are longer than ours. They are also longer than those of the
-  sister paper for the same runs (swd-x09). With 50 processes and α = 16, p49 and p50 stay on the slow D. [Its page](sw-dynamic.md) has the details.
+  paper on irregular Smith-Waterman for the same runs (entry swd-x09 of section 5). With 50 processes and α = 16, processes p49 and p50 stay on the slow cluster D. [Its page](sw-dynamic.md) has the details.
 - **The three others** are at most 0.14 s and simulated as 0. No call comes in 10 supersteps with α = 16, so that all scenarios are equal (lbm-x02, lbm-x09).
-  In 10x10 of irregular Smith-Waterman with α = 16 the only call is hidden behind its superstep.
+  In 10x10 of irregular Smith-Waterman with α = 16 the superstep of the only call is longer than 0.99 s, so that the call costs nothing (section 3).
 ";
 
 const DOUBT: &str = "
 How to doubt these values:
 
-- **Fitted constants** stand at the end of each paper's page, with their evidence. An option of the scheduler counts as one if a text leaves
-  it open and it was chosen because the published numbers come out. The origin of every other value
+- **Fitted constants** stand at the end of each paper's page, with their evidence. An option of the scheduler counts as fitted if a text leaves
+  it open and it was chosen because the published numbers then come out. The origin of every other value
   (stated in the paper, or inferred from it) stands beside it in the experiment files (`workloads/`) and the platforms.
-- **The simulator** is not fitted. It is the same for all papers, and its dates agree with those of SimGrid where the two model
+- **The simulator** is not fitted. It is the same for all papers, and its event times agree with those of SimGrid where the two model
   the same thing (`tests/oracle`).
 - **Fragile decisions**: each page prints the margin of each decision, the smallest |t1 - t2| among the candidates of its call.
+  Here t1 and t2 are the predicted times without and with the move; near 0, a tiny change flips the decision.
 - **A reviewer's questions**: [audit](audit.md) has degrees of freedom against independent data, held-out predictions, and the sensitivity of every number.
-  It also has the ablation of every option, the amount of search, and the freedom that rounding and contradictions leave.
+  It also has the ablation of every option, the amount of search, and how far rounding and contradictions in the papers could shift the counts.
 - **Other rules**: [one-reading](one-reading.md) runs the rules of each paper, and one common set, on all papers.
-- **Contradictions**: a cell or a decision that a paper contradicts itself about stays in the count. On sw-dynamic, no single scheduler gives sections 5.1
-  and 5.2, which cost two constants: for the same supersteps of 200 processes, one section moves no process and the other 20 (swd-x06).
-  At superstep 28 of 25 processes, p3 both leaves and stays (swd-x02). Scenario i of 10 and 25 processes takes longer than its computation explains, and
-  scenario iii of the same sizes leaves no room for the rest. The sister paper has other times (swd-x09).
+- **Contradictions**: a cell or a decision that a paper contradicts itself about stays in the count. No single set of rules gives both sections 5.1
+  and 5.2 of sw-dynamic; the difference takes two fitted constants. For the same supersteps of 200 processes, one section moves no process and the other 20 (swd-x06).
+  At superstep 28 of 25 processes, p3 both leaves and stays (swd-x02). Scenario i of 10 and 25 processes takes longer than its computation explains. But the
+  published scenario iii of the same sizes is too short for supersteps that cost more. The paper on irregular Smith-Waterman has other times (swd-x09).
 ";
 
 /// Makes the page.
@@ -86,14 +92,28 @@ pub(super) fn readme(reproduction: &Reproduction) -> Result<String, Error> {
     misses(&mut text, papers);
     fitted(&mut text, papers);
     predicted(&mut text)?;
-    text += "\n## 5. Where the papers contradict themselves\n\nThese cannot all come out. The last column is the reading that we use.\n";
+    text += "\n## 5. Where the papers contradict themselves\n\nA simulation cannot follow both statements of a row. The last column says which one the simulation or the comparison follows, or why both may be true.\n";
     let all = papers.iter().flat_map(|paper| &paper.contradictions);
-    let rows = all.map(|one| {
-        let reading = cell(&one.suggested_reading);
-        format!("{} | {} | {reading}", one.id, cell(&one.what))
-    });
-    table(&mut text, "id | what | our reading", rows);
+    contradiction_table(&mut text, all);
     Ok(text)
+}
+
+/// Appends a table of contradictions, with both statements and the reading in use.
+pub(super) fn contradiction_table<'c>(
+    text: &mut String,
+    all: impl IntoIterator<Item = &'c Contradiction>,
+) {
+    let value = |value: &Value| {
+        let text = value.as_str().map(str::to_owned);
+        cell(&text.unwrap_or_else(|| value.to_string()))
+    };
+    let rows = all.into_iter().map(|one| {
+        let values = format!("{} | {}", value(&one.value_a), value(&one.value_b));
+        let reading = cell(&one.suggested_reading);
+        format!("{} | {} | {values} | {reading}", one.id, cell(&one.what))
+    });
+    let columns = "id | what | one statement | the other | our reading";
+    table(text, columns, rows);
 }
 
 /// Appends the table of counted effects.
@@ -139,10 +159,10 @@ fn against_columns(text: &mut String, counts: &[EffectCounts], papers: &[PaperRe
     let (fitted, within) = (Totals::of(papers).constants, all.within[1]);
     let _ = write!(
         text,
-        "\nThe constants of columns judge the fit. The simulation brings {within} of {} effects within 25 %, with {fitted} fitted constants. \
+        "\nThe fair comparison is that with one constant for each column. The simulation brings {within} of {} effects within 25 %, with {fitted} fitted constants. \
          One constant for each column brings {}, with {} constants. So the effects alone do not show that the model is right. \
          The evidence is in the decisions of the next table and in the held-out times of section 4. A constant of a column does not say when a process moves and where. \
-         But some of the fitted options were chosen for decisions (section 3).\n",
+         But some of the fitted options were chosen because decisions then match (section 3).\n",
         all.rows, all.columns_within, all.columns
     );
 }
@@ -180,7 +200,7 @@ fn totals(text: &mut String, papers: &[PaperResults]) {
 
 /// Writes the claims in groups, according to the published numbers.
 fn claims(text: &mut String, papers: &[PaperResults]) {
-    *text += "\n### Claims\n\nA claim is a comparison with the paper only if published numbers confirm it (columns 2 and 3).\nColumn 4 also has claims that are a number themselves, such as a mean gain, but have no published times behind them.\nOf such gains two hold (lu-c01, lu-c18) and five fail (lbm-c11, swd-c04, swd-c05, swd-c19, swd-c20). The mean overhead of 5.4 % fails, too (swd-c03).\nThree claims on overheads hold although the overheads are simulated as less than 0.002 % (lbm-c01, lbm-c09, swd-c31): they say little.\n";
+    *text += "\n### Claims\n\nA *claim* is a statement in the text of a paper. It tests the simulation only if the paper's own numbers confirm it (columns 2 and 3).\nColumn 4 also counts claims that state a number, such as a mean gain, for which the paper prints no times. The page of each paper has its claims by their ids.\nOf the gains that are only stated so, two hold (lu-c01, lu-c18) and five fail (lbm-c11, swd-c04, swd-c05, swd-c19, swd-c20). The mean overhead of 5.4 % fails, too (swd-c03).\nThree claims on overheads hold although the overheads are simulated as less than 0.002 % (lbm-c01, lbm-c09, swd-c31): they say little.\n";
     let row = |name: &str, counts: ClaimCounts| {
         format!(
             "{name} | {} | {} | {} of {} | {} of {}",
@@ -196,7 +216,7 @@ fn claims(text: &mut String, papers: &[PaperResults]) {
     let rows = papers
         .iter()
         .map(|paper| row(paper.paper, paper.claim_counts()));
-    let columns = "paper | published numbers confirm it: holds | published numbers confirm it: fails | no other published number: holds | published numbers contradict it: holds";
+    let columns = "paper | published numbers confirm it: holds | published numbers confirm it: fails | no other published number: holds | published numbers contradict it: simulated as claimed";
     table(text, columns, rows.chain([row("all", all)]));
 }
 
@@ -257,7 +277,7 @@ fn missed_ids(paper: &PaperResults) -> String {
 fn fitted(text: &mut String, papers: &[PaperResults]) {
     put!(
         text,
-        "\n## 3. What was fitted\n\n{} constants and options; the last column of the table of times has them by paper. The sum counts a constant once that papers share.\nSome of them switch a part of the model off, or stand for something that is not modelled:\n\n",
+        "\n## 3. What was fitted\n\n{} constants and options; the last column of the table of times has them by paper. A constant that several papers share counts once in the sum.\nSome of them switch a part of the model off, or stand for something that is not modelled:\n\n",
         Totals::of(papers).constants
     );
     for paper in papers.iter().filter(|paper| !paper.switched_off.is_empty()) {
@@ -298,9 +318,9 @@ fn fitted(text: &mut String, papers: &[PaperResults]) {
 
 /// Writes the held-out cells, and where to find predictions that were made before any fit.
 fn predicted(text: &mut String) -> Result<(), Error> {
-    *text += "\n## 4. What was predicted\n\nNo published time was predicted before a fit, since options were chosen while looking at all of them. There are only held-out times: the counted numbers\nare fitted again to a part of the times and predict the rest, while options stay as they are ([audit](audit.md), section 2). The simulator enters as a linear model.\nThe mildest split predicts the most times within 2.5 %, the harshest the fewest:\n";
+    *text += "\n## 4. What was predicted\n\nNo published time was predicted before a fit, since options were chosen while looking at all of them. There are only held-out times: the fitted numbers\nare fitted again to a part of the times and predict the rest, while fitted options stay as they are ([audit](audit.md), section 2). In this fit the simulated times are approximated as linear in the constants.\nA split is what the fit leaves out and then predicts. The easiest split has the most predictions within 2.5 %, the hardest the fewest:\n";
     table(text, SPLIT_COLUMNS, splits()?);
-    *text += "\nNothing was fitted for two more pages. [The authors' own program](authors-2015.md): a copy of its rules, written from a description, repeats its stored calls and nearly all of its runs.\nEqual numbers show that the copy is faithful. The common reading of MigBSP runs there, too. [Grid'5000](grid5000.md): the papers' applications on the platform\nwhere two papers plan to run; nothing is published to compare with.\n";
+    *text += "\nTwo more pages use no fitted constant. [The authors' own program](authors-2015.md): a copy of its rules, written from a description, repeats its stored calls and nearly all of its runs.\nEqual numbers show that the copy is faithful. MigBSP with one set of rules for all papers ([one-reading](one-reading.md)) runs there, too. [Grid'5000](grid5000.md): the papers' applications on the platform\nwhere two papers plan to run; nothing is published to compare with.\n";
     Ok(())
 }
 
