@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use serde_json::Value;
+
 use super::{Claim, Outcome, Verdict, seen_through};
 use migsim_policies::trigger::USUAL;
 use migsim_study::bench::{BEST_START, Bench, Standing, csv_of_policies};
@@ -9,12 +11,13 @@ use migsim_study::bench::{BEST_START, Bench, Standing, csv_of_policies};
 /// The limits of the study, one line each.
 const LIMITS: &str = "\
 - Nothing about your cases. The suite is one distribution, and its weights decide the means. `migsim compare` answers for your platform and application.\n\
-- Nothing about optima. The best known is the least of the policies that ran and of the stored best, seed by seed. A ratio of 1 says that none of them was faster.\n\
+- Nothing about optima. The best known makespan is the shortest of the policies that ran and of the stored best, seed by seed. A ratio of 1 says that none of them was faster.\n\
 - Little about real measurements. Each policy sees loads and works without noise and without delay, except in *Rankings under noise*.\n\
-- No order where intervals overlap. Intervals describe the choice of cases; the cases are few in some classes.\n\
-- No verdict on MigBSP. Its papers leave readings open, and the band shows their effect. On a platform with one cluster it moves nothing in any of them.\n\
-- Nothing about programs outside: the rows are editions of strategies and triggers in migsim. `exec:` runs others.\n\
-- Prices are neutral: messages of a call and the transfer of memory are simulated, fixed prices are drawn. Real runtimes differ.\n";
+- No ranking of policies whose intervals overlap. Intervals show only the effect of the choice of cases; some classes have few cases.\n\
+- No final verdict on MigBSP. The claims on it are about its default options, with the evidence that stands beside them. Its papers leave options open; *MigBSP with other readings of its papers* shows their effect. \
+On a platform with one cluster it moves nothing with any of them.\n\
+- Nothing about the programs that the policies come from: the rows are reimplementations in migsim. `exec:` runs another program.\n\
+- The costs of calls and moves follow no real system: messages and the transfer of memory are simulated, and fixed costs are random.\n";
 
 /// The round of claims before this one.
 const EARLIER: &str = "An earlier round judged 11 claims on 30 cases of the draws 2, 3 and 4. Three held there, and they are judged here once more.";
@@ -56,16 +59,16 @@ pub fn markdown(outcome: &Outcome) -> String {
     let fresh: Vec<String> = study.fresh_draws.iter().map(u64::to_string).collect();
     let _ = write!(
         text,
-        "Written by `migsim reproduce rivals --out results`. Every number is simulated. The cases are those of the suite `{}`: {} of draw {}, on which everything was \
-         chosen, and as many of the draws {}. The advice was written into `crates/papers/src/rivals/study.json` before a fresh draw ran. \
+        "Written by `migsim reproduce rivals --out results`. Every number is simulated. The cases are those of the suite `{}`: {} random cases of draw {}, on which options and claims were \
+         chosen, and as many of each of the draws {}, which test them. The claims were written into `crates/papers/src/rivals/study.json` before a fresh draw ran. \
          [The guide](../docs/guide/bench.md) explains the rows and how to enter a policy.\n\n",
         study.suite,
         study.cases,
         study.public_draw,
         fresh.join(", ")
     );
-    text += "The best known of a case is the least of the default set and, on the public draw, of the stored best of the cross. Ratios of different draws \
-             therefore do not compare.\n\n";
+    text += "The best known makespan of a case is the shortest of all policies of the default set. On the public draw the stored best also counts: the shortest of any strategy with any trigger. \
+             Ratios of different draws therefore do not compare.\n\n";
     text += "## The default set\n\n";
     text += &rows(&outcome.public, &|one| {
         one.is_default || one.policy == BEST_START
@@ -95,29 +98,50 @@ fn holds(outcome: &Outcome, claim: &Claim) -> bool {
     verdicts.all(|verdict| verdict.is_some_and(|one| one.holds))
 }
 
-/// Lists the claims that hold on all draws, with the number of fresh draws on which chance is excluded.
+/// Lists the claims that hold on all draws, with their evidence on the fresh draws.
 fn advice(outcome: &Outcome) -> String {
     let claims = outcome.study.advice.iter();
     let (held, failed): (Vec<&Claim>, Vec<&Claim>) = claims.partition(|one| holds(outcome, one));
     if held.is_empty() {
-        return "No claim from the public draw held on all fresh draws.\n".to_owned();
+        return format!(
+            "None of {} claims from the public draw held on it and on all fresh draws.\n",
+            failed.len()
+        );
     }
+    let (all, draws) = (failed.len() + held.len(), outcome.fresh.len());
     let mut text = format!(
-        "These claims held on the public draw and on each of {} fresh draws. In brackets: on how many of the fresh draws the 95 % interval excludes chance.\n\n",
-        outcome.fresh.len()
+        "Draws are sets of random cases. Of {all} claims from the public draw, {} failed on it or on at least one of {draws} fresh draws ([table](#the-advice-on-each-draw)). \
+         {} held on all of them. A claim that held can still be chance where it is not significant (95 %). Each line therefore has its evidence: \
+         the fresh draws on which it is significant, and by how much the mean ratio is lower there than that of the best other policy.\n\n",
+        failed.len(),
+        held.len()
     );
     for claim in &held {
-        let verdicts = outcome.fresh.iter().filter_map(|bench| claim.on(bench));
-        let clear = verdicts.filter(|one| one.is_significant).count();
-        let _ = writeln!(text, "- {} ({clear})", claim.text);
+        let _ = writeln!(text, "- {} {}", claim.text, evidence(outcome, claim));
     }
     let _ = writeln!(
         text,
-        "\n{} of {} claims from the public draw failed on a fresh one; [the table](#the-advice-on-each-draw) has them. {EARLIER}",
-        failed.len(),
-        failed.len() + held.len()
+        "\nNames such as `refine` are [strategies](../docs/guide/policy.md#all-policies); names such as `boulmier` and `menon` are \
+         [triggers](../docs/guide/policy.md#all-triggers), which decide when a strategy is called. {EARLIER}"
     );
     text
+}
+
+/// Describes in brackets on how many fresh draws a claim is significant, and the smallest and largest advantage on them \[%\].
+fn evidence(outcome: &Outcome, claim: &Claim) -> String {
+    let verdicts = outcome.fresh.iter().filter_map(|bench| claim.on(bench));
+    let verdicts: Vec<Verdict> = verdicts.collect();
+    let clear = verdicts.iter().filter(|one| one.is_significant).count();
+    let lower = verdicts
+        .iter()
+        .map(|one| 100.0 * (1.0 - one.own / one.other));
+    let (least, most) = lower.fold((f64::INFINITY, 0.0_f64), |(least, most), one| {
+        (least.min(one), most.max(one))
+    });
+    format!(
+        "(significant on {clear} of {}; lower by {least:.1} to {most:.1} %)",
+        verdicts.len()
+    )
 }
 
 /// Writes a table of rows.
@@ -154,7 +178,7 @@ fn cross(outcome: &Outcome) -> String {
     let strategies = by_part(bench, &study.strategies, &|name| study.with_strategy(name));
     let triggers = by_part(bench, &study.triggers, &|name| study.with_trigger(name));
     let mut text = format!(
-        "## Strategies and triggers\n\nMean ratios on draw {}, {} policies. Rows and columns are ordered by their means.\n\n| strategy |",
+        "## Strategies and triggers\n\nMean ratios on draw {}, {} policies. A row is a strategy (where processes go), a column a trigger (when it is called). Both are ordered by their means.\n\n| strategy |",
         bench.draw,
         strategies.len() * triggers.len()
     );
@@ -184,8 +208,19 @@ fn cross(outcome: &Outcome) -> String {
 /// Writes the range of MigBSP over its open readings.
 fn band(outcome: &Outcome) -> String {
     let mut text = String::from(
-        "## MigBSP over its open readings\n\nThe papers leave options open. Each row sets some of them; the first one is the neutral reading.\n\n| reading | draw | mean ratio | 95 % | worst | moves |\n|---|---|---|---|---|---|\n",
+        "## MigBSP with other readings of its papers\n\nThe papers leave options open. `neutral` has the defaults on a platform of your own. Each other reading changes these options of `policy.migbsp`:\n\n",
     );
+    for (name, options) in &outcome.study.readings {
+        let shown = |(key, value): (&String, &Value)| {
+            let value = value
+                .as_str()
+                .map_or_else(|| value.to_string(), str::to_owned);
+            format!("`{key}={value}`")
+        };
+        let options: Vec<String> = options.iter().map(shown).collect();
+        let _ = writeln!(text, "- {name}: {}", options.join(", "));
+    }
+    text += "\n| reading | draw | mean ratio | 95 % | worst | moves |\n|---|---|---|---|---|---|\n";
     let mut least = f64::INFINITY;
     let mut most: f64 = 0.0;
     let all = std::iter::once(&outcome.public).chain(&outcome.fresh);
@@ -215,7 +250,7 @@ fn band(outcome: &Outcome) -> String {
 /// Writes the effect of `only_if_paid_back`.
 fn paid_back(outcome: &Outcome) -> String {
     let mut text = String::from(
-        "## Calls that the rest of the run pays back\n\nWith `only_if_paid_back` a call is left out whose price the remaining supersteps cannot earn.\n\n| policy | mean ratio | with it | calls | with it |\n|---|---|---|---|---|\n",
+        "## Calls that the rest of the run pays back\n\nWith `only_if_paid_back` a call is skipped if the remaining supersteps are too few to gain what it costs.\n\n| policy | mean ratio | with it | calls | with it |\n|---|---|---|---|---|\n",
     );
     for one in outcome.study.paid() {
         let plain = standing(&outcome.public, &one.policy);
@@ -287,7 +322,7 @@ fn is_ranked(policy: &str) -> bool {
 /// Writes the policies with the lowest mean ratio in each class of the public draw.
 fn classes(bench: &Bench) -> String {
     let mut text = String::from(
-        "## Classes of cases\n\nThe three policies with the least mean ratio in each class of the public draw, all that ran. The best of many is flattered by chance.\n\n| class | cases | first | second | third | `never` |\n|---|---|---|---|---|---|\n",
+        "## Classes of cases\n\nThe three policies with the lowest mean ratio in each class of cases of the public draw, among all policies that ran. With many policies and few cases, the first places are partly luck.\n\n| class | cases | first | second | third | `never` |\n|---|---|---|---|---|---|\n",
     );
     for (class, count) in bench.classes() {
         let own = bench.standings_among(|case| case.classes.iter().any(|one| one == class));
@@ -309,8 +344,8 @@ fn classes(bench: &Bench) -> String {
 /// Writes the verdict on each claim for each draw.
 fn verdicts(outcome: &Outcome) -> String {
     let mut text = String::from(
-        "## The advice on each draw\n\nA claim holds if the mean ratio of its policy is below that of each policy that it names. The columns show the policy, the best of the others and the 95 % interval of the \
-         difference, in pairs. A star marks claims that are significant against each of them.\n\n| claim | draw | cases | policy | best other | difference, 95 % | holds |\n|---|---|---|---|---|---|---|\n",
+        "## The advice on each draw\n\nA claim holds if the mean ratio of its policy is below that of each policy to which it is compared. The columns show the mean ratio of the policy, that of the best other policy, and the 95 % interval of the \
+         difference, paired by case: below 0 the policy is better. A star marks claims that are significant against each of the others.\n\n| claim | draw | cases | policy | best other | difference, 95 % | holds |\n|---|---|---|---|---|---|---|\n",
     );
     for claim in &outcome.study.advice {
         for bench in std::iter::once(&outcome.public).chain(&outcome.fresh) {
