@@ -19,12 +19,12 @@ pub fn standard() -> Table {
         row::<Never>(NEVER, "baseline: no process moves", "-"),
         row::<MigBspConfig>(
             "migbsp",
-            "MigBSP, second generation: potential of migration from computation, communication and memory",
+            "MigBSP, second generation: moves processes with a high potential of migration (computation, communication, memory)",
             "da Rosa Righi et al., LU, Lattice Boltzmann and Smith-Waterman papers",
         ),
         row::<MigBsp2007Config>(
             "migbsp-2007",
-            "MigBSP, first generation: potential of migration from normalised metrics, above a fixed threshold",
+            "MigBSP, first generation: moves processes whose potential of migration (normalised metrics) exceeds a threshold",
             "da Rosa Righi et al., On the Dynamic Load-Rebalancing of BSP Application Using Process Migration, WSPPD 2007",
         ),
         row::<Authors2015Config>(

@@ -23,12 +23,12 @@ pub fn standard() -> Table {
         ),
         row::<RefineOptions>(
             "refine",
-            "overloaded hosts give to underloaded ones, until none is above a threshold that is searched",
+            "overloaded hosts give to underloaded ones; a search finds the lowest threshold that all hosts can keep",
             "Charm++ RefineLB",
         ),
         row::<RefineBOptions>(
             "refine-b",
-            "the heaviest host gives to the lightest, towards a bound that is searched above that of greedy",
+            "the heaviest host gives to the lightest; a search finds the lowest bound above the maximum load of greedy",
             "Charm++ 8, TreeLB RefineB",
         ),
         row::<GreedyCommOptions>(
@@ -53,7 +53,7 @@ pub fn standard() -> Table {
         ),
         row::<PrefixOptions>(
             "prefix",
-            "the most loaded host gives each process to the host that then ends first",
+            "takes the processes of the most loaded host, and gives each to the host that then ends first",
             "DARMA LB Analysis Framework, CentralizedPrefixOptimizer",
         ),
         row::<BruteForceOptions>(
@@ -68,12 +68,12 @@ pub fn standard() -> Table {
         ),
         row::<DiffusionOptions>(
             "diffusion",
-            "after diffusion: load flows between neighbours, whole processes follow",
+            "diffusive load balancing: load flows between neighbours, rounded to whole processes",
             "Cybenko 1989; Diekmann et al. 1999",
         ),
         row::<CRandomOptions>(
             "c-random",
-            "after PUB: each host asks random hosts, and sends one process to one that has less",
+            "as in the PUB library: each host asks random hosts and sends one process to one with less load",
             "Bonorden, IPDPS 2007",
         ),
         row::<ReceiverInitiatedOptions>(

@@ -6,7 +6,7 @@ use crate::named::subject;
 use migsim_base::error::Error;
 
 /// The columns of [`splits`].
-pub(crate) const SPLIT_COLUMNS: &str = "paper | cells | within 2.5 % as fitted | easiest split | within 2.5 % | hardest split | within 2.5 %";
+pub(crate) const SPLIT_COLUMNS: &str = "paper | cells | within 2.5 % as fitted | mildest split | predicted within 2.5 % | harshest split | predicted within 2.5 %";
 
 /// The splits of a paper with the most and with the fewest cells predicted within 2.5 %; of equal ones, the first.
 #[derive(Clone, Copy, Debug)]
