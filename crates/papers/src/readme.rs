@@ -249,7 +249,12 @@ fn misses(text: &mut String, papers: &[PaperResults]) {
     table(text, columns, rows);
     *text += "\nDecisions and claims that do not come out, by paper (their pages say what is published and what is simulated):\n\n";
     for paper in papers {
-        put!(text, "- {}: {}\n", paper.paper, missed_ids(paper));
+        put!(
+            text,
+            "- [{0}]({0}.md): {1}\n",
+            paper.paper,
+            missed_ids(paper)
+        );
     }
 }
 
