@@ -315,15 +315,14 @@ impl Prepared<'_> {
     ) -> Result<f64, Error> {
         let rows = || store.lock().unwrap_or_else(PoisonError::into_inner);
         let known = rows().get(id).and_then(|row| row.makespan(self.scenario));
-        let makespan = match known {
-            Some(makespan) => makespan,
-            None => {
-                let makespan = simulate()?.outcome.makespan.get();
-                let mut row = StoredRow::default();
-                row.makespan_s[self.scenario as usize] = Some(makespan);
-                rows().add(id, row)?;
-                makespan
-            }
+        let makespan = if let Some(makespan) = known {
+            makespan
+        } else {
+            let makespan = simulate()?.outcome.makespan.get();
+            let mut row = StoredRow::default();
+            row.makespan_s[self.scenario as usize] = Some(makespan);
+            rows().add(id, row)?;
+            makespan
         };
         self.done.add();
         Ok(makespan)
