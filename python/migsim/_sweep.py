@@ -351,6 +351,8 @@ class Bottlenecks:
         self._found = found
         #: The makespan without a change [s].
         self.makespan: float = found["makespan_s"]
+        #: Three sentences about the numbers.
+        self.verdict: str = found["verdict"]
 
     def _rows(self, name: str) -> Table:
         rows = self._found[name]

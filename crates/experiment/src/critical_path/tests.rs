@@ -347,6 +347,7 @@ const ROUNDING: f64 = 1e-9;
 /// Prints the table of `results/reliability.md` about predictions, and the changes to explain.
 #[test]
 #[ignore = "prints figures for the results: cargo test --release -p migsim-experiment --lib -- --ignored --nocapture first_order"]
+#[expect(clippy::print_stdout, reason = "the figures are what it is for")]
 fn first_order_truth_of_the_path() {
     println!(
         "| runs | quantity | on the path | median error | 90 % | worst | off the path | of these with an effect | in runs |"

@@ -24,6 +24,8 @@ struct File {
     schema: Version,
     /// The makespan without a change \[s\]; with several seeds the mean.
     makespan_s: f64,
+    /// Three sentences about the numbers.
+    verdict: String,
     /// The critical path of the first seed, summed by kind, resource and process; the longest first.
     path: Vec<PathPart>,
     /// The changes, two for each quantity that has a limit: by 10 %, then without limit. The quantity that gains most by 10 % comes first.
@@ -102,6 +104,7 @@ impl Profile {
         let file = File {
             schema: Version::One,
             makespan_s: self.makespan.mean,
+            verdict: self.verdict(),
             path: self.path.iter().map(path_part).collect(),
             changes: changes.collect(),
             pairs: pairs.collect(),
