@@ -127,14 +127,16 @@ fn advice(outcome: &Outcome) -> String {
     text
 }
 
-/// Describes in brackets on how many fresh draws a claim is significant, and the smallest and largest advantage on them \[%\].
+/// Describes in brackets on how many fresh draws a claim is significant, and the smallest and largest advantage on them \[%\], as it follows
+/// from the ratios with three decimals that the page shows.
 fn evidence(outcome: &Outcome, claim: &Claim) -> String {
     let verdicts = outcome.fresh.iter().filter_map(|bench| claim.on(bench));
     let verdicts: Vec<Verdict> = verdicts.collect();
     let clear = verdicts.iter().filter(|one| one.is_significant).count();
+    let rounded = |ratio: f64| (1000.0 * ratio).round();
     let lower = verdicts
         .iter()
-        .map(|one| 100.0 * (1.0 - one.own / one.other));
+        .map(|one| 100.0 * (1.0 - rounded(one.own) / rounded(one.other)));
     let (least, most) = lower.fold((f64::INFINITY, 0.0_f64), |(least, most), one| {
         (least.min(one), most.max(one))
     });
