@@ -6,8 +6,8 @@
 //! host h is overloading if z_h > threshold        a = Σ s_h / Σ s_h' over overloading hosts h and all other hosts h'
 //! f_h      1 − alpha on an overloading host, 1 + alpha·a on the others; the time of host h is to be f_h·T, T = Σ (work + b_h·s_h) / Σ s_h
 //! ```
-//! On like hosts these are the shares of the original: (1 − α) and (1 + α·N/(P − N)) for N of P. A host cannot have z > (P − 1)/√P: with the
-//! threshold 3 of the paper nothing is anticipated below 11 hosts (cores), and no hosts overload if no work grows.
+//! On like hosts these are the shares of the authors' program: (1 − α) and (1 + α·N/(P − N)) for N of P. A host cannot have z > (P − 1)/√P: with the
+//! threshold 3 of that program nothing is anticipated below 11 hosts (cores), and no hosts overload if no work grows.
 //!
 //! The original cuts a domain into stripes of these shares. Processes do not divide, so ours are these choices: hosts give by falling time
 //! over f, those above T alone, first the processes that grow least (of equal ones the heaviest, then the lowest number), since an
@@ -40,7 +40,7 @@ pub struct UlbaOptions {
 }
 
 impl Default for UlbaOptions {
-    /// The values of the paper's experiments.
+    /// The threshold of the authors' program, which takes α as an argument; 0.4 is ours.
     fn default() -> Self {
         Self {
             alpha: 0.4,

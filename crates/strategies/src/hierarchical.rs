@@ -1,4 +1,4 @@
-//! After TreeLB with levels: work flows between clusters until their loads fit their speeds; then each cluster balances what it has.
+//! After `TreeLB` with levels: work flows between clusters until their loads fit their speeds; then each cluster balances what it has.
 //!
 //! ```text
 //! L_g = Σ work_i + Σ b_h·s_h     load of cluster g, over its processes and hosts      S_g = Σ s_h      T = Σ L_g / Σ S_g
@@ -11,7 +11,7 @@
 //!
 //! Ours are these choices: groups are clusters, and their shares are in proportion to the speeds (`TreeLB`: equal shares); a process fits the
 //! flow (`TreeLB` takes objects until the flow is reached or exceeded); every call has both levels (`step_freq` of `TreeLB` may leave out the
-//! root). No host beyond its memory. On one cluster the decisions are those of `inside`. Managers of clusters gather, the root only hears sums.
+//! root). No host beyond its memory. On one cluster the decisions are those of `inside`. Managers gather the loads; the root gets sums.
 //!
 //! Source: Charm++ 8, `TreeLB`, tree `PE_Process_ProcessGroup_Root`; Zheng et al., Periodic hierarchical load balancing for large
 //! supercomputers, IJHPCA 25(4), 2011.

@@ -128,7 +128,8 @@ fn in_range<const N: usize>(
 /// Helpers of the tests of strategies.
 #[cfg(any(test, feature = "testing"))]
 pub mod testing {
-    use super::*;
+    use super::{Instance, StrategyOptions};
+    use migsim_base::random::{Purpose, Stream};
     use migsim_base::units::Seconds;
 
     /// Returns hosts of these speeds without background, with processes of these works.
@@ -147,9 +148,13 @@ pub mod testing {
     }
 
     /// Returns the decision of a strategy, with the random numbers of seed 1.
+    ///
+    /// # Panics
+    /// The options are out of range, or the strategy cannot decide.
     pub fn assigned(options: impl StrategyOptions, instance: &Instance<'_>) -> Vec<usize> {
-        let mut random = Stream::new(1, migsim_base::random::Purpose::Policy);
-        let assignment = options.strategy().unwrap().assign(instance, &mut random);
-        assignment.unwrap().hosts
+        let mut random = Stream::new(1, Purpose::Policy);
+        let mut strategy = options.strategy().expect("the options are in range");
+        let assignment = strategy.assign(instance, &mut random);
+        assignment.expect("the strategy decides").hosts
     }
 }

@@ -1,4 +1,4 @@
-//! After TemperedLB with communication: two hosts swap a process for another one, or for none, where the larger of their two works falls most.
+//! After `TemperedLB` with communication: two hosts swap a process for another one, or for none, where the larger of their two works falls most.
 //!
 //! ```text
 //! W_h   alpha·T_h + beta·max(off-host bytes sent, received) + gamma·(bytes between its own processes), in one superstep
@@ -80,7 +80,7 @@ impl Strategy for TemperedOptions {
 /// The terms of W of a host.
 #[derive(Clone, Copy, Debug, Default)]
 struct Host {
-    /// T_h \[s\].
+    /// The time of the host \[s\].
     time: f64,
     /// Bytes received from other hosts, and sent to them.
     off: [f64; 2],
