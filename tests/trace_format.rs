@@ -217,7 +217,7 @@ fn broken_traces_of_version_2_are_refused_where_they_are_broken() {
         (&of(3, "memory -5"), "3:8 bytes `-5` is out of range"),
         (
             &of(3, "memory 1 1.5 MB"),
-            "3:14 `MB` is too much for `memory`",
+            "3:14 unexpected word `MB` after the values of `memory`",
         ),
         (
             &of(3, "memory 1 5Mo"),
@@ -261,7 +261,10 @@ fn broken_traces_of_version_2_are_refused_where_they_are_broken() {
             "6:5 computation `-2Ginstr` is out of range (it must be from 0 to 1e21 instr)",
         ),
         (&of(6, "c 0 nan"), "6:5 instructions `nan` is out of range"),
-        (&of(6, "c 0 2.5 Ginstr"), "6:9 `Ginstr` is too much for `c`"),
+        (
+            &of(6, "c 0 2.5 Ginstr"),
+            "6:9 unexpected word `Ginstr` after the values of `c`",
+        ),
         (
             &of(7, "m 0 1 x"),
             "7:7 `x` is not a number with a unit (for example `1.2 MB`)",
@@ -350,7 +353,7 @@ fn broken_headers_are_refused_where_they_are_broken() {
         ),
         (
             &with_line(2, "barrier ideal 8"),
-            "2:15 `8` is too much for `barrier`",
+            "2:15 unexpected word `8` after the values of `barrier`",
         ),
         (
             &with_line(2, ""),

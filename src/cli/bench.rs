@@ -101,7 +101,7 @@ fn request(suite: Suite, arguments: &BenchArguments) -> Result<Request, Error> {
     })
 }
 
-/// Does the runs of a part that have no row yet.
+/// Simulates the runs of a shard that have no result in the store yet.
 fn runs(
     setup: &Setup,
     (sweep, plan): (&Sweep, &Plan),

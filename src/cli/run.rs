@@ -164,8 +164,8 @@ enum Page {
     Elsewhere(PathBuf),
 }
 
-/// Returns the place of the page of the run, if one is requested. It must be in a folder that exists, so that no run is in vain, and that
-/// holds no run with other settings.
+/// Returns the path of the report page, if one is requested. Before the simulation, checks that its folder exists and holds no run with
+/// other settings.
 fn page(arguments: &RunArguments, experiment: &Experiment) -> Result<Option<Page>, Error> {
     let Some(file) = &arguments.report else {
         return Ok(None);

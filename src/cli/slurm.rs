@@ -37,7 +37,7 @@ pub(super) struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Makes the array of the parts that lack runs.
+    /// Creates the Slurm job array: one task for each part whose runs are incomplete.
     pub(super) fn array(&self) -> Result<Array, Error> {
         let folder = self.absolute()?;
         let (tasks, _) = incomplete(self.plan, &folder, self.parts)?;

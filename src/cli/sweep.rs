@@ -366,7 +366,9 @@ fn read_file(registry: &Registry, path: &Path, may_start: bool) -> Result<Varied
     let document = read_experiment(registry, path)?;
     let is_sweep_file = document.value["schema"] == SWEEP_FILE;
     if is_sweep_file && !may_start && crate::policy::may_name_program(&document.value) {
-        let problem = Problem::new("a sweep file may not start the program of a policy");
+        let problem = Problem::new(
+            "the sweep file names a program (`exec:`) as its policy, and a program of a file is not started by default",
+        );
         let hint = "look at the program, then allow it with `--allow-exec`";
         return Err(problem.source(&document.source).hint(hint).into());
     }

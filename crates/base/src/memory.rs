@@ -43,7 +43,7 @@ const LOAD: f64 = 700.0;
 const POLICY: f64 = 270.0;
 /// Memory of the measured time of a message, for a policy \[B\].
 const MEASURED: f64 = 40.0;
-/// Memory of the traffic and forecasts of a process with up to four clusters \[B\].
+/// Memory of the message counts and forecasts of one process with up to four clusters \[B\].
 const PARTNERS: f64 = 300.0;
 /// Memory of a message of a call between two managers, with its path \[B\].
 const MANAGERS: f64 = 550.0;

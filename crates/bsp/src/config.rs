@@ -223,10 +223,11 @@ impl LoadMeasure {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shortcuts {
-    /// A superstep is computed at once if its plan allows that. A repeated superstep reuses the result of the one before.
+    /// A superstep is computed in one pass, without events, where this is possible. A superstep equal to the previous one reuses its
+    /// result.
     #[default]
     All,
-    /// Every superstep is computed, and no result is reused.
+    /// As `all`, but no result is reused.
     AtOnce,
     /// Every superstep is simulated event by event.
     None,
@@ -323,9 +324,9 @@ pub enum CallWaiting {
     /// Scenarios ii and iii.
     #[default]
     Blocking,
-    /// Scenario iii only, since in scenario ii no answer can matter. In scenario ii the next superstep starts at once, and its barrier
-    /// waits for the rest of the call: max(0, C − T) for a call of C and a superstep of T. All processes wait for the whole of a call after
-    /// the last superstep. (A19; Lattice Boltzmann paper, Table 2: scenario ii costs 0.80 s per call, scenario iii 1.00 s.)
+    /// Scenario iii only, since in scenario ii the answer moves no process. In scenario ii a call of duration C overlaps the next superstep
+    /// of duration T and delays its barrier by max(0, C − T). After the last superstep all processes wait for the whole call. (A19; Lattice
+    /// Boltzmann paper, Table 2: scenario ii costs 0.80 s per call, scenario iii 1.00 s.)
     Overlapped,
 }
 

@@ -27,7 +27,8 @@ pub(super) struct Packets {
 pub(super) struct Packet {
     /// Duration from its start to its delivery \[s\].
     pub(super) duration: f64,
-    /// Whether slow start may delay messages of this connection, which the control message keeps from becoming idle.
+    /// Whether slow start can delay messages of this connection. If so, the control message counts as use of the connection, since a
+    /// connection in use does not start slowly again.
     pub(super) is_noted: bool,
 }
 

@@ -180,7 +180,7 @@ impl<'s> Reading<'s> {
         }
     }
 
-    /// Adds the receives of a process before it sends or waits.
+    /// Appends to `receives` the control messages that a process can receive before its next send, or before it has to wait.
     fn receive(&mut self, process: u32, receives: &mut Vec<Receive>) {
         while let Some(Action::Receive { slot }) = self.next(process) {
             let here = &mut self.here[process as usize];

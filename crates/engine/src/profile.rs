@@ -300,7 +300,7 @@ impl Changes {
         Some(place)
     }
 
-    /// Adds a place to a chain of its time.
+    /// Appends a capacity, given by its place in `varying`, to a chain of capacities with the same time of their next change.
     fn put(&mut self, place: u32) {
         if can_follow(&self.varying, self.last, place) {
             self.varying[self.last as usize].follower = place;

@@ -152,7 +152,7 @@ struct Grid {
     exponent: i32,
 }
 
-/// Number of binary places of a number after its first one.
+/// Number of fraction bits of an `f64`.
 const PRECISION: i32 = 52;
 /// Maximum number of bits of a makespan in ticks.
 const BITS: i32 = 62;

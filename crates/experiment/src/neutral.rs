@@ -32,7 +32,7 @@ pub fn in_effect(entry: &policy::Entry) -> Result<Map<String, Value>, Error> {
     }
 }
 
-/// Adds to the schema of a policy's options the values on a platform that no paper used, where these are not the defaults.
+/// Adds to the schema of a policy's options the values that apply on platforms of no paper, where they differ from the defaults.
 pub(super) fn annotate(entry: &policy::Entry, schema: &mut Value) {
     let Ok(options) = in_effect(entry) else {
         return;

@@ -90,7 +90,7 @@ pub(super) fn sentence(starts: &[StaticStart], iii: f64) -> Option<Sentence> {
     ))
 }
 
-/// Lists all static starts in a table for programs.
+/// Returns all static starts as a machine-readable table.
 pub(super) fn table(starts: &[StaticStart]) -> Table {
     let columns = [
         words("static start", "rule"),

@@ -82,7 +82,7 @@ fn remarks(experiment: &Experiment, results: &Results, sheet: &mut Sheet) {
     }
 }
 
-/// Describes in a line the moves of the policy that go straight back; none if there are no such moves.
+/// Describes in one line how many moves return a process straight to the host that it left at its previous move; `None` if no move does.
 pub(super) fn straight_returns(returns: usize, moves: usize) -> Option<String> {
     (returns > 0).then(|| {
         let verb = of_number(returns as u64, ["goes", "go"]);

@@ -8,7 +8,7 @@ use migsim_base::units::HostId;
 use migsim_bsp::{CallRecord, Scenario};
 use migsim_experiment::{Experiment, Results};
 
-/// One call.
+/// A rescheduling call, in the terms of the papers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Told {
     /// The superstep before the call.

@@ -156,7 +156,7 @@ pub fn effect_counts(papers: &[PaperResults]) -> Vec<EffectCounts> {
     counted(&parts.collect::<Vec<_>>())
 }
 
-/// Counts the effects of the cells of papers, given by name.
+/// Counts the effects (overheads and gains) that the cells of each named paper reproduce.
 pub(super) fn counts_of_cells<'p>(
     papers: impl IntoIterator<Item = (&'static str, &'p [CellResult])>,
 ) -> Vec<EffectCounts> {

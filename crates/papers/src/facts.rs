@@ -178,7 +178,7 @@ pub struct Schedule {
     pub id: String,
     /// The run.
     pub config: Config,
-    /// The supersteps before the calls, counted from 1.
+    /// The supersteps after which the calls come, counted from 1.
     pub calls: Vec<u64>,
 }
 

@@ -145,7 +145,7 @@ fn moves(done: &Done, scenario: Scenario) -> Vec<String> {
         .collect()
 }
 
-/// Lists α before and after each call.
+/// Lists the call interval α (supersteps between two calls) before and after each call.
 fn intervals(calls: &Calls) -> Vec<(u64, u64)> {
     calls.iter().filter_map(|call| call.alpha).collect()
 }

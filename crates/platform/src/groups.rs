@@ -72,7 +72,7 @@ impl Clusters {
             );
             let problem = Problem::new(message);
             return Err(problem
-                .hint("leave out `clusters`: it is for platforms of zones")
+                .hint("leave out `clusters`: only a platform of zones can be grouped again")
                 .into());
         }
         match self {

@@ -78,7 +78,7 @@ impl Profile {
             let last = steps.last().map_or(0.0, |step| step.0);
             if !period.is_finite() || period < SHORTEST_PERIOD || period < last {
                 return Err(Problem::new(format!(
-                    "the period {period:?} s must be at least {SHORTEST_PERIOD:?} s and not before the last time, {last:?} s"
+                    "the period of {period:?} s must be at least {SHORTEST_PERIOD:?} s and at least the last time of the profile, {last:?} s"
                 )));
             }
         }

@@ -3,9 +3,9 @@
 //! Each core of a host is a processing element of the instance, with the speed that external load leaves; the processes of a host start on
 //! its cores in turn. The load of a process is its mean work in a superstep since the last call, as runtimes measure it, or another
 //! [`Forecast`]. Its time is that of this work alone on its host ([`View::execution_time`]), since times measured on a shared host are not
-//! additive. Moves between the cores of one host are dropped. A strategy that ignores memory may exceed the memory of a host: then
-//! processes stay where they are, the highest numbers first, until all fit. Processes that may not migrate are background load: they use
-//! time of their cores and memory of their hosts, and their messages are left out.
+//! additive. Moves between the cores of one host are dropped. A strategy that ignores memory may exceed the memory of a host. Then
+//! processes that should move to this host stay where they are, the one with the highest number first, until the others fit. Processes that
+//! may not migrate are background load: they use time of their cores and memory of their hosts, and their messages are left out.
 
 use std::sync::Arc;
 

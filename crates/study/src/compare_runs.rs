@@ -42,7 +42,7 @@ pub struct Folder {
     pub run: Run,
 }
 
-/// Results of a run in a folder beside its numbers.
+/// Results about a run that its folder does not hold: they need its experiment or further simulations.
 #[derive(Debug)]
 pub struct Judged {
     /// The lower bound \[s\], and the clusters with the number of processes that start in each; none if its experiment cannot be read

@@ -16,7 +16,7 @@ const MOST_SETTINGS: usize = 1000;
 /// Number of rows of a table that are shown at first.
 pub const SHOWN: usize = 25;
 
-/// Makes the page: best setting, sensitivities, pictures, the best settings, the sweep itself.
+/// Creates the HTML page of a sweep: best setting, sensitivities, figures, ranking of the settings, and the sweep file.
 pub fn page(
     plan: &Plan,
     summary: &Summary,

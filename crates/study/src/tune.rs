@@ -373,7 +373,7 @@ struct Search<'a> {
     rounds: Vec<Round>,
 }
 
-/// A setting and its mean.
+/// A setting and the mean of its goal over the seeds; `None` if the goal has no value.
 type Scored = (Setting, Option<f64>);
 
 impl Search<'_> {
@@ -451,7 +451,7 @@ impl Search<'_> {
         let message = error.unwrap_or_else(|| "the goal has no value".into());
         let problem = Problem::new(format!("no setting could be run: {message}"));
         Err(Error::Run(problem.hint(
-            "widen what varies, or see what one run says with `migsim run`",
+            "allow more values for the parameters that vary, or run one setting with `migsim run`",
         )))
     }
 

@@ -46,7 +46,7 @@ impl Won {
     }
 }
 
-/// A map of winners.
+/// The comparison of the policies at each pair of values of two parameters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Winners {
     /// The two parameters with their values.

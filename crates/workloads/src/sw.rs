@@ -43,7 +43,8 @@ pub struct SwConfig {
     /// The total bytes that a process sends in all its supersteps; a message is the n-th part. Default 5 MB (stated for n = 10 and 25).
     #[serde(default = "default_column")]
     pub bytes_per_column: Bytes,
-    /// The memory of a process without its message. Default 700 kB (stated for n = 10 and 25, less the message).
+    /// The memory of a process without the message that it holds. Default 700 kB (the size that the paper states for n = 10 and 25, minus
+    /// the message).
     #[serde(default = "default_image")]
     pub image_bytes: Bytes,
     /// Clock cycles per instruction; positive. Default 1.

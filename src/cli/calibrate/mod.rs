@@ -95,7 +95,7 @@ fn write_default(text: &str) -> Result<PathBuf, Error> {
     Ok(file)
 }
 
-/// Makes the error of a doubtful fit, so that a script does not use its library.
+/// Creates the error for a doubtful fit. Its exit code keeps a script from going on without a library.
 fn doubted() -> Error {
     let problem = Problem::new("the fit is doubtful, and no library was written");
     let hint = "correct the table or the platform; `--accept` writes the library all the same";

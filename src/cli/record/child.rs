@@ -66,7 +66,7 @@ pub(super) fn interrupted() -> Error {
 fn start(job: &Job<'_>) -> Result<Child, Error> {
     let [program, rest @ ..] = job.program else {
         return Err(Problem::new("no program")
-            .hint("write it behind `--`")
+            .hint("write the program after `--`: `migsim record --out app.trace -- mpirun -np 8 ./program`")
             .into());
     };
     let mut command = Command::new(program);

@@ -42,7 +42,7 @@ pub(crate) struct Direct {
     config: RuntimeConfig,
     /// Whether the platform never changes and shortcuts are allowed.
     is_constant: bool,
-    /// Whether supersteps can be evaluated directly, too.
+    /// Whether a superstep can also be computed in one pass, without events, on this platform.
     is_possible: bool,
     /// Whether every host and every link has capacity now.
     has_power: bool,
@@ -324,7 +324,7 @@ impl Direct {
         }
     }
 
-    /// Computes the end of each computation from its duration alone, if processes begin one by one.
+    /// Adds the begin of each computation to its duration, if processes begin at different times.
     fn begin_one_by_one(&mut self, input: &SuperstepInput<'_>) {
         for (end, begin) in self.computed.iter_mut().zip(input.begins) {
             *end += begin;

@@ -1,7 +1,7 @@
 //! Batch solver with memoized rates, for flows whose sets of active flows recur.
 //!
-//! The state is two arrays of the active flows, sorted by path: their names and the bytes left. With the rates r of their set
-//! ([`super::rate_cache`])
+//! The state is two arrays of the active flows, sorted by path: their identifiers and the bytes left. With the rates r of the set of active
+//! flows ([`super::rate_cache`]):
 //!
 //! ```text
 //! next end = now + min left/r          left(date) = left(now) - r · (date - now)
@@ -9,7 +9,7 @@
 //! Here `date` is the next end or the next start, whichever comes first. At times that count as equal ([`SAME_DATE`]), ends come before starts.
 //! Cost of an event: 45 ns, and 2 ns per active flow.
 //!
-//! The slow twin is [`crate::Simulation`].
+//! The slow reference implementation, with which tests compare it, is [`crate::Simulation`].
 
 use super::flow::{ActiveFlow, ChainedStarts, PendingStarts, Start};
 use super::path_table::PathTable;

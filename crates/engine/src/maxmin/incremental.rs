@@ -176,7 +176,7 @@ impl IncrementalMaxMin {
         }
     }
 
-    /// Changes the weight and the bound \[B/s\] of a group.
+    /// Changes the weight and the rate limit \[B/s\] of a group of flows.
     pub(crate) fn reweigh(&mut self, group: u32, weight: f64, bound: f64) {
         self.groups[group as usize].set(weight, bound);
         self.settle(group);

@@ -132,7 +132,7 @@ pub(super) struct Flows<T> {
     frees_linkless: bool,
     /// Whether links that flows do not share bind the flows whose route back crosses them.
     binds_back: bool,
-    /// Whether a flow ended before or after its bytes had moved.
+    /// Check of an invariant: whether a flow ended while bytes were left, or later than its last byte.
     pub(super) lost_bytes: bool,
 }
 

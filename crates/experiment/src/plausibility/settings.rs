@@ -26,7 +26,7 @@ pub(crate) struct Given<'a> {
     pub(crate) loads: &'a Loads,
     /// The application.
     pub(crate) workload: &'a dyn Workload,
-    /// Whether files define the work of its processes.
+    /// Whether the work of the application's processes is read from files.
     pub(crate) is_read: bool,
     /// The platform.
     pub(crate) platform: &'a Platform,

@@ -106,7 +106,7 @@ pub struct Choice {
     /// The class of cases to which it belongs; absent: none.
     #[serde(default)]
     pub class: Option<String>,
-    /// The weight of the choice among those of its part \[1\]. Default 1.
+    /// The relative probability of this choice among the choices of the same part of the suite, dimensionless. Default 1.
     #[serde(default = "one")]
     pub weight: f64,
     /// Settings by their keys in an experiment, drawn or fixed.

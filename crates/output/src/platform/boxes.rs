@@ -19,7 +19,7 @@ const GAP: f64 = 22.0;
 /// Font size and line height \[px\].
 const LETTERS: f64 = 12.0;
 const LINE: f64 = 16.0;
-/// Vertical distance of two lines, and their font size \[px\].
+/// Vertical distance of the lines of two connections, and font size of their labels \[px\].
 const TRACK: f64 = 22.0;
 const LABEL: f64 = 11.0;
 /// Maximum width of a text; a longer text is shortened \[px\].

@@ -49,9 +49,10 @@ pub struct Sensitivity {
     pub above_decisions: usize,
     /// Call schedules that match if the number is 1 % higher.
     pub above_schedules: usize,
-    /// The largest step of [`GRID`] below the value without a loss \[%\]; 0 if already the first step has a loss.
+    /// The largest decrease of the value (a step of [`GRID`]) without losing a cell, decision or schedule \[%\]; 0 if the first step loses
+    /// one.
     pub window_below: f64,
-    /// The largest step of [`GRID`] above the value without a loss \[%\].
+    /// The largest increase of the value (a step of [`GRID`]) without losing a cell, decision or schedule \[%\].
     pub window_above: f64,
 }
 
@@ -73,7 +74,8 @@ pub(super) fn sensitivity(setting: &Setting, base: &Achieved, progress: &Progres
     }
 }
 
-/// Changes a number by 1 %, without a search for its window.
+/// Returns how the score of a paper changes if a constant is 1 % lower or higher. Does not search for the window in which the score stays
+/// equal.
 pub(super) fn moved(setting: &Setting, base: &Achieved, progress: &Progress) -> Sensitivity {
     let ends = [1.0 - MOVED, 1.0 + MOVED].map(|factor| {
         let there = score(setting.paper, setting.scaled(factor), progress);

@@ -188,7 +188,8 @@ impl FileConfig {
             return Err(problem.hint(hint).into());
         }
         if self.scale == Some(Scale::Percent) && self.values() == Values::LoadAverage {
-            let problem = Problem::new("a load average is no percentage").key("scale");
+            let problem = Problem::new("a load average is a number of processes, not a percentage")
+                .key("scale");
             return Err(problem.hint("leave `scale` out").into());
         }
         Ok(())

@@ -203,8 +203,10 @@ impl Expansion {
             beside
         };
         let path = path.to_string_lossy().into_owned();
-        let text = read_text(&path)
-            .map_err(|problem| Problem::new(problem.message).hint("name a file beside this one"))?;
+        let text = read_text(&path).map_err(|problem| {
+            Problem::new(problem.message)
+                .hint("name an existing file; its path is relative to the folder of this file")
+        })?;
         let hash = sha256(text.as_bytes());
         if !self.files.iter().any(|(known, _)| *known == path) {
             self.files.push((path.clone(), hash));

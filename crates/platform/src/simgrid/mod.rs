@@ -73,7 +73,7 @@ pub(super) fn from_simgrid_within(
     })
 }
 
-/// Reads such a platform from a translated text, whose errors get their hints from the caller.
+/// Reads a SimGrid platform from a text that is already translated to the present format; the caller adds the hints to the errors.
 pub(super) fn from_translation(
     source: &str,
     text: &str,

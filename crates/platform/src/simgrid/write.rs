@@ -347,7 +347,9 @@ impl Writer<'_> {
             .filter_map(route)
             .any(|route| route.latency.is_some());
         if self.has_pair_latencies && matches!(platform.routes, Routes::Zoned { .. }) {
-            let problem = Problem::new("the delays of some routes are distances (Vivaldi)");
+            let problem = Problem::new(
+                "some latencies are computed from coordinates (Vivaldi), which the exported format cannot express",
+            );
             return Err(problem
                 .hint("SimGrid adds up the latencies of links: keep the file that you have")
                 .into());

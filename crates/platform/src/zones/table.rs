@@ -80,7 +80,7 @@ impl Table {
             .map(|((from, to), edge)| (*from, *to, edge))
     }
 
-    /// Returns the routes that begin at a member.
+    /// Returns the routes that begin at a given member of the zone (a host, a router or an inner zone).
     pub(super) fn from(&self, from: u32) -> &[((u32, u32), Edge)] {
         let start = self.edges.partition_point(|edge| edge.0.0 < from);
         let count = self.edges[start..].partition_point(|edge| edge.0.0 == from);

@@ -80,7 +80,7 @@ use migsim_base::plugin::OptionFlag;
 use migsim_base::random::Stream;
 use migsim_base::units::{ClusterId, HostId, ProcessId};
 
-/// Number of first calls whose record has every term of every PM.
+/// Number of calls, from the first on, whose record has every term of every potential of migration (PM).
 const EXPLAINED_CALLS: u32 = 64;
 
 /// Size of the terms of a PM(i,j) as JSON \[B\].

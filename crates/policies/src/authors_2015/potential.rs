@@ -28,7 +28,7 @@ pub struct Set {
 pub struct Report {
     /// The index of the Set in which it is.
     pub set: usize,
-    /// The index of its host in that Set; at least the number of declared hosts if its host is not declared.
+    /// The index of its host in that Set. For a host that is not declared: any number from the number of declared hosts on.
     pub host: usize,
     /// Pcomp(i), the regularity of its computation, from 0.0005 to 1.
     pub computation_pattern: f64,

@@ -64,7 +64,7 @@ impl Sentence {
     }
 }
 
-/// Returns the unit and definition of each quantity in some sentences, by name.
+/// Returns, by name, the unit and definition of each quantity that occurs in the given sentences.
 pub fn definitions<'a>(sentences: impl IntoIterator<Item = &'a Sentence>) -> Value {
     let mut known = Map::new();
     for quantity in sentences.into_iter().flat_map(Sentence::quantities) {

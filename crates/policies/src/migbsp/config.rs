@@ -445,9 +445,9 @@ pub struct MigBspConfig {
     pub migration_operations: Seconds,
     /// Whether Mem(i,j) includes the transfer of the memory, M(i) · T(i,j).
     pub memory_transfer: bool,
-    /// T(i,j): the rate of that transfer.
+    /// T(i,j): the rate at which Mem(i,j) counts the transfer of the memory.
     pub memory_rate: MemoryRate,
-    /// The cluster from which that transfer is counted.
+    /// The cluster from which Mem(i,j) counts the transfer of the memory.
     pub memory_origin: MemoryOrigin,
     /// Whether the own cluster competes (A31).
     pub own_cluster: OwnCluster,

@@ -179,8 +179,9 @@ struct Explanation {
     /// Processes that may not migrate, counted from 1.
     pinned: Vec<usize>,
     weighed: Vec<Weighing>,
-    /// Number of supersteps over which t1 and t2 are counted, and the cost of a move besides the transfer of the memory.
+    /// Number of supersteps over which t1 and t2 are counted.
     horizon: f64,
+    /// Cost of a move besides the transfer of the memory.
     operations: Seconds,
     clusters: Arc<[String]>,
     /// The weights of the terms of PM, if they are adjusted.

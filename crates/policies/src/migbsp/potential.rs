@@ -282,7 +282,7 @@ struct Subject {
 /// the first cluster that is neither its own nor a partner. It visits lower powers only while rounding makes PM equal.
 #[derive(Debug)]
 struct Row {
-    /// The rate to each cluster.
+    /// The rate at which memory is transferred to each cluster; `None` if there is no route.
     rates: Vec<Option<BytesPerSecond>>,
     classes: Vec<Class>,
     /// The last process that visited each cluster individually.
@@ -318,7 +318,7 @@ impl Row {
         }
     }
 
-    /// Returns the highest PM of a process, of equal ones that of the first cluster.
+    /// Returns the highest potential of migration (PM) of a process over all clusters; of equal values, that of the first cluster.
     fn best(&mut self, all: &Potentials<'_>, process: u32) -> Option<Potential> {
         let subject = all.subject(process as usize);
         let own = subject.own;

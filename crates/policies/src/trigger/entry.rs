@@ -13,7 +13,7 @@ use migsim_base::plugin::{self, Maker};
 
 /// The options of a trigger, which are under `policy.trigger.<name>` in an experiment.
 pub trait TriggerOptions: Serialize + DeserializeOwned + JsonSchema {
-    /// Settings with a name of their own, in particular the editions of original programs; the defaults need none.
+    /// Named presets of the options, for example presets that repeat an original program. The default options need no preset.
     const VARIANTS: &'static [Variant] = &[];
 
     /// The option that a value after its name sets: `supersteps` in `every=50`; empty if there is none.

@@ -129,7 +129,7 @@ impl Summary {
     /// Returns `summary.csv`.
     ///
     /// # Errors
-    /// Writing to memory fails, which does not happen.
+    /// None in practice, since the function writes to memory only.
     pub fn csv(&self, plan: &Plan) -> io::Result<Vec<u8>> {
         let mut table = csv::Writer::from_writer(Vec::new());
         let mut head = vec!["setting".to_owned()];

@@ -49,7 +49,7 @@ pub enum Distribution {
 }
 
 impl Distribution {
-    /// Returns the maximum of `spread`; heavy tails need no limit to keep work from being negative.
+    /// Returns the largest `spread` allowed: 1 where a larger one would make work negative, else a fixed limit.
     fn largest_spread(self) -> f64 {
         match self {
             Self::Uniform | Self::Linear | Self::Bimodal => 1.0,
@@ -297,7 +297,7 @@ impl SyntheticConfig {
             problems.push(
                 Problem::new(format!("{} messages in a superstep", self.messages_drawn()))
                     .key("workload.pattern")
-                    .hint(format!("{MAX_MESSAGES} are possible; take fewer processes or `random_messages`, or another pattern")),
+                    .hint(format!("at most {MAX_MESSAGES} messages are allowed in a superstep; use fewer processes, fewer `random_messages`, or another pattern")),
             );
         }
         problems

@@ -399,7 +399,7 @@ impl<'a> Reader<'a> {
             };
             return complaint(
                 most + 1,
-                format!("`{extra}` is too much for `{name}`"),
+                format!("unexpected word `{extra}` after the values of `{name}`"),
                 hint,
             );
         }

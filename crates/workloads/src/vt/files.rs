@@ -117,7 +117,7 @@ fn parts(name: &str) -> Option<(&str, usize)> {
     Some((prefix, rank.parse().ok()?)).filter(|_| is_number)
 }
 
-/// Creates the problem of a prefix without files, with the existing prefixes.
+/// Creates the error for a prefix to which no file belongs; the hint lists the existing prefixes.
 fn nothing_found(prefix: &str) -> Result<Problem, Error> {
     let (folder, _) = split(prefix);
     let problem = Problem::new(format!("there is no file `{prefix}.0.json`")).source(prefix);

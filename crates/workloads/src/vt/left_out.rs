@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use migsim_base::words::counted;
 
-/// A kind of data that is left out.
+/// A kind of input data that the reader ignores, since a BSP application has nothing like it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     /// A message of a task to itself.

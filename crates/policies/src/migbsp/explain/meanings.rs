@@ -45,7 +45,7 @@ pub(super) const THRESHOLD: Meaning = seconds(
     "threshold_s",
     "the PM that candidates must exceed: highest_elsewhere_s - (1 - x) · |highest_elsewhere_s|, which is x times a positive one",
 );
-/// The PM of the last candidate, if x counts processes.
+/// The lowest PM of a candidate, if the option x selects a share of the processes.
 pub(super) const LEAST: Meaning = seconds(
     "least_of_candidates_s",
     "the least PM of a candidate, if x is a share of the processes",

@@ -1,4 +1,4 @@
-//! The sentences of MigBSP: reads its decision records ([`super::Explanation`]).
+//! Sentences about the decisions of MigBSP, made from its decision records ([`super::Explanation`]) for `explain` and the report.
 
 mod meanings;
 mod placement;
