@@ -61,10 +61,10 @@ pub(super) fn lean(registry: &Registry, called: &str) -> Option<Command> {
     registry.check().ok()?;
     let flags = Flags::of(registry);
     let is_free = |flag: &OptionFlag| !is_taken(&inner, flag.name);
-    if !flags.all().all(is_free) {
+    if !flags.all_flags().all(is_free) {
         return None;
     }
-    let inner = inner.args(flags.all().map(arg));
+    let inner = inner.args(flags.all_flags().map(arg));
     let command = Command::new(env!("CARGO_PKG_NAME")).subcommand(inner);
     Some(command.subcommand_required(true))
 }
@@ -226,7 +226,7 @@ impl<'r> Flags<'r> {
     }
 
     /// Lists all flags that plug-ins declare.
-    fn all(&self) -> impl Iterator<Item = &'static OptionFlag> {
+    fn all_flags(&self) -> impl Iterator<Item = &'static OptionFlag> {
         self.workloads.iter().chain(&self.policies).copied()
     }
 
@@ -241,7 +241,10 @@ impl<'r> Flags<'r> {
         if command.get_arguments().all(|arg| arg.get_id() != POLICY) {
             return command; // this command takes no settings
         }
-        for flag in self.all().filter(|flag| is_taken(&command, flag.name)) {
+        for flag in self
+            .all_flags()
+            .filter(|flag| is_taken(&command, flag.name))
+        {
             let name = flag.name;
             let message = format!("the flag `--{name}` of a plug-in is one of `migsim` itself");
             let hint = "give it another name (`OptionFlag::of_key`)";

@@ -172,7 +172,7 @@ impl Barrier {
             | BarrierKind::DoubleRing
             | BarrierKind::Library => {
                 let script = Script::new(kind, processes);
-                let packets = Packets::of(setup);
+                let packets = Packets::for_barrier(setup);
                 // With queues the last digit of a time may decide which packet is first, so there must be one way to compute it.
                 let may_foresee = packets.is_some()
                     && setup.runtime.shortcuts != Shortcuts::None

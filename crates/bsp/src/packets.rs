@@ -34,7 +34,7 @@ pub(super) struct Packet {
 
 impl Packets {
     /// Creates the packets of a barrier; none if its control messages are flows.
-    pub(super) fn of(setup: &Setup<'_>) -> Option<Self> {
+    pub(super) fn for_barrier(setup: &Setup<'_>) -> Option<Self> {
         let (platform, network, config) = (setup.platform, setup.network, setup.runtime.barrier);
         let is_possible =
             !platform.links.iter().any(Link::varies) && !network.follows_pipes(platform);

@@ -326,13 +326,13 @@ impl<'a, 'r> Run<'a, 'r> {
             self.record_price();
         }
         match answered {
-            Some(process) if !self.world.is_last() => self.begin_answered(process),
+            Some(process) if !self.world.is_last() => self.continue_after_answer(process),
             _ => Ok(()),
         }
     }
 
     /// Lets a process that has its answer move, or begin the next superstep.
-    fn begin_answered(&mut self, process: u32) -> Result<(), Error> {
+    fn continue_after_answer(&mut self, process: u32) -> Result<(), Error> {
         let migrations = &mut self.rescheduling.migrations;
         if migrations.start_answered(process, &mut self.world, self.recorder)? {
             return self.go_on_moved();

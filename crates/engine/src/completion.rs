@@ -17,7 +17,7 @@ use migsim_base::units::{lesser, to_u32};
 pub(super) struct CompletionIndex {
     /// Number of classes; the last block of blocks is filled up with infinite times.
     count: usize,
-    dates: Vec<f64>,
+    times: Vec<f64>,
     blocks: BlockMinimum,
     blocks_of_blocks: BlockMinimum,
 }
@@ -43,7 +43,7 @@ impl CompletionIndex {
         if at >= self.count {
             self.grow(at + 1);
         }
-        let before = std::mem::replace(&mut self.dates[at], date);
+        let before = std::mem::replace(&mut self.times[at], date);
         if let Some(least) = self.blocks.change(at, before, date) {
             self.blocks_of_blocks.change(at / BLOCK, least, date);
         }
@@ -52,12 +52,12 @@ impl CompletionIndex {
     /// Returns the earliest end of all classes; infinite if no class ends.
     pub(super) fn next(&mut self) -> f64 {
         let Self {
-            dates,
+            times,
             blocks,
             blocks_of_blocks,
             ..
         } = self;
-        blocks.look(dates, |block, before, least| {
+        blocks.look(times, |block, before, least| {
             blocks_of_blocks.change(block, before, least);
         });
         blocks_of_blocks.look(&blocks.least, |_, _, _| {});
@@ -79,7 +79,7 @@ impl CompletionIndex {
                     continue;
                 }
                 let first = block * BLOCK;
-                for (at, &date) in (first..).zip(&self.dates[first..first + BLOCK]) {
+                for (at, &date) in (first..).zip(&self.times[first..first + BLOCK]) {
                     if date <= limit {
                         taken.push(to_u32(at));
                     }
@@ -94,20 +94,20 @@ impl CompletionIndex {
     /// Removes all classes, so that later ones get results and costs as in a new index.
     pub(super) fn clear(&mut self) {
         self.count = 0;
-        self.dates.clear();
+        self.times.clear();
         self.blocks.resize(0);
         self.blocks_of_blocks.resize(0);
     }
 
     fn grow(&mut self, count: usize) {
         self.count = count;
-        if count <= self.dates.len() {
+        if count <= self.times.len() {
             return;
         }
         let blocks_of_blocks = count.div_ceil(BLOCK * BLOCK);
         self.blocks_of_blocks.resize(blocks_of_blocks);
         self.blocks.resize(blocks_of_blocks * BLOCK);
-        self.dates
+        self.times
             .resize(blocks_of_blocks * BLOCK * BLOCK, f64::INFINITY);
     }
 }

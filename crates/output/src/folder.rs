@@ -108,11 +108,11 @@ impl RunFolder {
         // Remove the pages and then the manifest of the old run first. Even if the write fails, no manifest is then left beside files of
         // another run.
         for page in earlier::pages(&self.path) {
-            removed(&page)?;
+            remove_if_exists(&page)?;
         }
-        removed(&self.path.join("run.json"))?;
+        remove_if_exists(&self.path.join("run.json"))?;
         for name in names() {
-            removed(&self.path.join(name))?;
+            remove_if_exists(&self.path.join(name))?;
         }
         files.into_iter().try_for_each(Draft::publish)
     }
@@ -171,7 +171,7 @@ impl RunFolder {
 }
 
 /// Removes a file if it exists.
-fn removed(path: &Path) -> Result<(), Error> {
+fn remove_if_exists(path: &Path) -> Result<(), Error> {
     remove(path).map_err(|error| cannot_write(&path.display().to_string(), &error))
 }
 

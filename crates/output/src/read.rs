@@ -407,7 +407,7 @@ impl Run {
         scenarios.reverse();
         let policy = manifest.experiment["policy"]["name"].as_str();
         let policy = policy.and_then(|name| registry.policies().find(name).ok());
-        let application = application(registry, &manifest.experiment["workload"]);
+        let application = application_title(registry, &manifest.experiment["workload"]);
         let static_starts = manifest.summary.static_starts.iter().map(Start::known);
         Ok(Self {
             application,
@@ -507,7 +507,7 @@ impl RunOfScenario {
 }
 
 /// Returns the name of the application of some settings for titles.
-pub(super) fn application(registry: &Registry, workload: &Value) -> String {
+pub(super) fn application_title(registry: &Registry, workload: &Value) -> String {
     let name = workload["app"].as_str().unwrap_or_default();
     let entry = registry.workloads().find(name);
     entry.map_or_else(|_| name.to_owned(), |entry| entry.title(name, workload))

@@ -1,7 +1,7 @@
 //! The result for people: the table of scenarios, and the migrations of each call.
 
 use super::placed::Placed;
-use super::read::application;
+use super::read::application_title;
 use super::records::{describe, number, place};
 use super::starts;
 use super::summary::process_supersteps;
@@ -103,7 +103,7 @@ pub(super) fn heading(experiment: &Experiment) -> String {
         ""
     };
     let heading = heading_of(
-        &application(&experiment.registry, &settings["workload"]),
+        &application_title(&experiment.registry, &settings["workload"]),
         settings,
         experiment.placement.len(),
         experiment.workload.supersteps(),

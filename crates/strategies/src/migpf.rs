@@ -107,7 +107,7 @@ struct Plan<'a> {
     /// Time of the move of each process \[s\]; 0 if it stays.
     move_times: Vec<f64>,
     /// Time of each host, over its processes.
-    times: Sums,
+    host_times: Sums,
     /// Time of the messages of each host to other hosts, over the rows that its processes send.
     sent: Sums,
     /// Time of the moves from and to each host, over the processes that move.
@@ -146,12 +146,12 @@ impl<'a> Plan<'a> {
             rows: vec![Vec::new(); instance.processes()],
             row_times: vec![0.0; instance.communication.len()],
             move_times: vec![0.0; instance.processes()],
-            times: Sums::new(hosts),
+            host_times: Sums::new(hosts),
             sent: Sums::new(hosts),
             moves: Sums::new(hosts),
         };
         for (process, &host) in instance.current.iter().enumerate() {
-            plan.times.terms[host].insert(process);
+            plan.host_times.terms[host].insert(process);
         }
         for (at, row) in instance.communication.iter().enumerate() {
             plan.row_times[at] = plan.row_time(at);
@@ -183,8 +183,8 @@ impl<'a> Plan<'a> {
     fn put(&mut self, process: usize, to: usize) {
         let from = self.instance.current[process];
         self.room.put(process, to);
-        self.times.terms[from].remove(&process);
-        self.times.terms[to].insert(process);
+        self.host_times.terms[from].remove(&process);
+        self.host_times.terms[to].insert(process);
         let memory = self.instance.memory.get(process);
         let bytes = memory.map_or(0.0, |bytes| bytes.get());
         self.move_times[process] = self.time((from, to), 1.0, bytes);
@@ -232,16 +232,16 @@ impl<'a> Plan<'a> {
         };
         let sent = sum(&self.sent, &self.row_times);
         let moves = sum(&self.moves, &self.move_times);
-        let processes = self.times.terms[host].iter().copied();
+        let processes = self.host_times.terms[host].iter().copied();
         let busy = self.instance.time_of(host, processes);
-        self.times.negative.set(host, -busy);
+        self.host_times.negative.set(host, -busy);
         self.sent.negative.set(host, -sent);
         self.moves.negative.set(host, -moves);
     }
 
     /// Returns the prediction function \[s\].
     fn predicted(&self, horizon: f64) -> f64 {
-        self.times.largest() + self.sent.largest() + self.moves.largest() / horizon
+        self.host_times.largest() + self.sent.largest() + self.moves.largest() / horizon
     }
 }
 

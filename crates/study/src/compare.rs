@@ -307,7 +307,7 @@ pub fn known(
             return Ok(OfSeed::default()); // its rows give the reason
         };
         let mut known = OfSeed {
-            bound: first.lower_bound().get(),
+            lower_bound_s: first.lower_bound().get(),
             is_recorded: first.is_recorded,
             ..OfSeed::default()
         };
@@ -346,7 +346,7 @@ pub fn known(
         .map(of_seed)
         .collect::<Result<_, _>>()?;
     Ok(Known {
-        bounds: all.iter().map(|one| one.bound).collect(),
+        bounds: all.iter().map(|one| one.lower_bound_s).collect(),
         hindsight: all.iter().filter_map(|one| one.hindsight).collect(),
         best_calls: Vec::new(),
         note: all.iter().find_map(|one| one.note.clone()),
@@ -359,7 +359,7 @@ pub fn known(
 #[derive(Debug, Default)]
 struct OfSeed {
     /// The lower bound \[s\].
-    bound: f64,
+    lower_bound_s: f64,
     /// Makespan of the best plan in hindsight \[s\].
     hindsight: Option<f64>,
     static_starts: Vec<StaticStart>,

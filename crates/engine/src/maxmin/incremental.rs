@@ -44,9 +44,10 @@ pub(crate) struct IncrementalMaxMin {
     entered: Vec<u32>,
     /// Number of changes of capacity of links with groups since the last update.
     changed_capacities: usize,
-    /// The first link found to carry more than its capacity, and the links that are examined for this.
+    /// The first link found to carry more than its capacity.
     overloaded: Option<u32>,
-    examined: Vec<u32>,
+    /// The links examined by [`Self::find_overloaded`]; a field so that its memory is reused.
+    examined_links: Vec<u32>,
     problem: SharingProblem,
     rates: Vec<f64>,
 }
@@ -133,7 +134,7 @@ impl IncrementalMaxMin {
             slots.push(Membership {
                 group,
                 which,
-                other: NO_LINK,
+                other_link: NO_LINK,
                 at_other: 0,
                 pull: f64::from(count) * share / weight,
                 ceiling: f64::INFINITY,
@@ -155,7 +156,7 @@ impl IncrementalMaxMin {
     /// Stores, for a group of two links, the place of the group on the other link.
     fn pair(&mut self, used: Use, other: Use) {
         let slot = &mut self.links[used.link as usize].groups[used.slot as usize];
-        (slot.other, slot.at_other) = (other.link, other.slot);
+        (slot.other_link, slot.at_other) = (other.link, other.slot);
     }
 
     /// Changes the number of flows of a group; 0 removes the group.
@@ -199,8 +200,8 @@ impl IncrementalMaxMin {
             if let Some(&moved) = slots.get(slot as usize) {
                 let first = moved.group as usize * self.width;
                 self.uses[first + moved.which as usize].slot = slot;
-                if moved.other != NO_LINK {
-                    let other = &mut self.links[moved.other as usize].groups;
+                if moved.other_link != NO_LINK {
+                    let other = &mut self.links[moved.other_link as usize].groups;
                     other[moved.at_other as usize].at_other = slot;
                 }
             }
@@ -304,7 +305,7 @@ impl IncrementalMaxMin {
 
     /// Finds a link that carries more than its capacity, `Σ n · c · rate > capacity`, among the links of groups whose rates change.
     fn find_overloaded(&mut self) -> Option<u32> {
-        let mut links = std::mem::take(&mut self.examined);
+        let mut links = std::mem::take(&mut self.examined_links);
         links.clear();
         let present = self.touched.iter().copied();
         let present = present.filter(|&group| self.groups[group as usize].count > 0);
@@ -323,7 +324,7 @@ impl IncrementalMaxMin {
             taken.sum::<f64>() > capacity * OVER
         };
         let found = links.iter().copied().find(|link| is_over(*link));
-        self.examined = links;
+        self.examined_links = links;
         found
     }
 
@@ -382,11 +383,11 @@ impl IncrementalMaxMin {
                     touched.push(slot.group);
                 }
             }
-            if slot.other != NO_LINK {
-                let there = level[slot.other as usize];
-                let other = &mut links[slot.other as usize];
+            if slot.other_link != NO_LINK {
+                let there = level[slot.other_link as usize];
+                let other = &mut links[slot.other_link as usize];
                 if other.raise(slot.at_other, lesser(group.highest, new), there) {
-                    worklist.push(Entry::new(there, slot.other));
+                    worklist.push(Entry::new(there, slot.other_link));
                 }
                 continue;
             }

@@ -63,7 +63,7 @@ pub(super) struct Membership {
     /// Index of this use among the uses of the group.
     pub(super) which: u32,
     /// For a group of two links: the other link, and the place of the group there; else [`NO_LINK`].
-    pub(super) other: u32,
+    pub(super) other_link: u32,
     pub(super) at_other: u32,
     /// n · c / w of the equation.
     pub(super) pull: f64,
@@ -127,8 +127,11 @@ impl Group {
 /// The minimum of the levels of some links and of the bound of a group, and the minimum without the link that has it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Least {
+    /// The minimum.
     pub(super) first: f64,
+    /// The link that has the minimum; [`NO_LINK`] if the bound of the group has it.
     pub(super) at: u32,
+    /// The minimum without that link.
     pub(super) second: f64,
 }
 

@@ -180,14 +180,14 @@ impl Axis {
 
     /// Draws the grid lines of a horizontal axis, from `top` to `bottom`.
     pub(super) fn grid(&self, drawing: &mut Drawing, (top, bottom): (f64, f64), style: &Style) {
-        for (value, _) in self.level_ticks((1.0, drawing.width - 1.0), style) {
+        for (value, _) in self.horizontal_ticks((1.0, drawing.width - 1.0), style) {
             let x = self.place(value);
             drawing.line((x, top), (x, bottom), (GRID, THIN));
         }
     }
 
     /// Lists the ticks of a horizontal axis whose labels, kept between `edges`, do not touch.
-    fn level_ticks(&self, edges: (f64, f64), style: &Style) -> Vec<(f64, String)> {
+    fn horizontal_ticks(&self, edges: (f64, f64), style: &Style) -> Vec<(f64, String)> {
         let mut gap = 2.5 * style.size();
         let middle = |tick: &(f64, String)| self.label_at(tick, edges, style);
         for _ in 0..12 {
@@ -225,7 +225,7 @@ impl Axis {
     ) -> f64 {
         let size = style.size();
         drawing.line((self.ends.0, y), (self.ends.1, y), (AXIS, LINE));
-        for tick in self.level_ticks(edges, style) {
+        for tick in self.horizontal_ticks(edges, style) {
             let x = self.place(tick.0);
             drawing.line((x, y), (x, y + 2.5), (AXIS, LINE));
             let at = (self.label_at(&tick, edges, style), y + 3.5 + 0.8 * size);
@@ -396,7 +396,7 @@ mod tests {
     use super::*;
 
     fn labels(axis: Axis) -> Vec<String> {
-        let ticks = axis.level_ticks((f64::MIN, f64::MAX), &Style::default());
+        let ticks = axis.horizontal_ticks((f64::MIN, f64::MAX), &Style::default());
         ticks.into_iter().map(|(_, label)| label).collect()
     }
 

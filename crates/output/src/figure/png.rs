@@ -118,7 +118,7 @@ fn stroke(image: &mut Image, points: &[Place], is_closed: bool, (colour, width):
 
 /// A part of an outline.
 #[derive(Clone, Copy, Debug)]
-enum Part {
+enum Segment {
     Line(Point, Point),
     Quad(Point, Point, Point),
     Cubic(Point, Point, Point, Point),
@@ -126,7 +126,7 @@ enum Part {
 
 /// A closed outline in pixels.
 #[derive(Clone, Debug, Default)]
-struct Outline(Vec<Part>);
+struct Outline(Vec<Segment>);
 
 #[expect(clippy::cast_possible_truncation, reason = "a pixel of an image")]
 fn at((x, y): Place) -> Point {
@@ -137,14 +137,14 @@ impl Outline {
     fn of(points: &[Place]) -> Self {
         let next = points.iter().cycle().skip(1);
         let parts = points.iter().zip(next);
-        Self(parts.map(|(a, b)| Part::Line(at(*a), at(*b))).collect())
+        Self(parts.map(|(a, b)| Segment::Line(at(*a), at(*b))).collect())
     }
 
     fn circle((x, y): Place, radius: f64) -> Self {
         let bow = radius * ROUND;
         let quarter = |a: Place, b: Place, c: Place, d: Place| {
             let moved = |(dx, dy): Place| at((x + dx, y + dy));
-            Part::Cubic(moved(a), moved(b), moved(c), moved(d))
+            Segment::Cubic(moved(a), moved(b), moved(c), moved(d))
         };
         let r = radius;
         Self(vec![
@@ -157,18 +157,18 @@ impl Outline {
 
     fn reversed(self) -> Self {
         let turned = self.0.into_iter().rev().map(|part| match part {
-            Part::Line(a, b) => Part::Line(b, a),
-            Part::Quad(a, b, c) => Part::Quad(c, b, a),
-            Part::Cubic(a, b, c, d) => Part::Cubic(d, c, b, a),
+            Segment::Line(a, b) => Segment::Line(b, a),
+            Segment::Quad(a, b, c) => Segment::Quad(c, b, a),
+            Segment::Cubic(a, b, c, d) => Segment::Cubic(d, c, b, a),
         });
         Self(turned.collect())
     }
 
     fn points(&self) -> impl Iterator<Item = Point> {
         self.0.iter().flat_map(|part| match *part {
-            Part::Line(a, b) => [a, b, b, b],
-            Part::Quad(a, b, c) => [a, b, c, c],
-            Part::Cubic(a, b, c, d) => [a, b, c, d],
+            Segment::Line(a, b) => [a, b, b, b],
+            Segment::Quad(a, b, c) => [a, b, c, c],
+            Segment::Cubic(a, b, c, d) => [a, b, c, d],
         })
     }
 }
@@ -202,7 +202,7 @@ impl Glyph {
         at((self.origin.0 + x, self.origin.1 - y))
     }
 
-    fn add(&mut self, part: Part, end: Point) {
+    fn add(&mut self, part: Segment, end: Point) {
         self.outline.0.push(part);
         self.last = end;
     }
@@ -216,21 +216,21 @@ impl OutlineBuilder for Glyph {
 
     fn line_to(&mut self, x: f32, y: f32) {
         let end = self.place(x, y);
-        self.add(Part::Line(self.last, end), end);
+        self.add(Segment::Line(self.last, end), end);
     }
 
     fn quad_to(&mut self, x1: f32, y1: f32, x: f32, y: f32) {
         let (bow, end) = (self.place(x1, y1), self.place(x, y));
-        self.add(Part::Quad(self.last, bow, end), end);
+        self.add(Segment::Quad(self.last, bow, end), end);
     }
 
     fn curve_to(&mut self, x1: f32, y1: f32, x2: f32, y2: f32, x: f32, y: f32) {
         let (b, c, end) = (self.place(x1, y1), self.place(x2, y2), self.place(x, y));
-        self.add(Part::Cubic(self.last, b, c, end), end);
+        self.add(Segment::Cubic(self.last, b, c, end), end);
     }
 
     fn close(&mut self) {
-        self.add(Part::Line(self.last, self.first), self.first);
+        self.add(Segment::Line(self.last, self.first), self.first);
     }
 }
 
@@ -280,9 +280,9 @@ impl Image {
         let moved = |one: Point| point(one.x - left, one.y - top);
         for part in outlines.iter().flat_map(|outline| &outline.0) {
             match *part {
-                Part::Line(a, b) => raster.draw_line(moved(a), moved(b)),
-                Part::Quad(a, b, c) => raster.draw_quad(moved(a), moved(b), moved(c)),
-                Part::Cubic(a, b, c, d) => {
+                Segment::Line(a, b) => raster.draw_line(moved(a), moved(b)),
+                Segment::Quad(a, b, c) => raster.draw_quad(moved(a), moved(b), moved(c)),
+                Segment::Cubic(a, b, c, d) => {
                     raster.draw_cubic(moved(a), moved(b), moved(c), moved(d));
                 }
             }

@@ -106,7 +106,7 @@ fn busy(
 #[derive(Debug)]
 struct Line {
     interval: f64,
-    now: Vec<(f64, f64)>,
+    computing: Vec<(f64, f64)>,
     until: f64,
     busy: Vec<f64>,
 }
@@ -115,19 +115,19 @@ impl Line {
     fn new(interval: f64) -> Self {
         Self {
             interval,
-            now: Vec::new(),
+            computing: Vec::new(),
             until: 0.0,
             busy: vec![0.0; INTERVALS],
         }
     }
 
     fn collect(&mut self, start: f64, end: f64) {
-        self.now.push((start, end));
+        self.computing.push((start, end));
     }
 
     /// Adds the collected times; times that overlap count once.
     fn merge(&mut self) {
-        let mut now = std::mem::take(&mut self.now);
+        let mut now = std::mem::take(&mut self.computing);
         if now.len() > 1 {
             now.sort_by(|a, b| a.0.total_cmp(&b.0));
         }
@@ -135,7 +135,7 @@ impl Line {
             self.add(start.max(self.until), end);
             self.until = self.until.max(end);
         }
-        self.now = now;
+        self.computing = now;
     }
 
     #[expect(

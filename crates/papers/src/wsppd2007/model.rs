@@ -184,7 +184,7 @@ fn of_process(decision: &Decision, process: usize, key: &str) -> f64 {
 }
 
 /// Reads a term of all clusters of a process.
-fn of_clusters(decision: &Decision, process: usize, key: &str) -> Vec<f64> {
+fn term_per_cluster(decision: &Decision, process: usize, key: &str) -> Vec<f64> {
     let explained = decision.explained();
     let all = explained["potentials"].as_array();
     let is_of = |terms: &&Value| terms["process"].as_u64() == Some(process as u64 + 1);
@@ -318,7 +318,7 @@ fn the_slowest_cluster_of_a_process_has_ic_1() -> (bool, String) {
         receive(measures, 1, AQUARIO, 1e3, 5.0);
     });
     let all: Vec<Vec<f64>> = (0..2)
-        .map(|process| of_clusters(&decision, process, "ic"))
+        .map(|process| term_per_cluster(&decision, process, "ic"))
         .collect();
     let holds = all.iter().all(|of_one| largest(of_one) == 1.0);
     (
@@ -336,7 +336,7 @@ fn c_is_high_for_regular_and_slow() -> (bool, String) {
         receive(measures, 0, CORISCO, alternating(superstep), 1.0);
         receive(measures, 0, AQUARIO, 1e6, 0.01);
     });
-    let c = of_clusters(&decision, 0, "communication");
+    let c = term_per_cluster(&decision, 0, "communication");
     let (slow, irregular, quick) = (c[ICE], c[CORISCO], c[AQUARIO]);
     let seen = format!("C = {slow} regular and slow, {irregular} irregular, {quick} quick");
     (slow == 1.0 && irregular < 0.05 && quick < 0.05, seen)
@@ -352,8 +352,8 @@ fn the_larger_side_counts() -> (bool, String) {
             ..Traffic::default()
         };
     });
-    let bytes = of_clusters(&decision, 0, "bytes")[ICE];
-    let time = of_clusters(&decision, 0, "communication_s")[ICE];
+    let bytes = term_per_cluster(&decision, 0, "bytes")[ICE];
+    let time = term_per_cluster(&decision, 0, "communication_s")[ICE];
     let seen = format!("300 B in 1 s sent, 100 B in 2 s received: {bytes} B, {time} s");
     (bytes == 300.0 && time == 2.0, seen)
 }
@@ -408,7 +408,7 @@ fn the_largest_image_has_im_1() -> (bool, String) {
 fn the_slowest_transfer_of_a_process_has_it_1() -> (bool, String) {
     let example: Vec<f64> = indexes([10.0, 20.0, 15.0]).collect();
     let decision = Case::new(&[0, FIRST_OF_ICE]).call(|_, _| ());
-    let each = (0..2).all(|process| largest(&of_clusters(&decision, process, "it")) == 1.0);
+    let each = (0..2).all(|process| largest(&term_per_cluster(&decision, process, "it")) == 1.0);
     let holds = example == [0.5, 1.0, 0.75] && each;
     (holds, format!("10, 20 and 15 s: IT = {example:?}"))
 }
@@ -418,7 +418,8 @@ fn m_is_high_for_large_and_far() -> (bool, String) {
     let mut case = Case::new(&[0, 1]);
     case.memory = [1e9, 1e6].map(Bytes::of).to_vec();
     let decision = case.call(|_, _| ());
-    let m = |process: usize, cluster: usize| of_clusters(&decision, process, "memory")[cluster];
+    let m =
+        |process: usize, cluster: usize| term_per_cluster(&decision, process, "memory")[cluster];
     let (both, small, near) = (m(0, CORISCO), m(1, CORISCO), m(0, AQUARIO));
     let seen = format!("M = {both} large and slow, {small:.3} small, {near:.3} quick");
     (both > 0.95 && small < 0.05 && near < 0.2, seen)

@@ -73,8 +73,8 @@ impl Course {
     }
 
     /// Returns the shares that the load leaves, from the first one on.
-    pub(super) fn follow(self: &Arc<Self>) -> Follower {
-        Follower {
+    pub(super) fn follow(self: &Arc<Self>) -> CourseReader {
+        CourseReader {
             course: Arc::clone(self),
             block: Arc::new([]),
             at: 0,
@@ -108,9 +108,9 @@ impl Course {
     }
 }
 
-/// A reader of a course.
+/// Reads the steps of a course one after the other.
 #[derive(Debug)]
-pub(super) struct Follower {
+pub(super) struct CourseReader {
     course: Arc<Course>,
     block: Block,
     /// Index of the next step in the block.
@@ -122,7 +122,7 @@ pub(super) struct Follower {
     own: Option<Box<dyn Steps>>,
 }
 
-impl Follower {
+impl CourseReader {
     #[cold]
     fn turn(&mut self) -> Option<(f64, f64)> {
         if self.blocks > 0 && self.block.is_empty() {
@@ -143,7 +143,7 @@ impl Follower {
     }
 }
 
-impl Iterator for Follower {
+impl Iterator for CourseReader {
     type Item = (f64, f64);
 
     #[inline]
@@ -154,7 +154,7 @@ impl Iterator for Follower {
     }
 }
 
-impl Clone for Follower {
+impl Clone for CourseReader {
     /// Returns a reader at the same position. The copy draws steps beyond the stored blocks again, from the beginning, once it reaches them.
     fn clone(&self) -> Self {
         let begun = self.passed + self.block.len();
@@ -168,7 +168,7 @@ impl Clone for Follower {
     }
 }
 
-impl StepsAhead for Follower {
+impl StepsAhead for CourseReader {
     fn boxed_clone(&self) -> Box<dyn StepsAhead> {
         Box::new(self.clone())
     }

@@ -104,7 +104,7 @@ impl<'a> Builder<'_, 'a, '_> {
     /// Reads a `<cluster>`: a zone with its hosts and links.
     pub(super) fn cluster(&mut self, node: Node<'a>, place: Option<Place>) {
         self.reader.check_attributes(node, &KNOWN);
-        self.pass_over_inside(node);
+        self.count_ignored_children(node);
         for attribute in ["availability_file", "state_file"] {
             if self.reader.given(node, attribute).is_some() {
                 let message = format!("attribute `{attribute}` of a cluster is not supported");

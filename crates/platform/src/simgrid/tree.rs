@@ -265,7 +265,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
             "coordinates",
         ];
         self.reader.check_attributes(node, &known);
-        self.pass_over_inside(node);
+        self.count_ignored_children(node);
         let Some(name) = self.reader.name(node, "id") else {
             return false;
         };
@@ -406,7 +406,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
             "state_file",
         ];
         self.reader.check_attributes(node, &known);
-        self.pass_over_inside(node);
+        self.count_ignored_children(node);
         let Some((is_shared, is_duplex)) = self.sharing(node, "sharing_policy", "SHARED") else {
             return;
         };
@@ -461,7 +461,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
     }
 
     /// Counts the content of an element that has no meaning here.
-    pub(super) fn pass_over_inside(&mut self, node: Node<'a>) {
+    pub(super) fn count_ignored_children(&mut self, node: Node<'a>) {
         for child in self.reader.elements(node) {
             match child.tag_name().name() {
                 "prop" if child.attribute("id") == Some(MEMORY) => {}

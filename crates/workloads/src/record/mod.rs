@@ -78,7 +78,7 @@ pub fn convert(runs: &[Records], measure: Measure<'_>) -> Result<Conversion, Err
     let read: Vec<Vec<Record>> = runs.iter().map(read_run).collect::<Result<_, _>>()?;
     let operations = |run: &Vec<Record>| run.iter().map(Record::operations).collect();
     let all: Vec<Vec<_>> = read.iter().map(operations).collect();
-    let (operations, spreads) = repeat::least(&all)?;
+    let (operations, spreads) = repeat::least_work(&all)?;
     let cut = clock::cut(&operations)?;
     let first = read.first().map_or(&[][..], Vec::as_slice);
     let every = || read.iter().flatten();

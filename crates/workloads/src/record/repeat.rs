@@ -80,7 +80,7 @@ impl Process {
 ///
 /// # Errors
 /// The messages of two runs differ.
-pub(super) fn least(
+pub(super) fn least_work(
     runs: &[Vec<Vec<Operation>>],
 ) -> Result<(Vec<Vec<Operation>>, Vec<Spread>), Error> {
     let runs: Vec<Pieces> = runs.iter().map(|run| Pieces::of(run)).collect();

@@ -35,7 +35,7 @@ impl Potential {
         )
     }
 
-    fn name(&self) -> String {
+    fn process_name(&self) -> String {
         format!("p{}", self.process)
     }
 }
@@ -76,7 +76,7 @@ pub(super) fn leader<'a>(ranks: &[&'a Potential]) -> Option<&'a Potential> {
 }
 
 /// Describes the highest PM to each cluster, in decreasing order.
-fn by_cluster(all: &[Potential]) -> Vec<Sentence> {
+fn highest_of_each_cluster(all: &[Potential]) -> Vec<Sentence> {
     let mut best: Vec<&Potential> = Vec::new();
     for one in all {
         match best.iter_mut().find(|best| best.cluster == one.cluster) {
@@ -88,7 +88,13 @@ fn by_cluster(all: &[Potential]) -> Vec<Sentence> {
     best.sort_by(|a, b| b.value_s.total_cmp(&a.value_s));
     let line = |one: &&Potential| {
         let here = if one.is_there { " (it is there)" } else { "" };
-        say!("  {}: {}{}, {}", &one.cluster, one.name(), here, one.told())
+        say!(
+            "  {}: {}{}, {}",
+            &one.cluster,
+            one.process_name(),
+            here,
+            one.told()
+        )
     };
     best.iter().map(line).collect()
 }
@@ -103,7 +109,7 @@ pub(super) fn told(scene: &Scene<'_>, call: Record<'_>, all: &[Potential]) -> Ve
     } else {
         if !ranks.is_empty() {
             sentences.push("The highest PM to each cluster:".into());
-            sentences.extend(by_cluster(all));
+            sentences.extend(highest_of_each_cluster(all));
         }
         leader(&ranks).or(ranks.first().copied())
     };
@@ -124,7 +130,7 @@ fn before(scene: &Scene<'_>, now: &Potential) -> Option<Sentence> {
     Some(say!(
         "At the call before, after superstep {}, the PM of {} to {} was {}.",
         superstep(last.superstep),
-        now.name(),
+        now.process_name(),
         &now.cluster,
         then.told()
     ))
@@ -140,7 +146,7 @@ fn threshold(scene: &Scene<'_>, call: Record<'_>, ranks: &[&Potential]) -> Vec<S
         .get("highest_potential_s")
         .and_then(Value::as_f64);
     let is_highest = of_all.is_none_or(|of_all| of_all <= leader.value_s);
-    let (name, value) = (leader.name(), quantity::HIGHEST.of(leader.value_s));
+    let (name, value) = (leader.process_name(), quantity::HIGHEST.of(leader.value_s));
     let highest = if is_highest {
         say!(
             "The highest PM of all is that of {} to {}, {}.",
@@ -173,7 +179,7 @@ fn at_home(first: Option<&Potential>, count: u64, of_all: Option<f64>) -> Senten
     match (first.filter(|first| first.is_there), count) {
         (Some(first), 1) => say!(
             "{} has a higher PM, {} to {}, but is there already: it stays and does not count.",
-            first.name(),
+            first.process_name(),
             quantity::HIGHEST_OF_ALL.of(first.value_s),
             &first.cluster
         ),
@@ -183,7 +189,7 @@ fn at_home(first: Option<&Potential>, count: u64, of_all: Option<f64>) -> Senten
                 .count(count)
                 .shown_as(counted(count, "process")),
             quantity::HIGHEST_OF_ALL.of(first.value_s),
-            first.name(),
+            first.process_name(),
             &first.cluster
         ),
         (None, _) => say!(
@@ -270,7 +276,7 @@ fn nobody(call: Record<'_>, ranks: &[&Potential]) -> Sentence {
         return say!(
             "For every process the highest PM is that of the cluster where it is, so no process is a candidate. The highest of all is {} of {}, in {}.",
             quantity::HIGHEST_OF_ALL.of(first.value_s),
-            first.name(),
+            first.process_name(),
             &first.cluster
         );
     }
