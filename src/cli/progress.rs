@@ -14,7 +14,7 @@ use super::interrupt::{self, Watch};
 pub(super) struct Bar {
     /// The noun of the counted items: `supersteps`.
     pub(super) unit: &'static str,
-    /// Their total number, if known.
+    /// The total number of units of work, if known.
     pub(super) total: Option<u64>,
     /// Whether plain lines are printed without a terminal.
     pub(super) has_lines: bool,

@@ -29,7 +29,7 @@ pub struct Location {
 pub struct Problem {
     /// One lower-case sentence without a full stop; names in backticks.
     pub message: String,
-    /// Its place in the input.
+    /// The place of the error in the input.
     pub location: Location,
     /// The remedy.
     pub hint: Option<Box<str>>,

@@ -19,7 +19,7 @@ pub struct OptionFlag {
     pub name: &'static str,
     /// The key of the option.
     pub key: &'static str,
-    /// Its line of help.
+    /// The line of help of the flag.
     pub help: &'static str,
     /// The values that it takes.
     pub values: FlagValues,
@@ -109,15 +109,15 @@ fn object(options: &Value) -> Result<Map<String, Value>, Error> {
 /// A plug-in by its name: its declarations, and the operations of its kind on its options.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry<K> {
-    /// Its name in settings and on the command line.
+    /// The name of the plug-in in settings and on the command line.
     pub name: &'static str,
-    /// Its summary, in a sentence.
+    /// The summary of the plug-in, in a sentence.
     pub summary: &'static str,
-    /// Its publication; `-` if there is none.
+    /// The publication that describes the plug-in; `-` if there is none.
     pub source: &'static str,
-    /// Its options that have flags of their own.
+    /// The options of the plug-in that have flags of their own.
     pub flags: &'static [OptionFlag],
-    /// Its options that name files, which are also searched beside the experiment.
+    /// The options of the plug-in that name files, which are also searched beside the experiment.
     pub files: &'static [&'static str],
     schema: fn(&mut SchemaGenerator) -> Schema,
     /// The operations of its kind on its options.

@@ -23,10 +23,10 @@ pub enum Sends {
     expecting = "receives are \"early\", \"late\" or an object with `late_above`"
 )]
 pub enum Receives {
-    /// It is sent.
+    /// The message is sent.
     #[default]
     Early,
-    /// It is sent, and its receiver has reached its receives (rendezvous).
+    /// The message is sent, and its receiver has reached its receives (rendezvous).
     Late,
     /// As `early` up to a size. A larger message waits until its receiver has reached its receives, and then takes a round trip for the
     /// handshake. Its sender waits until it is delivered. The memory of a moving process has the same handshake, without a receiver to wait

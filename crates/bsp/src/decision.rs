@@ -14,7 +14,7 @@ use migsim_base::units::{ClusterId, HostId, ProcessId, Seconds};
 pub struct Migration {
     /// The process that moves.
     pub process: ProcessId,
-    /// Its destination.
+    /// The destination of the process.
     pub to: HostId,
 }
 

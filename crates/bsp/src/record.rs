@@ -146,9 +146,9 @@ impl Outcome {
 /// The messages of an application in all supersteps.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Sent {
-    /// Their number.
+    /// Number of messages.
     pub messages: u64,
-    /// The sum of their sizes \[B\], added superstep by superstep.
+    /// The sum of the sizes of the messages \[B\], added superstep by superstep.
     pub bytes: f64,
 }
 

@@ -143,7 +143,7 @@ pub struct Message {
     pub from: ProcessId,
     /// The receiver.
     pub to: ProcessId,
-    /// Its size.
+    /// The size of the message.
     pub size: Bytes,
 }
 
@@ -163,10 +163,10 @@ pub struct PrescribedMove {
 /// A setting of the experiment that an application provides; settings of the user take precedence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
-    /// Its key, as a dotted path (`runtime.sends`).
+    /// The key of the setting, as a dotted path (`runtime.sends`).
     pub key: String,
-    /// Its value as text, as in `--set`.
+    /// The value of the setting as text, as in `--set`.
     pub value: String,
-    /// Its position for error messages: file, line and column.
+    /// The position of the setting for error messages: file, line and column.
     pub source: String,
 }

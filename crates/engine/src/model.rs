@@ -79,11 +79,11 @@ pub enum Fatpipe {
 /// A named set of constants.
 #[derive(Clone, Copy, Debug)]
 pub struct Preset {
-    /// Its name in `--network`.
+    /// The name of the preset in `--network`.
     pub name: &'static str,
     /// One-line description.
     pub summary: &'static str,
-    /// Its constants.
+    /// The constants of the preset.
     pub model: NetworkModel,
 }
 

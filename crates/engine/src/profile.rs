@@ -59,7 +59,7 @@ pub(crate) struct Changes {
 #[derive(Clone, Debug)]
 struct Varying {
     target: Target,
-    /// Its next change: the time, infinite after the last change, and the value from then on.
+    /// The next change of the capacity: the time, infinite after the last change, and the value from then on.
     date: f64,
     value: f64,
     course: Course,

@@ -63,7 +63,7 @@ pub fn file_pointers(registry: &Registry, experiment: &Value) -> Vec<String> {
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
 pub struct Basis {
-    /// Its name. `one-reading` has the neutral settings, `none` stands for the defaults alone.
+    /// The name of the built-in experiment. `one-reading` has the settings for platforms of no paper, `none` stands for the defaults alone.
     pub experiment: String,
     /// Whether its constants were fitted to the platform of the run; absent if they were fitted to none.
     #[serde(default, skip_serializing_if = "Option::is_none")]

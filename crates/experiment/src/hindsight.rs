@@ -62,7 +62,7 @@ impl ForcedCall {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Hindsight {
-    /// Its makespan.
+    /// The makespan of the plan.
     pub makespan: Seconds,
     /// The plan.
     pub plan: MovePlan,

@@ -61,7 +61,7 @@ impl Term {
         Self::Communication,
     ];
 
-    /// Its name for people.
+    /// The name of the term for people.
     pub const fn name(self) -> &'static str {
         match self {
             Self::CallMessages => "scheduling messages",
@@ -74,7 +74,7 @@ impl Term {
         }
     }
 
-    /// Its key in JSON.
+    /// The key of the term in JSON.
     pub const fn key(self) -> &'static str {
         match self {
             Self::CallMessages => "call_messages",

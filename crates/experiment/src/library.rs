@@ -16,13 +16,13 @@ use migsim_base::error::{Error, Problem};
 /// A built-in library.
 #[derive(Clone, Copy, Debug)]
 pub struct Library {
-    /// Its name in `--library`.
+    /// The name of the library in `--library`.
     pub name: &'static str,
     /// The library and the conditions that it describes.
     pub summary: &'static str,
     /// The source of its values.
     pub source: &'static str,
-    /// Its file.
+    /// The file of the library.
     pub text: &'static str,
 }
 
@@ -58,7 +58,7 @@ pub(crate) struct LoadedLibrary {
     pub name: String,
     /// The file and its SHA-256; none if the library is built in.
     pub file: Option<(String, String)>,
-    /// Its settings.
+    /// The settings of the library.
     pub settings: Vec<Flag>,
     /// The origins of the settings.
     pub origins: BTreeMap<String, String>,

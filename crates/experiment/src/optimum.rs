@@ -29,7 +29,7 @@ const MOST_PLACEMENTS: usize = 1 << 16;
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Optimum {
-    /// Its makespan.
+    /// The makespan of the plan.
     pub makespan: Seconds,
     /// A plan with this makespan.
     pub plan: MovePlan,

@@ -42,9 +42,9 @@ use migsim_workloads::{Setting, Workload};
 pub struct Input {
     /// `platform`, `profile`, `clusters`, `load`, `workload`, `policy`, `mapping` or `library`.
     pub role: &'static str,
-    /// Its name as given.
+    /// The name of the file as given.
     pub source: String,
-    /// Its SHA-256, in hexadecimal digits.
+    /// The SHA-256 of the file, in hexadecimal digits.
     pub sha256: String,
 }
 

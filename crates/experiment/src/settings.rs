@@ -17,7 +17,7 @@ use migsim_base::error::{Error, Problem};
 /// A setting from the command line.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Flag {
-    /// Its key in the experiment, as a dotted path.
+    /// The key of the setting in the experiment, as a dotted path.
     pub key: String,
     /// The flag as typed, for messages (`--grid 10x5`).
     pub flag: String,

@@ -29,7 +29,7 @@ pub struct Machine {
     pub schema: String,
     /// The name of the platform.
     pub name: String,
-    /// Its clusters.
+    /// The clusters of the platform.
     pub clusters: Vec<MachineCluster>,
     /// The links between clusters.
     pub links: Vec<MachineLink>,
@@ -43,7 +43,7 @@ pub struct Machine {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MachineCluster {
-    /// Its name.
+    /// The name of the cluster.
     pub name: String,
     /// The number of its hosts.
     pub hosts: u64,
@@ -53,7 +53,7 @@ pub struct MachineCluster {
     pub cores: u32,
     /// The bandwidth of the access link of its first host \[B/s\], if it has one.
     pub access_bytes_per_s: Option<f64>,
-    /// Its hosts by kind, in order, if they differ; left out if there are more than 64 kinds.
+    /// The hosts of the cluster by kind, in order, if they differ; left out if there are more than 64 kinds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<MachineGroup>,
 }
@@ -76,11 +76,11 @@ pub struct MachineGroup {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MachineLink {
-    /// Its name.
+    /// The name of the link.
     pub name: String,
-    /// Its nominal capacity \[B/s\].
+    /// The nominal capacity of the link \[B/s\].
     pub bandwidth_bytes_per_s: f64,
-    /// Its nominal one-way delay \[s\].
+    /// The nominal one-way delay of the link \[s\].
     pub latency_s: f64,
 }
 

@@ -57,7 +57,7 @@ pub struct PathRow {
 }
 
 impl PathRow {
-    /// Its duration \[s\].
+    /// The duration of the row \[s\].
     pub fn seconds(&self) -> f64 {
         self.end_s - self.begin_s
     }
@@ -158,7 +158,7 @@ pub(super) struct Part<'r> {
     pub(super) first: &'r PathRow,
     /// The time at which it ends \[s\].
     pub(super) end_s: f64,
-    /// Its duration \[s\].
+    /// The duration of the part \[s\].
     pub(super) seconds: f64,
     steps: usize,
 }

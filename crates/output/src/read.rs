@@ -53,9 +53,9 @@ pub struct Run {
 pub struct InputFile {
     /// `platform`, `profile`, `load`, `workload`, `policy` or `mapping`.
     pub role: String,
-    /// Its name as given.
+    /// The name of the file as given.
     pub source: String,
-    /// Its SHA-256, in hexadecimal digits.
+    /// The SHA-256 of the file, in hexadecimal digits.
     pub sha256: String,
 }
 
@@ -65,7 +65,7 @@ pub struct InputFile {
 pub struct RunOfScenario {
     /// The scenario.
     pub scenario: Scenario,
-    /// Its execution time \[s\].
+    /// The execution time of the scenario \[s\].
     pub makespan_s: f64,
     /// Time for which all processes waited for calls \[s\].
     pub scheduling_s: f64,

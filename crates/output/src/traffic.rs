@@ -29,7 +29,7 @@ pub struct LinkTraffic {
     /// The name of the link.
     #[serde(deserialize_with = "unguarded")]
     pub link: String,
-    /// Its nominal capacity \[B/s\].
+    /// The nominal capacity of the link \[B/s\].
     pub bandwidth_bytes_per_s: f64,
     /// Traffic in both directions \[B\].
     pub bytes: f64,

@@ -15,10 +15,10 @@ pub struct CellResult {
     pub in_figure: bool,
     /// The settings of the cell, without the scenario (`n=1000 procs=25`).
     pub case: String,
-    /// Its configuration in the facts.
+    /// The configuration of the cell in the facts.
     #[serde(skip)]
     pub config: Config,
-    /// Its scenario: `i`, `ii` or `iii`.
+    /// The scenario of the cell: `i`, `ii` or `iii`.
     pub scenario: &'static str,
     /// The published time \[s\].
     pub published_s: f64,

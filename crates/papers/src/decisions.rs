@@ -84,7 +84,7 @@ impl DecisionKind {
 pub struct DecisionResult {
     /// The id of the decision.
     pub id: String,
-    /// Its subject.
+    /// The subject of the decision.
     pub kind: DecisionKind,
     /// The result of the comparison.
     pub verdict: Verdict,
@@ -116,7 +116,7 @@ pub struct ScheduleResult {
 pub(super) struct Run<'r> {
     /// The interval α at the start, if its configuration names one.
     pub alpha: Option<u64>,
-    /// Its calls.
+    /// The calls of the run.
     pub calls: &'r [Told],
 }
 

@@ -21,7 +21,7 @@ pub struct Facts {
     pub decisions: Vec<Decision>,
     /// The call supersteps that it lists.
     pub call_schedules: Vec<Schedule>,
-    /// Its claims.
+    /// The claims of the paper.
     pub claims: Vec<Claim>,
     /// Contradictions within the paper.
     pub contradictions: Vec<Contradiction>,
@@ -39,7 +39,7 @@ pub struct Facts {
 /// A constant or an option of this project's experiments that was fitted to published numbers.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Fitted {
-    /// Its meaning.
+    /// The meaning of the constant or option.
     pub what: String,
     /// The keys that it sets: of the experiment of the paper, of its platform (`platform:<key>`) or of another experiment of the paper
     /// (`<name>:<key>`).
@@ -77,7 +77,7 @@ pub struct Searched {
 /// Cells with one contradiction.
 #[derive(Clone, Debug, Deserialize)]
 pub struct ContradictoryCells {
-    /// Their ids.
+    /// The ids of the cells.
     pub cells: Vec<String>,
     /// The fact that they contradict, in one sentence.
     pub because: String,
@@ -89,11 +89,11 @@ pub type Config = Map<String, Value>;
 /// A published time.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Cell {
-    /// Its id.
+    /// The id of the cell.
     pub id: String,
     /// The table that it stands in.
     pub table: String,
-    /// Its settings.
+    /// The settings of the cell.
     pub config: Config,
     /// The time \[s\].
     pub seconds: f64,
@@ -104,7 +104,7 @@ pub struct Cell {
 /// A number quoted from a figure.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Figure {
-    /// Its id.
+    /// The id of the number.
     pub id: String,
     /// The figure.
     pub figure: String,
@@ -112,9 +112,9 @@ pub struct Figure {
     pub what: String,
     /// The number, or a structure of numbers.
     pub value: Value,
-    /// Its unit.
+    /// The unit of the number.
     pub unit: String,
-    /// Its settings; empty if it is not about a run.
+    /// The settings of the number; empty if it is not about a run.
     #[serde(default)]
     pub config: Config,
     /// A remark by this project.
@@ -124,7 +124,7 @@ pub struct Figure {
 /// A paper's statement about a call.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Decision {
-    /// Its id.
+    /// The id of the decision.
     pub id: String,
     /// The run.
     pub config: Config,
@@ -174,7 +174,7 @@ impl Decision {
 /// The calls that a paper lists for a run.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Schedule {
-    /// Its id.
+    /// The id of the schedule.
     pub id: String,
     /// The run.
     pub config: Config,
@@ -185,9 +185,9 @@ pub struct Schedule {
 /// A statement of a paper.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Claim {
-    /// Its id.
+    /// The id of the claim.
     pub id: String,
-    /// Its statement, in other words than in the paper.
+    /// The statement of the claim, in other words than in the paper.
     pub statement: String,
     /// The way to check it.
     pub check: String,
@@ -249,9 +249,9 @@ impl Claim {
 /// Two statements of a paper that cannot both be true.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Contradiction {
-    /// Its id.
+    /// The id of the contradiction.
     pub id: String,
-    /// Its meaning.
+    /// The meaning of the contradiction.
     pub what: String,
     /// The value in one statement.
     pub value_a: Value,

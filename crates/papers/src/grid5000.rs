@@ -53,7 +53,7 @@ pub struct GridRun {
     pub moves: usize,
     /// The makespan of scenario iii if the viability test counts messages at the destination \[s\].
     pub with_messages_s: f64,
-    /// Its migrations.
+    /// Migrations of scenario iii if the viability test counts messages at the destination.
     pub moves_with_messages: usize,
 }
 

@@ -108,9 +108,9 @@ pub(super) fn with_runs() -> Vec<&'static Paper> {
 /// An option in which rule sets differ.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Difference {
-    /// Its name.
+    /// The name of the option.
     pub option: String,
-    /// Its value in each set, in the order of [`rule_sets`].
+    /// The value of the option in each set, in the order of [`rule_sets`].
     pub values: Vec<Value>,
 }
 

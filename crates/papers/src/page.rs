@@ -3,8 +3,8 @@
 /// A file to be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
-    /// Its name.
+    /// The name of the file.
     pub name: String,
-    /// Its text.
+    /// The text of the file.
     pub text: String,
 }

@@ -26,7 +26,7 @@ use migsim_experiment::{Experiment, Layers, Limits, Progress, built_in_names};
 /// The result of a claim.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ClaimResult {
-    /// Its id.
+    /// The id of the claim.
     pub id: String,
     /// The statement of the paper, in other words.
     pub statement: String,
@@ -41,13 +41,13 @@ pub struct ClaimResult {
 /// A constant that was fitted.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Constant {
-    /// Its meaning.
+    /// The meaning of the constant.
     pub what: String,
     /// The keys that it sets.
     pub keys: Vec<String>,
     /// The paper that counts the same constant already.
     pub shared_with: Option<String>,
-    /// Its value in the experiment.
+    /// The value of the constant in the experiment.
     pub value: Value,
     /// The numbers to which it was fitted.
     pub evidence: String,
@@ -66,11 +66,11 @@ pub struct PaperResults {
     pub effects: Vec<Effect>,
     /// The cells of its tables and the times of its figures.
     pub cells: Vec<CellResult>,
-    /// Its decisions.
+    /// The decisions of the paper.
     pub decisions: Vec<DecisionResult>,
-    /// Its call schedules.
+    /// The call schedules of the paper.
     pub call_schedules: Vec<ScheduleResult>,
-    /// Its claims.
+    /// The claims of the paper.
     pub claims: Vec<ClaimResult>,
     /// The moves of its runs that the paper does not report.
     pub unreported: Vec<UnreportedMoves>,
@@ -177,9 +177,9 @@ pub(super) fn facts_of(paper: &Paper) -> Result<Facts, Error> {
 pub struct Compared {
     /// The cells of its tables and the times of its figures.
     pub cells: Vec<CellResult>,
-    /// Its decisions.
+    /// The decisions of the paper.
     pub decisions: Vec<DecisionResult>,
-    /// Its call schedules.
+    /// The call schedules of the paper.
     pub call_schedules: Vec<ScheduleResult>,
 }
 

@@ -17,13 +17,13 @@ use migsim_experiment::{Experiment, Flag, Layers, Limits, Progress, Results, Sha
 /// A paper that can be reproduced.
 #[derive(Clone, Copy, Debug)]
 pub struct Paper {
-    /// Its name in `migsim reproduce`.
+    /// The name of the paper in `migsim reproduce`.
     pub name: &'static str,
     /// Authors and title.
     pub title: &'static str,
     /// The built-in experiment with its calibration, if the paper publishes runs; other experiments of the paper extend it.
     pub experiment: Option<&'static str>,
-    /// Its facts.
+    /// The facts of the paper.
     pub facts: &'static str,
     /// The run that a configuration of its facts stands for.
     pub case: fn(&Config) -> Case,
@@ -51,7 +51,7 @@ pub type Rule = fn(&Runs<'_>) -> Outcome;
 pub struct Done {
     /// The experiment.
     pub experiment: Experiment,
-    /// Its results.
+    /// The results of the run.
     pub results: Results,
 }
 

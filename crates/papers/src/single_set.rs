@@ -27,11 +27,11 @@ const THRESHOLDS: [f64; 4] = [0.676, 0.75, 0.8, 0.9];
 pub struct Step {
     /// The option; none for the start.
     pub option: Option<String>,
-    /// Its new value.
+    /// The new value of the option.
     pub value: Value,
     /// Score of the set after the change, a number without unit.
     pub score: f64,
-    /// Its results for each paper.
+    /// The results of the changed set for each paper.
     pub readings: Vec<Reading>,
 }
 

@@ -22,7 +22,7 @@ const DIFFERENT: f64 = 1e-3;
 pub struct Weighted {
     /// The paper.
     pub paper: &'static str,
-    /// Its cells of scenario iii in tables.
+    /// Number of cells of scenario iii in the tables of the paper.
     pub cells: usize,
     /// Number of cells that are shorter by more than 0.1 % with adjusted weights.
     pub shorter: usize,

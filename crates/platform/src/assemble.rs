@@ -64,9 +64,9 @@ impl LinkParts {
 /// A cluster before it is part of a platform.
 #[derive(Clone, Debug)]
 pub(super) struct ClusterParts {
-    /// Its name. The name of a host is this name, `-`, and the number of the host, counted from 0.
+    /// The name of the cluster. The name of a host is this name, `-`, and the number of the host, counted from 0.
     pub(super) name: String,
-    /// Its hosts, in order.
+    /// The hosts of the cluster, in order.
     pub(super) groups: Vec<GroupParts>,
     /// The shared medium or backbone that every flow to, from or inside the cluster crosses once, with its name.
     pub(super) medium: Option<(String, LinkParts)>,

@@ -60,7 +60,7 @@ pub enum SchemaName {
 #[serde(deny_unknown_fields)]
 #[schemars(extend("oneOf" = [{ "required": ["hosts", "speed"] }, { "required": ["groups"] }]))]
 pub struct ClusterEntry {
-    /// Its name, unique on the platform.
+    /// The name of the cluster, unique on the platform.
     pub name: String,
     /// The number of equal clusters; a `#` in `name` and `router` stands for the number of each, from 0 on. Default 1.
     #[schemars(range(min = 1, max = 1_000_000))]
@@ -145,7 +145,7 @@ pub struct LinkValues {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LinkEntry {
-    /// Its name, unique on the platform.
+    /// The name of the link, unique on the platform.
     pub name: String,
     /// The number of equal links; a `#` in `name`, `from` and `to` stands for the number of each, from 0 on. Default 1.
     #[schemars(range(min = 1, max = 1_000_000))]

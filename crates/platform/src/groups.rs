@@ -155,7 +155,7 @@ pub enum Grouping {
     Zones,
     /// The zone of this level that contains them; the root is level 0. Hosts of zones above the level form one cluster for each zone.
     Level(u32),
-    /// Their names without the digits at the end and the separator before them.
+    /// Hosts with the same name, without the digits at the end and the separator before the digits, form a cluster.
     Names,
 }
 

@@ -16,7 +16,7 @@ use migsim_base::units::{
 /// A complete and checked platform of clusters.
 #[derive(Clone, Debug)]
 pub struct Platform {
-    /// Its name in output.
+    /// The name of the platform in output.
     pub name: String,
     /// The clusters ("Sets" of the papers), in the order of the file.
     pub clusters: Vec<Cluster>,
@@ -33,7 +33,7 @@ pub struct Platform {
 /// A host or link that fails.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Failure {
-    /// Its name.
+    /// The name of the host or link.
     pub name: String,
     /// Time of the failure since the start of the run.
     pub date: Seconds,
@@ -42,7 +42,7 @@ pub struct Failure {
 /// Hosts that share a local network and a manager.
 #[derive(Clone, Debug)]
 pub struct Cluster {
-    /// Its name, unique on the platform.
+    /// The name of the cluster, unique on the platform.
     pub name: String,
     /// The ids of its hosts; the manager runs on the first one.
     pub hosts: Range<u32>,
@@ -51,7 +51,7 @@ pub struct Cluster {
 /// A computer of a cluster.
 #[derive(Clone, Debug)]
 pub struct Host {
-    /// Its name, unique on the platform.
+    /// The name of the host, unique on the platform.
     pub name: String,
     /// The cluster that it belongs to.
     pub cluster: ClusterId,
@@ -82,7 +82,7 @@ impl Host {
 /// A network link; its capacity is shared by both directions, unless it is one direction of a duplex link.
 #[derive(Clone, Debug)]
 pub struct Link {
-    /// Its name, unique on the platform.
+    /// The name of the link, unique on the platform.
     pub name: String,
     /// The nominal capacity.
     pub bandwidth: BytesPerSecond,

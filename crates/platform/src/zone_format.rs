@@ -43,7 +43,7 @@ pub enum ZonesSchemaName {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ZoneEntry {
-    /// Its name, unique on the platform.
+    /// The name of the zone, unique on the platform.
     pub name: String,
     /// The rule by which routes between its members are found.
     #[serde(default)]
@@ -102,11 +102,11 @@ pub enum RoutingKind {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ZoneHost {
-    /// Its name, unique on the platform.
+    /// The name of the host, unique on the platform.
     pub name: String,
     /// The speed of one core.
     pub speed: InstructionsPerSecond,
-    /// Its cores. Default 1.
+    /// The cores of the host. Default 1.
     #[schemars(range(min = 1))]
     pub cores: Option<u32>,
     /// The profile of the available fraction of its speed.
@@ -117,7 +117,7 @@ pub struct ZoneHost {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PeerEntry {
-    /// Its name, unique on the platform.
+    /// The name of the host, unique on the platform.
     pub name: String,
     /// The speed of its core.
     pub speed: InstructionsPerSecond,
@@ -133,7 +133,7 @@ pub struct PeerEntry {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ZoneCluster {
-    /// Its name, unique on the platform.
+    /// The name of the cluster, unique on the platform.
     pub name: String,
     /// The beginning of the names of its hosts. Default: the name and a dash.
     pub prefix: Option<String>,
@@ -221,7 +221,7 @@ pub enum Sharing {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ZoneLink {
-    /// Its name, unique on the platform.
+    /// The name of the link, unique on the platform.
     pub name: String,
     /// The capacity.
     pub bandwidth: BytesPerSecond,
@@ -241,7 +241,7 @@ pub struct ZoneLink {
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BackboneEntry {
-    /// Its name, unique on the platform.
+    /// The name of the link, unique on the platform.
     pub name: String,
     /// The capacity, which all flows share.
     pub bandwidth: BytesPerSecond,

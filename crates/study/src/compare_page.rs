@@ -24,7 +24,7 @@ use migsim_platform::Platform;
 pub struct Example {
     /// The policy.
     pub policy: String,
-    /// Its makespan \[s\].
+    /// The makespan of the run \[s\].
     pub makespan: f64,
     /// Start, end of the last computation, and end of each superstep \[s\].
     pub supersteps: Vec<[f64; 3]>,
@@ -32,7 +32,7 @@ pub struct Example {
     pub calls: Vec<[f64; 3]>,
     /// The moves in their order: number of supersteps before the move, cluster of the origin, cluster of the destination.
     pub moves: Vec<(usize, usize, usize)>,
-    /// Its difference from scenario i by term, and their sum \[s\].
+    /// The difference of the run from scenario i by term, and their sum \[s\].
     pub terms: Option<(Vec<(Term, f64)>, f64)>,
 }
 

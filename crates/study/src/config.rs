@@ -99,11 +99,11 @@ pub fn schema() -> String {
 /// A parameter that varies.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
-    /// Its name in tables: the short one, or the key as given.
+    /// The name of the parameter in tables: the short one, or the key as given.
     pub name: String,
-    /// Its values.
+    /// The values of the parameter.
     pub spec: Spec,
-    /// Its origin for messages (`--alpha 2,4`).
+    /// The origin of the parameter for messages (`--alpha 2,4`).
     pub source: String,
 }
 

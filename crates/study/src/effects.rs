@@ -13,11 +13,11 @@ use super::stats::{mean, short};
 /// The effect of a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Effect {
-    /// Its index in the plan.
+    /// The index of the parameter in the plan.
     pub parameter: usize,
     /// The share of the variance that its values explain, from 0 to 1; `None` if there is no variance.
     pub share: Option<f64>,
-    /// Its values with the mean of the goal (in the unit of the goal) over all settings that have them, the best first.
+    /// The values of the parameter with the mean of the goal (in the unit of the goal) over all settings that have them, the best first.
     pub values: Vec<(String, f64)>,
 }
 

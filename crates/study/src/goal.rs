@@ -18,7 +18,7 @@ pub(super) const MEASURES: [(&str, &str, Measure); 5] = [
 /// The measure by which settings are ranked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Goal {
-    /// Its index in the measures.
+    /// The index of the goal in the measures.
     pub(super) measure: usize,
 }
 

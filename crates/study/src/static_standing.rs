@@ -27,9 +27,9 @@ pub struct StaticStanding {
     pub makespan: Sample,
     /// Whether the policies start there, too.
     pub is_own: bool,
-    /// Its makespan less that of the best policy with the same seed \[s\].
+    /// The makespan of the start less that of the best policy with the same seed \[s\].
     pub behind: Sample,
-    /// Its gain over scenario i from the start of the policies \[%\].
+    /// The gain of the start over scenario i from the start of the policies \[%\].
     pub gain: Option<Sample>,
     /// The makespan of scenario i from the start of each rule \[s\].
     pub all: Vec<(Rule, Sample)>,

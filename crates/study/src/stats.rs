@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct Sample {
     /// The number of numbers.
     pub count: usize,
-    /// Their mean, in their unit.
+    /// The mean of the sample, in the unit of the values.
     pub mean: f64,
     /// Standard deviation of the distribution, estimated with n - 1, in their unit; `None` for a single number.
     pub deviation: Option<f64>,

@@ -64,13 +64,13 @@ pub struct Search {
     pub runs: usize,
     /// The number of different settings.
     pub settings: usize,
-    /// Its seeds.
+    /// The seeds of the search.
     pub seeds: Vec<u64>,
     /// The seed that draws the first settings.
     pub draw_seed: u64,
     /// The number of failed runs.
     pub failed: usize,
-    /// Its rounds.
+    /// The rounds of the search.
     pub rounds: Vec<Round>,
 }
 
@@ -89,7 +89,7 @@ pub struct Round {
     pub runs: usize,
     /// The best setting.
     pub best: Named,
-    /// Its mean, in the unit of the goal; none if no setting could be run.
+    /// The mean of the round, in the unit of the goal; none if no setting could be run.
     pub mean: Option<f64>,
 }
 

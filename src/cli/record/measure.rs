@@ -23,9 +23,9 @@ pub(in crate::cli) struct Row {
     pub(in crate::cli) from: String,
     /// The host of the receiver.
     pub(in crate::cli) to: String,
-    /// Its size \[B\].
+    /// The size of the message \[B\].
     pub(in crate::cli) bytes: f64,
-    /// Its one-way time \[s\].
+    /// The one-way time of the message \[s\].
     pub(in crate::cli) time: f64,
 }
 

@@ -22,9 +22,9 @@ use crate::error::{Error, Problem};
 pub struct Document {
     /// The name of the file in messages.
     pub source: String,
-    /// Its text.
+    /// The text of the file.
     pub text: String,
-    /// Its content as a value.
+    /// The content of the file as a value.
     pub value: Value,
 }
 

@@ -80,7 +80,7 @@ pub(crate) type CallMessage = (HostId, HostId, Bytes);
 #[derive(Debug)]
 pub(super) struct Entry {
     pub result: SuperstepResult,
-    /// Its part of the event log, and its longest computation.
+    /// The part of the event log that belongs to the superstep, and the longest computation of the superstep.
     pub digest: (EventLog, Seconds),
     /// Measures of each process, as in [`Measures`].
     pub compute: Box<[Seconds]>,

@@ -6,7 +6,7 @@ use migsim_engine::EventLog;
 /// The result of a superstep, without its measures.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct SuperstepResult {
-    /// Its duration \[s\].
+    /// The duration of the superstep \[s\].
     pub duration: f64,
     /// The number of flows.
     pub flows: u64,

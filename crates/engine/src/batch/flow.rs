@@ -11,16 +11,16 @@ use crate::clock::{SAME_DATE, same_until};
 pub struct Start {
     /// Time at which its transfer begins \[s\].
     pub date: f64,
-    /// Its path.
+    /// The path of the flow.
     pub path: PathId,
     /// Size of the flow \[B\]; more than zero.
     pub bytes: f64,
-    /// Its name for the sender, unique in the batch.
+    /// The name of the flow for the sender, unique in the batch.
     pub name: u32,
 }
 
 impl Start {
-    /// Its path and size \[B\].
+    /// The path and the size \[B\] of the flow.
     pub(super) fn flow(&self) -> (PathId, f64) {
         (self.path, self.bytes)
     }

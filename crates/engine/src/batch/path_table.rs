@@ -19,7 +19,7 @@ pub type PathId = u32;
 pub struct Path {
     /// Time from the start of a flow until its transfer begins \[s\].
     pub delay: f64,
-    /// Its weight in the sharing, a factor: a flow of weight w gets 1/w of the fair share.
+    /// The weight of the path in the sharing, a factor: a flow of weight w gets 1/w of the fair share.
     pub weight: f64,
     /// Maximum share of a flow, before the bandwidth factor \[B/s\].
     pub bound: f64,

@@ -30,7 +30,7 @@ pub(super) enum Phase {
 pub(super) struct Flow<T> {
     pub(super) token: T,
     pub(super) phase: Phase,
-    /// Its event in the event list; none while the network keeps its completion.
+    /// The event of the flow in the event list; none while the network keeps its completion.
     pub(super) event: Option<Key>,
     /// Whether the network keeps its completion.
     pub(super) is_held: bool,
@@ -54,7 +54,7 @@ pub(super) struct Flow<T> {
     loopbacks: u32,
     /// The latency of the route if the platform fixes it; otherwise it is summed over the links.
     pub(super) fixed_latency: Option<f64>,
-    /// Its connection, if slow start is simulated.
+    /// The connection of the flow, if slow start is simulated.
     pub(super) connection: Option<u32>,
     /// Shared links, each with the share of its rate that the flow takes there: 1, and with cross-traffic 0.05 on the route back. Links of
     /// the route out come first, `uses[..outward]`; links of the route back alone follow.

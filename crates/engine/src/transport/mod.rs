@@ -33,7 +33,7 @@ pub(super) struct Message<'p, T> {
     pub(super) platform: &'p Platform,
     pub(super) from: HostId,
     pub(super) to: HostId,
-    /// Its size \[B\].
+    /// The size of the message \[B\].
     pub(super) bytes: f64,
     /// Whether a handshake, which takes a round trip, precedes the message.
     pub(super) is_late: bool,

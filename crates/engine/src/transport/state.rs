@@ -10,9 +10,9 @@ use migsim_platform::{Link, Platform};
 /// A link as it is now.
 #[derive(Clone, Debug)]
 pub(super) struct LinkState {
-    /// Its capacity \[B/s\].
+    /// The capacity of the link \[B/s\].
     pub(super) bandwidth: f64,
-    /// Its latency \[s\].
+    /// The latency of the link \[s\].
     pub(super) latency: f64,
     pub(super) is_shared: bool,
 }

@@ -34,9 +34,9 @@ const UNLIMITED: f64 = 1e6;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LinkQuantity {
-    /// Its bandwidth.
+    /// The bandwidth of the link.
     Bandwidth,
-    /// Its latency.
+    /// The latency of the link.
     Latency,
 }
 

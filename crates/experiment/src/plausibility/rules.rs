@@ -16,7 +16,7 @@ pub enum Stage {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Rule {
-    /// Its name.
+    /// The name of the rule.
     pub name: &'static str,
     /// The stage at which it is checked.
     pub stage: Stage,

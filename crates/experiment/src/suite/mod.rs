@@ -44,7 +44,7 @@ pub struct Case {
     pub name: String,
     /// The number of the case, from 1 on.
     pub number: u64,
-    /// Its classes, in the order of the parts.
+    /// The classes of the case, in the order of the parts.
     pub classes: Vec<String>,
     /// The experiment file.
     pub experiment: Value,

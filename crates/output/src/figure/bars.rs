@@ -9,11 +9,11 @@ use super::style::Style;
 /// A coloured part of a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bar {
-    /// Its start, in the unit of the axis.
+    /// The start of the bar, in the unit of the axis.
     pub from: f64,
-    /// Its end, in the unit of the axis.
+    /// The end of the bar, in the unit of the axis.
     pub to: f64,
-    /// Its colour.
+    /// The colour of the bar.
     pub colour: Colour,
 }
 

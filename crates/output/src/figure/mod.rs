@@ -57,7 +57,7 @@ pub fn scenario(style: &Style, name: &str) -> String {
 /// A figure: its name, and its drawing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
-    /// Its name, as `--figure` accepts it.
+    /// The name of the figure, as `--figure` accepts it.
     pub name: String,
     drawing: Drawing,
 }

@@ -14,7 +14,7 @@ const LABELS: f64 = 0.42;
 pub struct Dot {
     /// The index of its series.
     pub key: usize,
-    /// Its value, in the unit of the axis.
+    /// The value of the dot, in the unit of the axis.
     pub value: f64,
     /// The ends of its interval, in the unit of the axis.
     pub interval: Option<(f64, f64)>,
@@ -23,9 +23,9 @@ pub struct Dot {
 /// A category.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// Its label.
+    /// The label of the row.
     pub label: String,
-    /// Its values.
+    /// The values of the row.
     pub dots: Vec<Dot>,
 }
 
@@ -41,11 +41,11 @@ pub struct Group {
 /// A series of dots in the legend.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Key {
-    /// Its name.
+    /// The name of the series.
     pub name: String,
-    /// Its colour.
+    /// The colour of the series.
     pub colour: Colour,
-    /// Its shape.
+    /// The shape of the series.
     pub mark: Mark,
     /// Whether the shape is filled.
     pub is_filled: bool,

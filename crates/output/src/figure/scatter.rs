@@ -9,7 +9,7 @@ use super::style::Style;
 pub struct Point {
     /// The index of its series.
     pub key: usize,
-    /// Its position, in the units of the axes.
+    /// The position of the point, in the units of the axes.
     pub at: (f64, f64),
 }
 

@@ -7,11 +7,11 @@ use super::style::Style;
 /// A curve.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Curve {
-    /// Its name.
+    /// The name of the curve.
     pub name: String,
-    /// Its colour.
+    /// The colour of the curve.
     pub colour: Colour,
-    /// Its points, in the units of the axes.
+    /// The points of the curve, in the units of the axes.
     pub points: Vec<(f64, f64)>,
 }
 

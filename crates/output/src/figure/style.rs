@@ -152,9 +152,9 @@ impl Language {
 /// The style of a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Style {
-    /// Its width on paper.
+    /// The width of the figure on paper.
     pub width: Length,
-    /// Its font size.
+    /// The font size of the figure.
     pub font_size: Points,
     /// The language of its words.
     pub language: Language,

@@ -27,7 +27,7 @@ const BOX: f64 = 1.1;
 /// A cell with its winner.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Won {
-    /// Its column, and its row from below.
+    /// The column of the cell, and the row counted from below.
     pub place: [usize; 2],
     /// The winner, an index of [`Winners::names`].
     pub winner: usize,

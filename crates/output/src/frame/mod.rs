@@ -28,7 +28,7 @@ const START: &str = include_str!("start.js");
 /// A page; all its parts except the title are HTML.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Page<'a> {
-    /// Its title, as text.
+    /// The title of the page, as text.
     pub title: &'a str,
     /// The mark of the run's settings; empty if the page does not show one run.
     pub mark: &'a str,

@@ -17,11 +17,11 @@ pub struct Ablation {
     pub paper: String,
     /// The meaning of the option.
     pub what: String,
-    /// Its keys, separated by spaces.
+    /// The keys of the option, separated by spaces.
     pub keys: String,
-    /// Its value.
+    /// The value of the option.
     pub value: String,
-    /// Its origin.
+    /// The origin of the option.
     pub origin: String,
     /// Whether it is counted as a constant.
     pub is_counted: bool,

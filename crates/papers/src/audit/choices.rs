@@ -104,7 +104,7 @@ pub(super) fn description(key: &str) -> String {
     let line = text.split("\n\n").next().unwrap_or(text).replace('\n', " ");
     let sentence = line.split(". ").next().unwrap_or(&line);
     let sentence = sentence.trim_end_matches('.');
-    // The sentence continues another one: "policy: the own cluster competes".
+    // The sentence continues another one: "policy: the cluster where a process is competes".
     let mut letters = sentence.chars();
     let first = letters
         .next()
@@ -261,7 +261,7 @@ mod tests {
         assert_eq!(*default, json!("blocking"));
         assert_eq!(
             description("policy.migbsp.own_cluster"),
-            "whether the own cluster competes (A31)"
+            "whether the cluster where a process is competes for its highest PM (A31)"
         );
     }
 }

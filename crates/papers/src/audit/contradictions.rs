@@ -9,13 +9,13 @@ use migsim_base::error::{Error, Problem};
 /// A cell that contradicts the rest of its paper.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contradictory {
-    /// Its id.
+    /// The id of the cell.
     pub id: String,
-    /// Its subject.
+    /// The subject of the cell.
     pub what: String,
     /// The fact that it contradicts.
     pub because: String,
-    /// Its relative error.
+    /// The relative error of the cell.
     pub error: f64,
 }
 

@@ -52,7 +52,7 @@ pub struct Refitted {
     pub paper: String,
     /// The constant.
     pub what: String,
-    /// Its value in the experiment.
+    /// The value of the constant in the experiment.
     pub value: String,
     /// Change of the constant by the fit to all cells, as a fraction; none if the cells do not determine it.
     pub change: Option<f64>,

@@ -21,13 +21,13 @@ const MOVED: f64 = 0.01;
 pub struct Sensitivity {
     /// The paper.
     pub paper: String,
-    /// Its meaning.
+    /// The meaning of the number.
     pub what: String,
-    /// Its keys, separated by spaces.
+    /// The keys of the number, separated by spaces.
     pub keys: String,
-    /// Its value; for several keys, the value of the first.
+    /// The value of the number; for several keys, the value of the first.
     pub value: String,
-    /// Its origin.
+    /// The origin of the number.
     pub origin: String,
     /// Whether it is counted as a constant.
     pub is_counted: bool,

@@ -51,11 +51,11 @@ impl Origin {
 #[derive(Clone, Debug)]
 pub(super) struct Setting {
     pub(super) paper: &'static Paper,
-    /// Its meaning.
+    /// The meaning of the constant.
     pub(super) what: String,
-    /// Its keys, as [`super::super::Fitted`] writes them.
+    /// The keys of the constant, as [`super::super::Fitted`] writes them.
     pub(super) keys: Vec<String>,
-    /// Their values.
+    /// The values of the constant.
     pub(super) values: Vec<Value>,
     pub(super) origin: Origin,
     /// Whether the paper's page counts it as a constant.

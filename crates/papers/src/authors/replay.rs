@@ -13,7 +13,7 @@ const DESCRIBED: usize = 8;
 /// The result of a case whose calls were decided again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CaseResult {
-    /// Its name.
+    /// The name of the case.
     pub case: String,
     /// `i`, `ii` or `iii`.
     pub scenario: String,

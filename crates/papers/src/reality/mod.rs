@@ -44,7 +44,7 @@ struct Measured {
 /// A measured program.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Case {
-    /// Its name.
+    /// The name of the program.
     pub name: String,
     /// The resource on which it depends most: latency, bandwidth, mixed, computation or migration.
     pub class: String,

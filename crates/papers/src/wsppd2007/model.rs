@@ -17,7 +17,7 @@ use migsim_policies::{MigBsp2007, MigBsp2007Config};
 /// A claim of the paper with its verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
-    /// Its number in the project's list of facts, `w07-c01` to `w07-c20`.
+    /// The number of the claim in the project's list of facts, `w07-c01` to `w07-c20`.
     pub id: &'static str,
     /// Whether the claim is true for the policy.
     pub holds: bool,

@@ -40,7 +40,7 @@ pub struct ArConfig {
     /// The mean load, before it is clipped; from 0 to 0.99.
     #[schemars(range(min = 0, max = MOST_LOAD))]
     pub mean: f64,
-    /// Its standard deviation, before it is clipped; from 0 to 1.
+    /// The standard deviation of the load, before it is clipped; from 0 to 1.
     #[schemars(range(min = 0, max = 1))]
     pub deviation: f64,
     /// The Hurst parameter H; from 0.5 (short memory) to 0.99 (long memory).

@@ -72,7 +72,7 @@ impl On {
 /// A load of an experiment.
 #[derive(Clone, Debug)]
 pub(super) struct Spec {
-    /// Its key, for messages: `load`, or `load[2]`.
+    /// The key of the load, for messages: `load`, or `load[2]`.
     pub(super) key: String,
     pub(super) kind: &'static str,
     pub(super) on: On,

@@ -51,11 +51,11 @@ pub struct Kind {
 /// A parameter of a kind.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
-    /// Its key.
+    /// The key of the parameter.
     pub name: String,
-    /// Its description.
+    /// The description of the parameter.
     pub description: String,
-    /// Its default as JSON, if it has one.
+    /// The default of the parameter as JSON, if it has one.
     pub default: Option<Value>,
 }
 

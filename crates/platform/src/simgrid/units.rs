@@ -3,7 +3,7 @@
 /// The units of one quantity.
 #[derive(Debug)]
 pub(super) struct Units {
-    /// Its name in messages.
+    /// The name of the quantity in messages.
     pub(super) quantity: &'static str,
     /// Names and factors of the units.
     bases: &'static [(&'static str, f64)],

@@ -8,13 +8,13 @@ use migsim_base::units::{LinkId, to_u32};
 /// A zone with its place in the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ZoneOutline<'a> {
-    /// Its number.
+    /// The number of the zone.
     pub id: ZoneId,
-    /// Its name in the file.
+    /// The name of the zone in the file.
     pub name: &'a str,
     /// Number of zones that contain it.
     pub depth: u32,
-    /// Its routing, in `SimGrid`'s notation.
+    /// The routing of the zone, in `SimGrid`'s notation.
     pub routing: &'static str,
     /// Number of hosts directly in it.
     pub own_hosts: usize,
@@ -40,11 +40,11 @@ pub enum Inside {
 /// A given route of a zone.
 #[derive(Clone, Debug)]
 pub struct WrittenRoute<'a> {
-    /// Its first member.
+    /// The first member of the route.
     pub from: Inside,
-    /// Its last member.
+    /// The last member of the route.
     pub to: Inside,
-    /// Its links, in order.
+    /// The links of the route, in order.
     pub links: &'a [LinkId],
     /// The host or router at which it leaves and enters a zone.
     pub gateways: [Option<Point>; 2],

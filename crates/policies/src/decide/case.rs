@@ -12,9 +12,9 @@ use migsim_base::error::{Error, Problem};
 /// A case of a question.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// Its name; by default its number in the file, from 1.
+    /// The name of the case; by default its number in the file, from 1.
     pub name: String,
-    /// Its content.
+    /// The content of the case.
     pub content: Content,
 }
 

@@ -9,11 +9,11 @@ use migsim_base::plugin;
 /// A policy with options, and its name in the output.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Choice {
-    /// Its name in the table.
+    /// The name of the policy in the table.
     pub entry: &'static str,
-    /// Its name with its variant, or with the given options: `greedy/charm-8`.
+    /// The name of the policy with its variant, or with the given options: `greedy/charm-8`.
     pub name: String,
-    /// Its options.
+    /// The options of the policy.
     pub options: Value,
     /// The original program that makes the same decisions; empty if there is none.
     pub original: &'static str,

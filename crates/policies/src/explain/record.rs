@@ -48,12 +48,12 @@ pub struct Judged {
 pub struct Decided {
     /// The process, counted from 1.
     pub process: u64,
-    /// Its cluster before the move.
+    /// The cluster of the process before the move.
     pub from_cluster: String,
-    /// Its cluster after the move.
+    /// The cluster of the process after the move.
     pub to_cluster: String,
-    /// Its host before the move.
+    /// The host of the process before the move.
     pub from_host: String,
-    /// Its host after the move.
+    /// The host of the process after the move.
     pub to_host: String,
 }

@@ -11,7 +11,7 @@ use super::sentence::Sentence;
 pub struct Scene<'a> {
     /// The name of the policy.
     pub policy: &'a str,
-    /// Its options, complete.
+    /// The options of the policy, complete.
     pub options: &'a Value,
     /// The superstep in question, counted from 1.
     pub superstep: u64,
@@ -66,7 +66,7 @@ pub struct Short {
     pub words: &'static str,
     /// The quantity that missed its threshold.
     pub meaning: Meaning,
-    /// Its value, in its unit.
+    /// The value of the amount, in its unit.
     pub value: f64,
 }
 
@@ -109,16 +109,16 @@ pub struct Score<'a> {
     pub process: u64,
     /// The cluster.
     pub cluster: &'a str,
-    /// Its terms, in the order of [`ScoreWords::terms`]; the score is their sum \[s\].
+    /// The terms of the score, in the order of [`ScoreWords::terms`]; the score is their sum \[s\].
     pub terms: Vec<f64>,
 }
 
 /// The words for the scores of a policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScoreWords {
-    /// Their name, for a heading.
+    /// The name of the scores, for a heading.
     pub title: &'static str,
-    /// Their name with the unit, for a column.
+    /// The name of the scores with the unit, for a column.
     pub column: &'static str,
     /// The word for the sum of the terms.
     pub sum: &'static str,

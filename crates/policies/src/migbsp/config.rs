@@ -94,11 +94,11 @@ choice!(
 choice!(
     /// The time T of a process in the stability test.
     ProcessTime {
-        /// Its computation.
+        /// The computation of the process.
         Compute,
-        /// Its computation and its own sends.
+        /// The computation and the sends of the process.
         ComputeAndSend,
-        /// Its computation, sends and receives, until it reaches the barrier.
+        /// The computation, sends and receives of the process, until it reaches the barrier.
         ComputeAndCommunicate,
     }
 );
@@ -135,16 +135,16 @@ choice!(
 choice!(
     /// The effect of idle supersteps on forecasts (A12).
     IdleAgeing {
-        /// They enter with the value 0.
+        /// Idle supersteps enter with the value 0.
         Zero,
-        /// They are skipped.
+        /// Idle supersteps are skipped.
         Skip,
     }
 );
 choice!(
     /// The effect of a superstep without computation on the regularity Pcomp (A7).
     IdlePattern {
-        /// It is judged like any other: a forecast of 0 is right if the value is 0.
+        /// The superstep is judged like any other: a forecast of 0 is right if the value is 0.
         Judged,
         /// Pcomp stays as it is.
         Unchanged,
@@ -153,9 +153,9 @@ choice!(
 choice!(
     /// The lifetime of the regularities Pcomp and Pcomm, which start at 1 (A7).
     Patterns {
-        /// They are kept during the run (the 2007 paper, algorithm 2, of Pcomp).
+        /// The regularities are kept during the run (the 2007 paper, algorithm 2, of Pcomp).
         Kept,
-        /// They restart at 1 after each call (the authors' program of 2015).
+        /// The regularities restart at 1 after each call (the authors' program of 2015).
         EachCall,
     }
 );
@@ -228,8 +228,8 @@ choice!(
     WeightRule {
         /// 1 each (equation 1).
         Fixed,
-        /// They are adjusted at each call: those of Comp and Comm follow the predicted shares of time, and that of Mem follows the effect
-        /// of the last moves. The Lattice Boltzmann paper announces such weights without a rule; this rule is ours.
+        /// The weights are adjusted at each call: the weights of Comp and Comm follow the predicted shares of time, and the weight of Mem
+        /// follows the effect of the last moves. The Lattice Boltzmann paper announces such weights without a rule; this rule is ours.
         Adaptive,
     }
 );
@@ -245,7 +245,7 @@ choice!(
     }
 );
 choice!(
-    /// Whether the own cluster competes for the highest PM (A31).
+    /// Whether the cluster where a process is competes for its highest PM (A31).
     OwnCluster {
         /// No.
         Excluded,
@@ -321,9 +321,9 @@ choice!(
 choice!(
     /// The reaction of a candidate to a cluster without a host for it (A15).
     FullCluster {
-        /// It stays.
+        /// The candidate stays.
         Stay,
-        /// It tries the cluster of its next best PM.
+        /// The candidate tries the cluster of its next best PM.
         NextBest,
         /// All candidates of its cluster that want the full cluster try the clusters of the next best PM together. They go to the first
         /// that has a free host for each of them; if none has, all stay (Smith-Waterman paper on dynamic platforms, section 5.2).
@@ -449,7 +449,7 @@ pub struct MigBspConfig {
     pub memory_rate: MemoryRate,
     /// The cluster from which Mem(i,j) counts the transfer of the memory.
     pub memory_origin: MemoryOrigin,
-    /// Whether the own cluster competes (A31).
+    /// Whether the cluster where a process is competes for its highest PM (A31).
     pub own_cluster: OwnCluster,
     /// Whether only a positive PM makes a candidate (A13).
     pub only_positive: bool,

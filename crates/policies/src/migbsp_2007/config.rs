@@ -53,8 +53,8 @@ pub struct MigBsp2007Config {
     pub ping: Option<Bytes>,
     /// The partner of the ping-pong for a process's own cluster (ours: the next host; the paper draws one at random, w07-x07).
     pub own_partner: OwnPartner,
-    /// Whether the own cluster competes for the highest PM (stated: it does, section 2.3.3; A31). A process may
-    /// then move inside it: `competes` and `within` are the same here.
+    /// Whether the cluster where a process is competes for its highest PM (stated: it does, section 2.3.3; A31). A process may then move
+    /// inside it: `competes` and `within` are the same here.
     pub own_cluster: OwnCluster,
     /// The PM that the highest PM of a process must exceed for a migration; from -1 to 2 (example: 1.5, section 2.3.4). It is a value, not
     /// a share of the highest PM as in the later papers (w07-x11).

@@ -14,7 +14,7 @@ const HIGHEST: Meaning = Meaning::new(
     "the highest PM of all processes, a sum of shares without a unit",
 );
 
-/// Its threshold.
+/// The threshold of the trigger.
 const THRESHOLD: Meaning = Meaning::new(
     "threshold",
     Unit::Number,

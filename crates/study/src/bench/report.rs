@@ -46,7 +46,7 @@ struct PolicyRow {
     policy: String,
     /// The mean ratio over the cases.
     mean_ratio: Option<f64>,
-    /// Its 95 % interval, by bootstrap over the cases.
+    /// The 95 % interval of the mean ratio, by bootstrap over the cases.
     mean_ratio_ci95: [Option<f64>; 2],
     /// The median ratio.
     median_ratio: Option<f64>,

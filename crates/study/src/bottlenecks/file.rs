@@ -45,9 +45,9 @@ struct PathPart {
     resource: String,
     /// The process, counted from 1; none of calls and control messages.
     process: Option<usize>,
-    /// Its time \[s\].
+    /// The time of the part \[s\].
     seconds: f64,
-    /// Its share of the makespan \[%\].
+    /// The share of the makespan that the part takes \[%\].
     percent: f64,
 }
 

@@ -46,7 +46,7 @@ pub struct Extrapolation {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Check {
-    /// Its number of processes.
+    /// The number of processes of the largest recording.
     pub processes: usize,
     /// The number of its messages, which equals that of the prediction.
     pub messages: usize,

@@ -7,7 +7,7 @@ use migsim_base::units::{Bytes, Instructions, Seconds};
 /// A column of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Column {
-    /// Its index in a row.
+    /// The index of the column in a row.
     pub(super) index: usize,
     /// The unit of its numbers; none if its name has none.
     pub(super) unit: Option<String>,

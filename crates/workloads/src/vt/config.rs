@@ -26,10 +26,10 @@ pub struct VtConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Broadcasts {
-    /// They are left out and counted.
+    /// Broadcasts are left out and counted.
     #[default]
     Drop,
-    /// Each is a message from its sender to its receiver.
+    /// Each broadcast is a message from its sender to its receiver.
     Send,
 }
 

@@ -19,9 +19,9 @@ const BUFFER: usize = 1 << 16;
 pub struct RankFile {
     /// The rank, counted from 0.
     pub rank: usize,
-    /// Its name, for messages.
+    /// The name of the file, for messages.
     pub source: String,
-    /// Its content.
+    /// The content of the file.
     pub bytes: Vec<u8>,
 }
 

@@ -31,7 +31,7 @@ pub struct Move {
     pub superstep: usize,
     /// The process.
     pub process: ProcessId,
-    /// Its new rank.
+    /// The new rank of the process.
     pub rank: usize,
 }
 
