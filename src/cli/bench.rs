@@ -85,7 +85,7 @@ pub(super) fn bench(
     Ok(bench.error.is_none())
 }
 
-/// Makes the request from the arguments.
+/// Creates the request from the arguments.
 fn request(suite: Suite, arguments: &BenchArguments) -> Result<Request, Error> {
     let wrong = |message: String| Problem::new(message).source("--policies");
     let rivals = arguments.policies.as_deref().map(Spec::parse);

@@ -217,7 +217,7 @@ fn judged(
     }
 }
 
-/// Makes the sweep of the policies.
+/// Creates the sweep of the policies.
 fn sweep_of(registry: &Registry, arguments: &CompareArguments) -> Result<Sweep, Error> {
     let settings = &arguments.varied.settings;
     for (flag, is_given, hint) in [
@@ -273,7 +273,7 @@ fn sweep_of(registry: &Registry, arguments: &CompareArguments) -> Result<Sweep, 
 /// Maximum number of policies whose runs are on the page.
 const EXAMPLES: usize = 8;
 
-/// Makes the page, with a run of the first seed for each of the best policies.
+/// Creates the page, with a run of the first seed for each of the best policies.
 fn page(
     (sweep, plan): (&Sweep, &Plan),
     (limits, common): (Limits, &Common),
@@ -314,7 +314,7 @@ fn page(
     ))
 }
 
-/// Makes the table of the policies and the verdict.
+/// Creates the table of the policies and the verdict.
 fn sheet(comparison: &Comparison) -> Sheet {
     let mut sheet = Sheet::default();
     sheet.table(table(comparison));
@@ -329,7 +329,7 @@ fn sheet(comparison: &Comparison) -> Sheet {
     sheet
 }
 
-/// Makes the table of the policies, the best first.
+/// Creates the table of the policies, the best first.
 fn table(comparison: &Comparison) -> Table {
     let mut columns = vec![
         numbers("rank", "rank"),
@@ -400,7 +400,7 @@ fn gained(gain: Option<Sample>) -> Cell {
     })
 }
 
-/// Makes the row of a policy.
+/// Creates the row of a policy.
 fn row(rank: Cell, one: &Standing, shown: &Shown) -> Vec<Cell> {
     let mut row = vec![
         rank,
@@ -424,7 +424,7 @@ fn row(rank: Cell, one: &Standing, shown: &Shown) -> Vec<Cell> {
     row
 }
 
-/// Makes the row of the best static start. It is not a policy, so that it has no rank and no calls.
+/// Creates the row of the best static start. It is not a policy, so that it has no rank and no calls.
 fn row_of_start(start: &StaticStanding, shown: &Shown) -> Vec<Cell> {
     let mut row = vec![
         Cell::empty(),

@@ -62,7 +62,7 @@ pub(super) fn texts(names: impl IntoIterator<Item = &'static str>) -> Offering<S
     }
 }
 
-/// Makes a parser that maps each of some names to a value; help and shells list the names.
+/// Creates a parser that maps each of some names to a value; help and shells list the names.
 pub(super) fn one_of<T: Copy + Send + Sync + 'static>(
     choices: &'static [(&'static str, T)],
 ) -> impl TypedValueParser<Value = T> {

@@ -223,7 +223,7 @@ impl Answer {
     }
 }
 
-/// Makes a row of the JSON answer.
+/// Creates a row of the JSON answer.
 fn row(judged: &Judged, verdict: &Verdict, snapshot: &Snapshot) -> Value {
     let mut row = json!({
         "policy": judged.choice.name,

@@ -88,7 +88,7 @@ fn in_percent(share: f64) -> f64 {
     (1e3 * share).round() / 10.0 + 0.0
 }
 
-/// Makes a trace with more processes than were recorded, and states its expected accuracy.
+/// Creates a trace with more processes than were recorded, and states its expected accuracy.
 fn extrapolated(
     arguments: &TraceExtrapolateArguments,
     out: &mut dyn Write,
@@ -120,7 +120,7 @@ fn extrapolated(
     Ok(())
 }
 
-/// Makes the folder of files with this prefix, if it does not exist.
+/// Creates the folder of files with this prefix, if it does not exist.
 fn make_folder(prefix: &str) -> Result<(), Error> {
     let Some((folder, _)) = prefix
         .rsplit_once('/')

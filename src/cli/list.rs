@@ -163,7 +163,7 @@ fn loads(registry: &Registry) -> String {
     text
 }
 
-/// Makes a row of a name, its summary and its source.
+/// Creates a row of a name, its summary and its source.
 fn row(name: &str, summary: &str, source: &str) -> [String; 3] {
     [name, summary, source].map(str::to_owned)
 }

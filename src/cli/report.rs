@@ -82,7 +82,7 @@ impl Kind {
     }
 }
 
-/// Makes the error of a folder that holds neither a run nor a sweep nor a search.
+/// Creates the error of a folder that holds neither a run nor a sweep nor a search.
 fn no_folder(folder: &Path) -> Error {
     let what = if folder.is_dir() {
         "the folder holds neither a run nor a sweep nor a search"

@@ -340,7 +340,7 @@ fn one_reading(
     Ok(true)
 }
 
-/// Makes the audit: prints its page, and writes it with its tables.
+/// Runs the audit: prints its page, and writes it with its tables.
 fn audit(
     arguments: &ReproduceArguments,
     threads: &ThreadPool,

@@ -141,7 +141,7 @@ fn starts(
     Ok(starts)
 }
 
-/// Makes the experiment of the arguments, which win over the settings in `beneath`.
+/// Creates the experiment of the arguments, which win over the settings in `beneath`.
 pub(super) fn prepared(
     registry: &Registry,
     arguments: &RunArguments,

@@ -49,14 +49,14 @@ impl Setup {
         (self.limits, &self.common)
     }
 
-    /// Makes the plan of a sweep and prints its notes.
+    /// Creates the plan of a sweep and prints its notes.
     pub(super) fn plan(&self, sweep: &Sweep, errors: &mut dyn Write) -> Result<Plan, Error> {
         let plan = self.plan_quietly(sweep)?;
         self.note(&plan.notes, errors);
         Ok(plan)
     }
 
-    /// Makes the plan of an internal sweep, and prints no notes, since they would not help the user.
+    /// Creates the plan of an internal sweep, and prints no notes, since they would not help the user.
     pub(super) fn plan_quietly(&self, sweep: &Sweep) -> Result<Plan, Error> {
         let plan = || Plan::to_run(sweep, self.limits, &self.common);
         self.threads.install(plan)
@@ -131,7 +131,7 @@ impl Setup {
     }
 }
 
-/// Makes the farewell of work whose rows are kept in a folder; `kept` counts them.
+/// Returns the last message about work whose rows are kept in a folder; `kept` counts them.
 pub(super) fn kept_in(kept: &str, folder: &Path) -> String {
     let folder = folder.display().to_string();
     format!(

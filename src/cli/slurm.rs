@@ -224,7 +224,7 @@ const SCRIPT: &str = "task.sh";
 const RESERVED: [&str; 6] = ["array", "chdir", "output", "parsable", "wait", "wrap"];
 
 impl Array {
-    /// Makes the array of a sweep in `folder`.
+    /// Creates the array of a sweep in `folder`.
     fn new(
         program: &Path,
         folder: &Path,

@@ -202,7 +202,7 @@ fn duration(seconds: f64) -> String {
     }
 }
 
-/// Makes the sweep of the file and the flags; flags win.
+/// Creates the sweep of the file and the flags; flags win.
 pub(super) fn sweep_of(registry: &Registry, arguments: &SweepArguments) -> Result<Sweep, Error> {
     let mut sweep = varied(registry, &arguments.varied)?.sweep;
     match (arguments.zip, arguments.random, arguments.latin) {

@@ -26,7 +26,7 @@ pub(super) fn command_of(mut command: Command, arguments: &[OsString]) -> (Comma
     (command, name)
 }
 
-/// Makes the error for a command line that clap refuses.
+/// Creates the error for a command line that clap refuses.
 pub(super) fn usage_error(error: &clap::Error, command: Command, arguments: &[OsString]) -> Error {
     let (command, name) = command_of(command, arguments);
     let usage = format!("`{name} --help` lists the known ones");
@@ -87,7 +87,7 @@ impl Refused<'_> {
         Some(format!("`{shown}`: {}{choices}", arg.get_help()?))
     }
 
-    /// Makes the problem of a value that is missing or is none of the possible values.
+    /// Creates the problem of a value that is missing or is none of the possible values.
     fn value(&self) -> Option<Problem> {
         let shown = self.shown()?;
         let flag = name_of(&shown);
@@ -105,7 +105,7 @@ impl Refused<'_> {
         })
     }
 
-    /// Makes the problem of a value that cannot be read, with the reason.
+    /// Creates the problem of a value that cannot be read, with the reason.
     fn validation(&self) -> Option<Problem> {
         let shown = self.shown()?;
         let value = self.one(ContextKind::InvalidValue)?;

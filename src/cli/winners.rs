@@ -89,7 +89,7 @@ pub(super) fn show(
     print_result(out, form, || json, sheet)
 }
 
-/// Makes a table with a row for each pair of values.
+/// Creates a table with a row for each pair of values.
 fn table(winners: &Winners) -> Table {
     let [(beside, _), (above, _)] = &winners.axes;
     let columns = [

@@ -65,7 +65,7 @@ impl OptionFlag {
     }
 }
 
-/// Makes plug-ins from options without a Rust type, for plug-ins in other languages.
+/// Creates plug-ins from options without a Rust type, for plug-ins in other languages.
 pub trait Maker<T>: fmt::Debug + Send + Sync {
     /// Returns the options with all defaults.
     ///
@@ -73,14 +73,14 @@ pub trait Maker<T>: fmt::Debug + Send + Sync {
     /// Unknown options, or wrong values; a key is that of the option.
     fn resolve(&self, options: &Map<String, Value>) -> Result<Map<String, Value>, Error>;
 
-    /// Makes the plug-in from options with all defaults.
+    /// Creates the plug-in from options with all defaults.
     ///
     /// # Errors
     /// As [`Self::resolve`].
     fn make(&self, options: &Map<String, Value>) -> Result<T, Error>;
 }
 
-/// Makes a plug-in from its options, as settings have them.
+/// Creates a plug-in from its options, as settings have them.
 ///
 /// # Errors
 /// As [`Maker::make`].
@@ -132,7 +132,7 @@ pub trait Kind {
     /// The section of an experiment that contains the options; none if errors have whole keys already.
     const SECTION: Option<&'static str>;
 
-    /// Makes the plug-in from its options.
+    /// Creates the plug-in from its options.
     ///
     /// # Errors
     /// All options that are unknown, unreadable or out of range, each with its key.
@@ -199,7 +199,7 @@ impl<K> Entry<K> {
 }
 
 impl<K: Kind> Entry<K> {
-    /// Makes the plug-in from its options.
+    /// Creates the plug-in from its options.
     ///
     /// # Errors
     /// All options that are unknown, unreadable or out of range, each with its whole key.

@@ -349,14 +349,14 @@ pub fn to_u32(count: usize) -> u32 {
         .expect("runs hold fewer than 2^32 processes, messages, flows, hosts and links")
 }
 
-/// Returns the lesser of two ordered values, and of equal ones the second. It takes one instruction, since unlike `f64::min` it has no rule for NaN.
-/// instruction.
+/// Returns the lesser of two ordered values; the second if they are equal. It takes one instruction, since unlike `f64::min` it has no rule
+/// for NaN. instruction.
 #[inline]
 pub fn lesser<T: PartialOrd>(a: T, b: T) -> T {
     if a < b { a } else { b }
 }
 
-/// Returns the greater of two ordered values, and of equal ones the second.
+/// Returns the greater of two ordered values; the second if they are equal.
 #[inline]
 pub fn greater<T: PartialOrd>(a: T, b: T) -> T {
     if a > b { a } else { b }

@@ -1,9 +1,9 @@
-//! The price of a rescheduling call: a state machine that waits for a given time, or exchanges the messages of the call.
+//! The cost of a rescheduling call: a state machine that waits for a given time, or exchanges the messages of the call.
 //!
 //! ```text
 //! messages:      reports ──> exchange ──> rounds ──> computation ──> distribution ──> answers ──> paid
 //! in turn:       reports one by one ──> exchange in turn ──> computation ──> exchange in turn ──> answers one by one ──> paid
-//! other prices:  price ──> paid
+//! other costs:   cost  ──> paid
 //! ```
 //! In MigBSP, processes report to their managers, and the managers exchange the lists, decide, and answer. Other strategies specify a
 //! [`Procedure`]: all hosts report to one host, directly or through the managers, or hosts send to their neighbours in rounds. The root is
@@ -47,9 +47,9 @@ pub(super) struct Call {
 /// The steps of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
-    /// A wait for the whole price.
+    /// A wait for the whole cost.
     Price,
-    /// Messages sent one by one, which make up the whole price.
+    /// Messages sent one by one, which make up the whole cost.
     InTurn,
     /// Processes report to their managers.
     Reports,
@@ -442,7 +442,7 @@ impl Call {
     }
 }
 
-/// Returns the price of a call by ping-pong: `max_j Σ_{i not in j} 2·(L(i,j) + ping / bw(i,j))`, from the nominal routes between process i
+/// Returns the cost of a call by ping-pong: `max_j Σ_{i not in j} 2·(L(i,j) + ping / bw(i,j))`, from the nominal routes between process i
 /// and the manager of cluster j.
 fn ping_pong(ping: Bytes, world: &World<'_>) -> Seconds {
     let platform = world.setup.platform;

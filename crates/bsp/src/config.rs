@@ -271,7 +271,7 @@ impl RuntimeConfig {
     }
 }
 
-/// The model of the price of a rescheduling call.
+/// The model of the cost of a rescheduling call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CallModel {
@@ -286,7 +286,7 @@ pub enum CallModel {
     /// In the paper on Smith-Waterman on irregular computations, the overheads of scenario ii shrink as the supersteps at the calls grow
     /// (A19).
     Overlapped,
-    /// A computed price: the manager of each cluster in use sends `ping` bytes to each process outside its cluster, one after the other,
+    /// A computed cost: the manager of each cluster in use sends `ping` bytes to each process outside its cluster, one after the other,
     /// and each time gets them back. All managers work in parallel, without other traffic: `max_j Σ_{i not in j} 2·(L(i,j) + ping /
     /// bw(i,j))` (A19). This is one reading of the Lattice Boltzmann paper, where the cluster lan decides and a call costs 0.1 s per
     /// process outside it.
@@ -455,9 +455,9 @@ pub struct MoveCost {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Costs {
-    /// The price of a rescheduling call.
+    /// The cost of a rescheduling call.
     pub call: CallCost,
-    /// The price of a migration.
+    /// The cost of a migration.
     #[serde(rename = "move")]
     pub migration: MoveCost,
 }

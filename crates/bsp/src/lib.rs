@@ -4,7 +4,7 @@
 //! run: for each superstep
 //! the superstep repeats the one before (repeat), a shortcut computes it (direct evaluation, memo), or its events do:
 //!   compute (shared host) -> send all -> receive all -> barrier                 superstep, exchange, barrier
-//!   then rescheduling: is a call due? decision -> price -> migrations           reschedule, call, migration
+//!   then rescheduling: is a call due? decision -> cost -> migrations           reschedule, call, migration
 //! ```
 //!
 //! Where the papers leave a choice, an option decides: sends `concurrent` or `sequential`, receives `early` or `late`, ten barriers, named

@@ -297,7 +297,7 @@ impl Migrations {
         std::mem::take(&mut self.arrived)
     }
 
-    /// Records the price of the moves of a call, all of which have ended.
+    /// Records the cost of the moves of a call, all of which have ended.
     fn record_price(&self, world: &mut World<'_>) {
         let now = world.engine.now();
         let spent = self.start.map_or(self.longest, |start| now.since(start));
@@ -326,7 +326,7 @@ impl Migrations {
 }
 
 impl MoveCost {
-    /// Returns the price of a move of a process with this memory between two hosts, without the flow of [`Transfer::Flow`].
+    /// Returns the cost of a move of a process with this memory between two hosts, without the flow of [`Transfer::Flow`].
     pub fn price(
         &self,
         platform: &Platform,

@@ -85,7 +85,7 @@ pub struct View<'a> {
     pub messages: &'a [Message],
     /// The number of supersteps of the application.
     pub supersteps: usize,
-    /// The price of the last call, its migrations included; zero before the first one.
+    /// The cost of the last call, its migrations included; zero before the first one.
     pub last_price: Seconds,
     /// Whether each process must stay where it is; empty if all may move.
     pub pinned: &'a [bool],

@@ -42,7 +42,7 @@ pub struct CallRecord {
     pub superstep: usize,
     /// The time at which all processes had left the barrier.
     pub start: Time,
-    /// The price of the call itself.
+    /// The cost of the call itself.
     pub cost: Seconds,
     /// Duration of its migrations until all processes, or those that wait, could continue; zero if nothing moved.
     pub migration: Seconds,
@@ -50,11 +50,11 @@ pub struct CallRecord {
     pub wait: Wait,
     /// The part of that period in which managers computed and no message of the call was in progress; empty if the call overlaps a superstep.
     pub work: Wait,
-    /// Whether its messages are simulated; otherwise its price is a duration for which processes wait.
+    /// Whether its messages are simulated; otherwise its cost is a duration for which processes wait.
     pub has_messages: bool,
     /// The time until which its migrations delayed the application. If all processes wait for them, it is the start of the next superstep.
-    /// If only the moving processes wait, it is the end of the last computation of the next superstep, less its longest computation. So a
-    /// wait does not count while others compute. Without migrations it is the end of the call.
+    /// If only the moving processes wait, it is the end of the last computation of the next superstep, minus the longest computation of
+    /// that superstep. So a wait does not count while others compute. Without migrations it is the end of the call.
     pub held_until: Time,
     /// The time at which each process had its answer, by its number; empty unless answers are sent one by one.
     pub answered: Vec<Time>,

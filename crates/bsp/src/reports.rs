@@ -12,7 +12,7 @@
 //! a stream of its own ([`Purpose::Reports`], [`Purpose::LoadReports`]), so that they depend neither on the policy nor on its calls. The
 //! reports do not affect the run itself: supersteps, calls and moves keep their durations.
 //!
-//! Left out: the hosts of the processes, the memory of a process, the price of the last call and the sizes of messages have no error.
+//! Left out: the hosts of the processes, the memory of a process, the cost of the last call and the sizes of messages have no error.
 //! Traffic and messages are late and may be lost as reports, and the durations of messages have the factor of their process. They are not
 //! averaged: they are those of the newest superstep that is seen.
 

@@ -245,7 +245,7 @@ impl<'a, 'r> Run<'a, 'r> {
         Ok(())
     }
 
-    /// Executes a rescheduling call: the decision, its price, and its migrations.
+    /// Executes a rescheduling call: the decision, its cost, and its migrations.
     fn call(&mut self) -> Result<(), Error> {
         self.rescheduling.decide(&mut self.world)?;
         let supersteps = self.rescheduling.take_supersteps();
@@ -340,7 +340,7 @@ impl<'a, 'r> Run<'a, 'r> {
         self.begin_next(&[process])
     }
 
-    /// Records the price of a call for which all processes have waited.
+    /// Records the cost of a call for which all processes have waited.
     fn record_price(&mut self) {
         let now = self.world.engine.now();
         let call = self.world.outcome.calls.last_mut();
@@ -352,7 +352,7 @@ impl<'a, 'r> Run<'a, 'r> {
         self.world.outcome.scheduling += call.cost;
     }
 
-    /// Ends a call that overlapped the next superstep: its price is the time for which all processes waited for it.
+    /// Ends a call that overlapped the next superstep: its cost is the time for which all processes waited for it.
     fn end_overlap(&mut self) {
         self.rescheduling.call.is_overlapped = false;
         let now = self.world.engine.now();

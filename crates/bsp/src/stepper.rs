@@ -4,7 +4,7 @@
 //! new ──> barrier 1 ──view, advance──> barrier 2 ──> ... ──> the last barrier ──advance──> finish
 //!             └──clone──> continues independently
 //! ```
-//! It is the loop of [`super::simulate`], which stops where a policy would be called. The price of a call follows from the costs of the
+//! It is the loop of [`super::simulate`], which stops where a policy would be called. The cost of a call follows from the costs of the
 //! [`Setup`] and the procedure of its [`Decision`]. A barrier without a call costs nothing.
 
 use std::fmt;

@@ -27,7 +27,7 @@ pub struct Setup<'a> {
     pub placement: &'a [HostId],
     /// The settings of supersteps.
     pub runtime: RuntimeConfig,
-    /// The prices of rescheduling.
+    /// The costs of rescheduling.
     pub costs: Costs,
     /// The errors and delays of what policies see.
     pub view: ViewConfig,

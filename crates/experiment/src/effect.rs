@@ -203,7 +203,7 @@ struct PredictedGain {
     supersteps: std::ops::Range<usize>,
     /// Ratios of each process's computation and sends at its destination to those on the present host; 1 for a process that stays.
     factors: Vec<(f64, f64)>,
-    /// Sum over the supersteps of the longest time of a process, less the longest time with the ratios applied \[s\].
+    /// Sum over the supersteps of the longest time of a process, minus the longest time with the ratios applied \[s\].
     gain: f64,
 }
 

@@ -352,7 +352,7 @@ impl<'s> Search<'s> {
         Ok(())
     }
 
-    /// Makes a plan that considers, at each `every`-th barrier, the next 2 `every` supersteps; keeps the plan if it is faster.
+    /// Creates a plan that considers, at each `every`-th barrier, the next 2 `every` supersteps; keeps the plan if it is faster.
     fn construct(&mut self, every: usize) -> Result<(), Error> {
         let (mut run, mut plan) = (self.first.clone(), MovePlan::default());
         while !run.is_over() && run.now() < self.best.makespan {

@@ -181,7 +181,7 @@ impl Experiment {
         experiment.changed()
     }
 
-    /// Makes the changes of the key `changes`. The settings keep their values, so that the resolved settings can be run again.
+    /// Applies the changes of the key `changes`. The settings keep their values, so that the resolved settings can be run again.
     fn changed(mut self) -> Result<Self, Error> {
         if self.config.changes.is_empty() {
             return Ok(self);

@@ -163,7 +163,7 @@ impl Experiment {
         error
     }
 
-    /// Makes a cache of supersteps for the scenarios to share; none if there is only one scenario.
+    /// Creates a cache of supersteps for the scenarios to share; none if there is only one scenario.
     pub fn memory(&self) -> Option<Memo> {
         (self.config.scenarios.len() > 1).then(|| Memo::new(MemoBudget::default()))
     }
@@ -310,8 +310,9 @@ impl Results {
         (run.scenario != Scenario::I).then(|| Ledger::new(&run.outcome, &base.outcome))
     }
 
-    /// Computes the gain \[s\] over scenario i from a call until the next one (or the end). It is the time that scenario i spends in these
-    /// supersteps, less the time that this run spends in them. All earlier migrations contribute to it. `None` without scenario i.
+    /// Computes the gain \[s\] over scenario i from a call until the next one (or the end). The gain is the time that scenario i spends in
+    /// these supersteps, minus the time that this run spends in them. All earlier migrations contribute to the gain. `None` without
+    /// scenario i.
     pub fn gain_on_i(&self, run: &ScenarioRun, call: usize) -> Option<f64> {
         let base = &self.get(Scenario::I)?.outcome.supersteps;
         let calls = &run.outcome.calls;

@@ -117,7 +117,7 @@ pub struct Layers {
 }
 
 impl Layers {
-    /// Makes settings from keys (`workload.app`) and values, without a file.
+    /// Creates settings from keys (`workload.app`) and values, without a file.
     pub fn of<'k>(settings: impl IntoIterator<Item = (&'k str, Value)>) -> Self {
         let flag = |(key, value): (&str, Value)| Flag {
             key: key.to_owned(),
@@ -277,7 +277,7 @@ impl Layers {
     }
 }
 
-/// Makes the settings of one source, given at once.
+/// Creates the settings of one source, given at once.
 fn keys(source: &str, settings: Vec<Flag>) -> Vec<Setting> {
     let source: Arc<str> = source.into();
     let one = |flag: Flag| Setting::Key(Arc::clone(&source), flag.into());

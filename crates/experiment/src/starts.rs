@@ -58,7 +58,7 @@ impl StaticStart {
     }
 }
 
-/// Returns the start with the shortest scenario i, and the first of equal ones.
+/// Returns the start with the shortest scenario i; of equal makespans the first start.
 pub fn best_of(starts: &[StaticStart]) -> Option<&StaticStart> {
     let by_makespan = |a: &&StaticStart, b: &&StaticStart| a.makespan_s.total_cmp(&b.makespan_s);
     starts.iter().min_by(by_makespan)

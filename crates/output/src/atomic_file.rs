@@ -91,7 +91,7 @@ impl Draft {
         Ok(())
     }
 
-    /// Makes the error of a failed write.
+    /// Creates the error of a failed write.
     pub fn failed(&self, error: &std::io::Error) -> Error {
         cannot_write(&self.path.display().to_string(), error)
     }
@@ -113,7 +113,7 @@ fn temporary(path: &Path) -> PathBuf {
     path.with_file_name(format!(".{name}.tmp"))
 }
 
-/// Makes a new, locked file in place of one that was left behind; `None` if another process is writing a file of this name.
+/// Creates a new, locked file in place of one that was left behind; `None` if another process is writing a file of this name.
 ///
 /// A process removes or renames a file only while it holds the lock of this file. It therefore never removes or publishes the file of
 /// another process.

@@ -79,7 +79,7 @@ fn begin(path: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Makes the mark of the pages of a run with these settings.
+/// Creates the mark of the pages of a run with these settings.
 pub(super) fn mark(settings: &Value) -> String {
     sha256(settings.to_string().as_bytes())
 }

@@ -82,7 +82,7 @@ pub use workload::{Load, loads, picture, workload_sheet};
 
 use migsim_base::error::{Error, Problem};
 
-/// Makes the error of an output that cannot be written.
+/// Creates the error of an output that cannot be written.
 pub fn cannot_write(what: &str, error: &std::io::Error) -> Error {
     let problem = Problem::new(format!("cannot write `{what}`: {error}"));
     let hint = match error.kind() {

@@ -109,7 +109,7 @@ pub struct Place {
 }
 
 impl Machine {
-    /// Makes the summary of an experiment's platform.
+    /// Creates the summary of an experiment's platform.
     pub fn of(experiment: &Experiment) -> Self {
         let platform = &experiment.platform.platform;
         let clusters = (0..platform.clusters.len()).map(ClusterId::from_index);

@@ -145,8 +145,8 @@ pub struct Call {
     /// was accepted.
     #[serde(alias = "predicted_gain_s")] // its name in older folders
     pub t1_minus_t2_sum_s: Option<f64>,
-    /// Time of scenario i in the supersteps until the next call, less the time of this run \[s\]; all earlier moves contribute to it. None
-    /// without scenario i, and in scenario ii.
+    /// Time of scenario i in the supersteps until the next call, minus the time of this run \[s\]; all earlier moves contribute to this
+    /// gain. None without scenario i, and in scenario ii.
     #[serde(alias = "realised_gain_s")] // its name in older folders
     pub gain_on_i_until_next_call_s: Option<f64>,
     /// The policy's own account of its decision.
@@ -315,7 +315,7 @@ impl Run {
         })
     }
 
-    /// Makes a run from results in memory, with the same content as if read from its folder.
+    /// Creates a run from results in memory, with the same content as if read from its folder.
     ///
     /// # Errors
     /// None, unless the written data cannot be read back.

@@ -89,7 +89,7 @@ pub(super) fn calls(
     Ok(())
 }
 
-/// Makes the decision record of a call.
+/// Creates the decision record of a call.
 fn call(experiment: &Experiment, results: &Results, run: &ScenarioRun, index: usize) -> Value {
     let call = &run.outcome.calls[index];
     let accepted = call

@@ -81,7 +81,7 @@ impl Serialize for Calls<'_> {
     }
 }
 
-/// Makes the summary: the settings, the messages of the application, the work of the simulator, and each scenario with its calls. To save
+/// Creates the summary: the settings, the messages of the application, the work of the simulator, and each scenario with its calls. To save
 /// memory, the calls are computed one by one while they are written.
 ///
 /// `simulator.loop_cpu_s` is the only value that differs between two runs of the same experiment.
@@ -119,7 +119,7 @@ impl<'a> Summary<'a> {
     }
 }
 
-/// Makes the manifest: all data to repeat and to check the run, and its summary.
+/// Creates the manifest: all data to repeat and to check the run, and its summary.
 pub fn manifest<'a>(experiment: &'a Experiment, results: &'a Results) -> impl Serialize + 'a {
     let input = |input: &migsim_experiment::Input| json!({ "role": input.role, "source": input.source, "sha256": input.sha256 });
     Manifest {

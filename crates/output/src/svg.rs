@@ -2,7 +2,7 @@
 
 use super::html;
 
-/// Makes the beginning of a drawing: its size in pixels, its styles for light and dark mode, and its name for screen readers.
+/// Creates the beginning of a drawing: its size in pixels, its styles for light and dark mode, and its name for screen readers.
 pub(super) fn open(width: f64, height: f64, name: &str) -> String {
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" width=\"{width:.0}\" height=\"{height:.0}\" \

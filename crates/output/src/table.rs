@@ -12,7 +12,7 @@ use migsim_base::words::{counted, of_number};
 use migsim_bsp::{CallRecord, Cause, Scenario};
 use migsim_experiment::{Experiment, Results, ScenarioRun, Term, policy_label};
 
-/// Makes the lines and tables of the result.
+/// Creates the lines and tables of the result.
 pub fn table(experiment: &Experiment, results: &Results) -> Sheet {
     let mut sheet = Sheet::default();
     sheet.line(heading(experiment));
@@ -245,7 +245,7 @@ pub(super) fn decimals(largest: f64) -> usize {
         .into()
 }
 
-/// Makes the table of the ledger: the sources of the difference from scenario i. Terms that round to zero are left out.
+/// Creates the table of the ledger: the sources of the difference from scenario i. Terms that round to zero are left out.
 fn ledger(results: &Results, run: &ScenarioRun) -> Option<Table> {
     let ledger = results.ledger(run).filter(|ledger| !ledger.is_empty())?;
     let largest = ledger

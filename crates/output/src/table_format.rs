@@ -83,7 +83,7 @@ pub enum Tone {
     Bad,
 }
 
-/// Makes a column of text from its heading and its name for programs.
+/// Creates a column of text from its heading and its name for programs.
 pub fn words(heading: impl Into<String>, key: &'static str) -> Column {
     Column {
         heading: heading.into(),
@@ -92,7 +92,7 @@ pub fn words(heading: impl Into<String>, key: &'static str) -> Column {
     }
 }
 
-/// Makes a column of numbers from its heading and its name for programs.
+/// Creates a column of numbers from its heading and its name for programs.
 pub fn numbers(heading: impl Into<String>, key: &'static str) -> Column {
     Column {
         heading: heading.into(),
@@ -102,7 +102,7 @@ pub fn numbers(heading: impl Into<String>, key: &'static str) -> Column {
 }
 
 impl Cell {
-    /// Makes a cell with a text.
+    /// Creates a cell with a text.
     pub fn text(text: impl Into<String>) -> Self {
         let shown = text.into();
         Self {
@@ -113,7 +113,7 @@ impl Cell {
         }
     }
 
-    /// Makes a cell with a value for programs and a text for people.
+    /// Creates a cell with a value for programs and a text for people.
     pub fn value(value: impl Into<Value>, shown: impl Into<String>) -> Self {
         Self {
             shown: visible(&shown.into()).into_owned(),
@@ -123,12 +123,12 @@ impl Cell {
         }
     }
 
-    /// Makes a cell with a whole number.
+    /// Creates a cell with a whole number.
     pub fn count(count: usize) -> Self {
         Self::value(count, count.to_string())
     }
 
-    /// Makes an empty cell.
+    /// Creates an empty cell.
     pub fn empty() -> Self {
         Self::value(Value::Null, "")
     }
@@ -187,7 +187,7 @@ impl Cell {
 const LONG: usize = 40;
 
 impl Table {
-    /// Makes an empty table. `key` is its name for programs; an empty title is left out.
+    /// Creates an empty table. `key` is its name for programs; an empty title is left out.
     pub fn new(key: &'static str, title: impl Into<String>, columns: &[Column]) -> Self {
         Self {
             key,

@@ -24,7 +24,7 @@ pub struct CellResult {
     pub published_s: f64,
     /// The simulated time \[s\].
     pub simulated_s: f64,
-    /// The relative error: simulated over published, less 1.
+    /// The relative error: simulated over published time, minus 1.
     pub error: f64,
     /// Whether the cell was used to fit constants.
     pub in_sample: bool,

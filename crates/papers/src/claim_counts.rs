@@ -25,7 +25,7 @@ pub struct ClaimCounts {
 }
 
 impl ClaimCounts {
-    /// Counts some claims.
+    /// Counts the given claims by their verdicts.
     pub fn of<'c>(claims: impl IntoIterator<Item = &'c ClaimResult>) -> Self {
         let mut counts = Self::default();
         for claim in claims {

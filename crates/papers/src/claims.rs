@@ -7,7 +7,7 @@ use migsim_base::error::Error;
 /// Whether a claim holds (`None` if that cannot be decided), and the simulated value on which the verdict depends.
 pub type Outcome = Result<(Option<bool>, Value), Error>;
 
-/// Makes the outcome of a claim that can be decided.
+/// Creates the outcome of a claim that can be decided.
 #[expect(clippy::unnecessary_wraps, reason = "the result of every evaluation")]
 pub(super) fn told(holds: bool, value: impl Into<Value>) -> Outcome {
     Ok((Some(holds), value.into()))

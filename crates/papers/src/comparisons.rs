@@ -6,7 +6,7 @@ use super::claims::{Outcome, about, told};
 use super::facts::{Claim, Measure};
 use super::runs::Runs;
 
-/// Makes the comparisons of a claim. The claim holds if all of them hold, and cannot be decided if there are none.
+/// Evaluates the comparisons of a claim. The claim holds if all of them hold, and cannot be decided if there are none.
 pub(super) fn compare_percentages(claim: &Claim, runs: &Runs<'_>) -> Outcome {
     let mut holds = true;
     let mut values = Vec::new();

@@ -183,7 +183,7 @@ fn told_elsewhere<'d>(decision: &Decision, siblings: &'d [Decision]) -> Vec<&'d 
     others.filter_map(|other| other.from.as_str()).collect()
 }
 
-/// Makes the result of a decision that a function in the paper's file has judged.
+/// Creates the result of a decision that a function in the paper's file has judged.
 pub(super) fn of_rule(decision: &Decision, holds: Option<bool>, value: Value) -> DecisionResult {
     DecisionResult {
         id: decision.id.clone(),

@@ -40,7 +40,7 @@ pub struct Effect {
     pub column: String,
     /// The settings of the cell.
     pub case: String,
-    /// `overhead` (ii less i) or `gain` (i less iii).
+    /// `overhead` (time of scenario ii minus i) or `gain` (time of scenario i minus iii).
     pub effect: &'static str,
     /// The published time of scenario i \[s\].
     pub alone_s: f64,
@@ -48,7 +48,7 @@ pub struct Effect {
     pub published_s: f64,
     /// The simulated effect \[s\].
     pub simulated_s: f64,
-    /// The relative error: simulated over published, less 1; none if the published effect is 0 and the simulated one is not.
+    /// The relative error: simulated over published effect, minus 1; none if the published effect is 0 and the simulated one is not.
     pub error: Option<f64>,
     /// Whether both effects have the same sign.
     pub has_sign: bool,
@@ -230,7 +230,7 @@ enum Constant {
 }
 
 impl Constant {
-    /// Finds the constant with the most effects within 25 %; of equal ones the first that is tried, seconds before shares.
+    /// Finds the constant with the most effects within 25 %; of equal constants the first that is tried, seconds before shares.
     fn best(effects: &[&Effect]) -> Self {
         let ends =
             |value: f64| [1.0 - BOUNDS[CHOSEN], 1.0, 1.0 + BOUNDS[CHOSEN]].map(|end| end * value);

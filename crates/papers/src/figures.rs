@@ -175,7 +175,7 @@ impl Cases {
         }
     }
 
-    /// Makes the rows with their dots.
+    /// Creates the rows with their dots.
     fn group(self, dots: impl Iterator<Item = Vec<Dot>>) -> Group {
         let labels = self.labels.into_iter();
         let mut rows: Vec<Row> = labels

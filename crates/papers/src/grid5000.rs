@@ -83,7 +83,7 @@ pub fn grid5000(progress: &Progress) -> Result<Vec<GridRun>, Error> {
         .collect()
 }
 
-/// Makes the experiment of a case from one start, with a value for `policy.migbsp.viability_communication` if one is given.
+/// Creates the experiment of a case from one start, with a value for `policy.migbsp.viability_communication` if one is given.
 fn experiment(
     (app, order, processes): &Case,
     rule: Rule,
@@ -146,7 +146,7 @@ fn best_start_s(run: &GridRun, all: &[GridRun]) -> f64 {
         .fold(f64::INFINITY, f64::min)
 }
 
-/// Makes the page.
+/// Creates the page of the runs on platforms of Grid'5000.
 pub fn grid5000_page(all: &[GridRun]) -> String {
     let mut text = String::from(
         "# MigBSP on Grid'5000\n\n\

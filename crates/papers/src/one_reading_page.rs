@@ -46,7 +46,7 @@ all. The platforms of the other papers have no latency, since nothing in their t
 on average. But their price then grows with the number of processes, and the published one does not: 19 instead of 32 effects come within 25 %.
 ";
 
-/// Makes the page of the rule sets of all papers, each applied to every paper.
+/// Creates the page of the rule sets of all papers, each applied to every paper.
 ///
 /// # Errors
 /// An experiment cannot be read.

@@ -14,7 +14,7 @@ use super::text::summary;
 use migsim_base::error::{Error, Problem};
 use migsim_output::figure::Style;
 
-/// Makes all files of a reproduction.
+/// Creates all files of a reproduction.
 ///
 /// # Errors
 /// A table cannot be written as CSV.

@@ -191,7 +191,7 @@ pub struct Case {
 }
 
 impl Case {
-    /// Makes a case from an experiment without further settings.
+    /// Creates a case from an experiment without further settings.
     pub const fn new(experiment: &'static str) -> Self {
         Self {
             experiment,

@@ -195,13 +195,13 @@ impl Kind {
         Ok(Some(Box::new(Balancer::new(strategy, forecast))))
     }
 
-    /// Returns the options of the named setting (an edition), if it exists.
+    /// Returns the options of the preset (edition) with this name, if it exists.
     pub fn variant(&self, name: &str) -> Option<Value> {
         let found = self.settings().iter().find(|variant| variant.name == name);
         found.map(strategy::Variant::value)
     }
 
-    /// Returns the names of its settings (editions).
+    /// Returns the names of the presets (editions) of the policy.
     pub fn variants(&self) -> impl Iterator<Item = &'static str> + use<> {
         self.settings().iter().map(|variant| variant.name)
     }

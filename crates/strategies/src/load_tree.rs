@@ -54,7 +54,7 @@ impl LoadTree {
         }
     }
 
-    /// Finds the host with the least key among the open hosts, of equal ones the first, and its key.
+    /// Finds the host with the least key among the open hosts, and its key; of equal keys the first host.
     ///
     /// `key` takes load and speed of a host; it must not decrease with the load, nor increase with the speed.
     pub(super) fn least(

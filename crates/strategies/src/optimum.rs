@@ -80,8 +80,8 @@ fn bound_under_load(
     low
 }
 
-/// Finds the assignment with the least maximum host time, and that time \[s\]; of equal ones the assignment with the fewest moves, then the
-/// first. Returns `None` if there are more than `most` assignments. No host is filled beyond its memory, unless it is already.
+/// Finds the assignment with the least maximum host time, and that time \[s\]; of equal times the assignment with the fewest moves, then
+/// the first. Returns `None` if there are more than `most` assignments. No host is filled beyond its memory, unless it is already.
 pub fn optimum(instance: &Instance<'_>, most: u64) -> Option<(f64, Vec<usize>)> {
     let mut search = Search::new(instance, most)?;
     search.best.0 = instance.max_time(&instance.current).get();

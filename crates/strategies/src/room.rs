@@ -71,7 +71,7 @@ impl Room {
     }
 }
 
-/// Returns the number with the least key, of equal ones the first.
+/// Returns the candidate with the least key; of equal keys the first candidate.
 pub fn least(candidates: impl Iterator<Item = usize>, key: impl Fn(usize) -> f64) -> Option<usize> {
     candidates.min_by(|&a, &b| key(a).total_cmp(&key(b)))
 }

@@ -204,7 +204,7 @@ impl<'a> State<'a> {
         has_swapped
     }
 
-    /// Makes the best swap between two hosts, if one lowers the larger W; returns whether it did.
+    /// Performs the best swap between two hosts, if one lowers the larger W; returns whether it did.
     fn meet(&mut self, [a, b]: [usize; 2], weighed: &mut u64) -> bool {
         let (mut least, mut best) = (self.work(a).max(self.work(b)), None);
         let [own, others] = [a, b].map(|host| self.lists[host].clone());

@@ -34,7 +34,7 @@ pub struct Standing {
     pub setting: usize,
     /// The makespan of scenario iii \[s\].
     pub makespan: Sample,
-    /// Makespan less that of the best policy with the same seed \[s\]; none for the best policy itself.
+    /// Makespan minus the makespan of the best policy with the same seed \[s\]; none for the best policy itself.
     pub behind: Option<Sample>,
     /// The gain of scenario iii over i \[%\].
     pub gain: Option<Sample>,

@@ -37,7 +37,7 @@ pub struct Example {
 }
 
 impl Example {
-    /// Makes an example from the outcome of a run.
+    /// Creates an example from the outcome of a run.
     pub fn of(
         policy: &str,
         outcome: &Outcome,
@@ -89,7 +89,7 @@ pub fn clusters(platform: &Platform, placement: &[HostId]) -> Vec<(String, u32)>
     clusters
 }
 
-/// Makes the page.
+/// Creates the HTML page of a comparison of policies.
 pub fn page(
     title: &str,
     comparison: &Comparison,
@@ -312,7 +312,7 @@ fn rounded(number: f64) -> u32 {
     number.max(0.0).round() as u32
 }
 
-/// Makes the table of the processes of each cluster, with a slider for the superstep.
+/// Creates the table of the processes of each cluster, with a slider for the superstep.
 fn places(examples: &Examples) -> String {
     if examples.clusters.is_empty() {
         return String::new();

@@ -175,14 +175,14 @@ impl Runs {
     }
 }
 
-/// Makes the error of two folders with one run.
+/// Creates the error of two folders with one run.
 fn same(first: &Folder, second: &Folder) -> Error {
     let both = [first, second].map(|one| one.path.display().to_string());
     let problem = Problem::new("the folders hold the same run").source(both.join(", "));
     problem.hint("name one of them").into()
 }
 
-/// Makes the error of a policy that lacks a seed that other policies have.
+/// Creates the error of a policy that lacks a seed that other policies have.
 fn lacking((label, seed): (&str, u64), folder: &Folder) -> Error {
     let problem = Problem::new(format!("`{label}` has no run with seed {seed}"));
     let problem = problem.source(folder.path.display().to_string());
@@ -311,7 +311,7 @@ fn differences(settings: &[Value]) -> Vec<String> {
     )]
 }
 
-/// Makes the row of a run.
+/// Creates the row of a run.
 fn row(run: &Run) -> Row {
     let mut row = Row::default();
     for one in &run.scenarios {
@@ -329,7 +329,7 @@ fn row(run: &Run) -> Row {
     row
 }
 
-/// Makes an example of a run for the page.
+/// Creates an example of a run for the page.
 fn example(policy: &str, run: &RunOfScenario, clusters: &[(String, u32)]) -> Example {
     let supersteps: Vec<[f64; 3]> = run
         .supersteps

@@ -127,7 +127,7 @@ pub struct Sweep {
 }
 
 impl Parameter {
-    /// Makes the parameter `name`, which may be a whole key, with the values `spec` that `source` gives.
+    /// Creates the parameter `name`, which may be a whole key, with the values `spec` that `source` gives.
     pub fn new(registry: &Registry, name: &str, spec: Spec, source: impl Into<String>) -> Self {
         Self {
             name: keys::short_of(registry, name).to_owned(),
@@ -181,7 +181,7 @@ impl Parameter {
 }
 
 impl Sweep {
-    /// Makes the sweep of a sweep file.
+    /// Creates the sweep of a sweep file.
     ///
     /// # Errors
     /// All problems of the file, except those of its experiment.

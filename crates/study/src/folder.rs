@@ -170,7 +170,7 @@ fn failures(rows: &[&Row], table: &Path) -> Option<String> {
     ))
 }
 
-/// Makes the page of a sweep again from its plan and its rows. If runs are missing, also returns a remark about that.
+/// Creates the page of a sweep again from its plan and its rows. If runs are missing, also returns a remark about that.
 ///
 /// # Errors
 /// The folder cannot be read.

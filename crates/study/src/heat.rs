@@ -25,7 +25,7 @@ pub(super) struct Maps {
 }
 
 impl Maps {
-    /// Makes the maps over the two parameters with the largest effect; none if there are fewer than two, or if they have too many values.
+    /// Creates the maps over the two parameters with the largest effect; none if there are fewer than two, or if they have too many values.
     pub(super) fn of(plan: &Plan, summary: &Summary) -> Option<Self> {
         let parameters = by_effect(summary);
         let [x, y, rest @ ..] = &parameters[..] else {

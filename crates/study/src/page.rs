@@ -128,7 +128,7 @@ fn width(svg: &str) -> u32 {
     digits.and_then(|digits| digits.parse().ok()).unwrap_or(0)
 }
 
-/// Makes the table of the settings with their ranks; equal settings have equal ranks.
+/// Creates the table of the settings with their ranks; equal settings have equal ranks.
 pub fn ranking(plan: &Plan, summary: &Summary) -> String {
     let ranked = summary.ranked();
     if ranked.is_empty() {

@@ -72,7 +72,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Makes the plan of `sweep`.
+    /// Creates the plan of `sweep`.
     ///
     /// # Errors
     /// Parameters, seeds or their number are wrong, a key is unknown, a parameter changes nothing, or no setting can be run.
@@ -80,7 +80,7 @@ impl Plan {
         Self::make(sweep, (limits, shared), None)
     }
 
-    /// Makes the plan of `sweep`, and keeps what it reads in `common` for the runs.
+    /// Creates the plan of `sweep`, and keeps what it reads in `common` for the runs.
     ///
     /// # Errors
     /// As [`Self::new`].
@@ -101,7 +101,7 @@ impl Plan {
         Ok(Self { notes, ..plan })
     }
 
-    /// Makes the plan of some settings of `sweep`, each with all `seeds`, of which there is at least one. Experiments are kept in `ready`.
+    /// Creates the plan of some settings of `sweep`, each with all `seeds`, of which there is at least one. Experiments are kept in `ready`.
     ///
     /// # Errors
     /// A key is unknown, or no setting can be run.
@@ -166,7 +166,7 @@ impl Plan {
         (run / self.seeds.len(), self.seeds[run % self.seeds.len()])
     }
 
-    /// Makes the experiment of a setting with a seed.
+    /// Creates the experiment of a setting with a seed.
     ///
     /// # Errors
     /// The settings cannot be run.

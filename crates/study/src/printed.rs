@@ -60,7 +60,7 @@ impl Summary {
         sheet
     }
 
-    /// Makes the table of the best settings, with a column per parameter.
+    /// Creates the table of the best settings, with a column per parameter.
     fn table(&self, plan: &Plan, ranked: &[usize]) -> Table {
         let mut table = Table::new("settings", "", &self.columns(plan, ranked));
         for &index in ranked.iter().take(MOST_SHOWN) {
@@ -69,7 +69,7 @@ impl Summary {
         table
     }
 
-    /// Makes the table of all `ranked` settings for pages, with ranks, and with bars between the best mean and the worst.
+    /// Creates the table of all `ranked` settings for pages, with ranks, and with bars between the best mean and the worst.
     pub(super) fn ranking(&self, plan: &Plan, ranked: &[usize]) -> Table {
         let mut columns = vec![numbers("rank", "rank")];
         columns.extend(self.columns(plan, ranked));

@@ -28,7 +28,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// Makes the row of a run that failed.
+    /// Creates the row of a run that failed.
     pub fn failed(error: String, is_input: bool) -> Self {
         Self {
             error: Some(error),

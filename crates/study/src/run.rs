@@ -88,7 +88,7 @@ pub fn missing_from(plan: &Plan, shard: Shard, rows: &BTreeMap<String, Row>) -> 
         .collect()
 }
 
-/// Does `runs` of the plan and stores their rows.
+/// Simulates the runs `runs` of the plan and stores their rows.
 ///
 /// # Errors
 /// A row cannot be written. A run that fails is no error: it gives a row.
@@ -113,7 +113,7 @@ pub fn run(
     done_with
 }
 
-/// Does a run of the plan and returns its row.
+/// Simulates a run of the plan and returns its row.
 pub fn row((sweep, plan): (&Sweep, &Plan), run: usize, (limits, common): (Limits, &Common)) -> Row {
     let load = || match common.ready.take(&plan.runs[run]) {
         Some(experiment) => Ok(experiment),
@@ -130,7 +130,7 @@ pub fn row((sweep, plan): (&Sweep, &Plan), run: usize, (limits, common): (Limits
         .unwrap_or_else(|_| Row::failed("the program is at fault: the run panicked".into(), false))
 }
 
-/// Makes a row from an error, in one line.
+/// Creates a row from an error, in one line.
 fn failed(error: &Error, is_input: bool) -> Row {
     let lines: Vec<String> = error
         .to_string()

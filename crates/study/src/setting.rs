@@ -96,7 +96,7 @@ pub(super) struct Known {
 }
 
 impl Known {
-    /// Makes the properties of settings that are not a valid experiment.
+    /// Creates the properties of settings that are not a valid experiment.
     pub(super) fn broken(
         sweep: &Sweep,
         values: &[Option<Value>],
@@ -170,7 +170,7 @@ impl Identity {
         Self(settings)
     }
 
-    /// Makes the identity of settings that are not a valid experiment: all given settings.
+    /// Creates the identity of settings that are not a valid experiment: all given settings.
     fn of_broken(given: &Value) -> Self {
         Self(json!({ "given": given, "version": env!("CARGO_PKG_VERSION") }))
     }

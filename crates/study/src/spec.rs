@@ -66,7 +66,7 @@ impl Spec {
         })
     }
 
-    /// Makes values from a list; `text` is their written form.
+    /// Creates values from a list; `text` is their written form.
     pub fn list(values: Vec<Value>, text: impl Into<String>) -> Self {
         Self {
             parts: values.into_iter().map(Part::One).collect(),

@@ -25,9 +25,9 @@ pub struct StaticStanding {
     pub rule: Rule,
     /// Makespan of scenario i from this start \[s\].
     pub makespan: Sample,
-    /// Whether the policies start there, too.
+    /// Whether the policies start with this placement, too.
     pub is_own: bool,
-    /// The makespan of the start less that of the best policy with the same seed \[s\].
+    /// The makespan of the start minus the makespan of the best policy with the same seed \[s\].
     pub behind: Sample,
     /// The gain of the start over scenario i from the start of the policies \[%\].
     pub gain: Option<Sample>,

@@ -110,7 +110,7 @@ impl Store {
         })
     }
 
-    /// Makes a store that writes nothing to the disk.
+    /// Creates a store that writes nothing to the disk.
     pub fn in_memory() -> Self {
         Self {
             file: None,

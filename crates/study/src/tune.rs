@@ -295,7 +295,7 @@ impl Tuning<'_> {
         Plan::of(self.sweep, settings, seeds, (self.limits, shared), ready)
     }
 
-    /// Makes the plan of some settings and seeds, and does all of its runs.
+    /// Creates the plan of some settings and seeds, and does all of its runs.
     fn done(&self, settings: Vec<Setting>, seeds: Vec<u64>) -> Result<Plan, Error> {
         let plan = self.plan(settings, seeds)?;
         let runs = {
@@ -381,7 +381,7 @@ impl Search<'_> {
         self.tuning.budget.saturating_sub(self.spent)
     }
 
-    /// Runs settings and returns them from the best to the worst; of equal ones, the earlier first.
+    /// Runs settings and returns them from the best to the worst; of equal settings, the earlier first.
     fn scored(
         &mut self,
         method: &str,

@@ -147,7 +147,7 @@ impl TuneReport {
         sheet
     }
 
-    /// Makes `index.html`: the report with all settings that were tried.
+    /// Creates `index.html`: the report with all settings that were tried.
     pub fn page(&self, plan: &Plan, rows: &BTreeMap<String, Row>) -> String {
         let settings = ranking(plan, &Summary::of(plan, rows));
         let ties = self.ties().map(|ties| format!("Ties: {ties}."));
@@ -194,7 +194,7 @@ impl TuneReport {
         ]
     }
 
-    /// Makes the table of the rounds of the search.
+    /// Creates the table of the rounds of the search.
     fn rounds(&self) -> Table {
         let columns = [
             words("search", "method"),
@@ -235,7 +235,7 @@ impl TuneReport {
         ))
     }
 
-    /// Makes the table of the best setting and the defaults.
+    /// Creates the table of the best setting and the defaults.
     fn compared(&self) -> Table {
         let columns = [
             words("which", "which"),
@@ -332,7 +332,7 @@ impl TuneReport {
     }
 }
 
-/// Makes the page of the folder of a search again, from its report, its plan and its rows.
+/// Creates the page of the folder of a search again, from its report, its plan and its rows.
 ///
 /// # Errors
 /// The folder cannot be read, or its files are inconsistent.

@@ -58,7 +58,7 @@ pub struct Winners {
 }
 
 impl Winners {
-    /// Makes the map of a plan that varies the policy and two other parameters; none if it varies other keys.
+    /// Creates the map of a plan that varies the policy and two other parameters; none if it varies other keys.
     pub fn of(
         plan: &Plan,
         rows: &BTreeMap<String, Row>,
@@ -145,7 +145,7 @@ impl Winners {
         [0, 1].map(|axis: usize| &self.axes[axis].1[won.place[axis]])
     }
 
-    /// Makes `map.csv`: a row for each pair of values.
+    /// Creates `map.csv`: a row for each pair of values.
     pub fn csv(&self) -> String {
         let mut text = format!(
             "{},{},best,makespan_iii_mean_s,makespan_iii_ci95_s,next,margin_percent,margin_ci95_percent,is_separated\n",

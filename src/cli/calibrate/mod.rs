@@ -258,7 +258,7 @@ fn refuse_table_as_output(arguments: &CalibrateArguments) -> Result<(), Error> {
     Err(problem.source("--out").hint(hint).into())
 }
 
-/// Makes the tables of the residuals, the calibrated constants, and those that the table does not determine.
+/// Creates the tables of the residuals, the calibrated constants, and those that the table does not determine.
 fn sheet(platform: &Platform, pings: &[Pings], (library, found): (&str, &Calibration)) -> Sheet {
     let columns = [
         words("from", "from"),

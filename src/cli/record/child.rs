@@ -58,7 +58,7 @@ pub(super) fn run(job: &Job<'_>, signals: &Signals) -> Result<(), Error> {
     Err(failed(status, job.folder))
 }
 
-/// Makes the error that is returned after a signal, and that is not printed.
+/// Creates the error that is returned after a signal, and that is not printed.
 pub(super) fn interrupted() -> Error {
     Error::Run(Problem::new("interrupted"))
 }
@@ -109,7 +109,7 @@ fn names(folder: &Path) -> impl Iterator<Item = std::path::PathBuf> {
     paths.filter(|path| path.extension().is_some_and(|suffix| suffix == "record"))
 }
 
-/// Makes the error of a failed program; if the records were the cause, the recorder has written so.
+/// Creates the error of a failed program; if the records were the cause, the recorder has written so.
 fn failed(status: ExitStatus, folder: &Path) -> Error {
     let mut texts = names(folder).filter_map(|path| read_text(&path).ok());
     let Some(reason) = texts.find_map(|text| failure(&text).map(str::to_owned)) else {

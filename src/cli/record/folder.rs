@@ -31,7 +31,7 @@ pub(super) struct Records {
 }
 
 impl Records {
-    /// Makes a new folder that only the user can access.
+    /// Creates a new folder that only the user can access.
     pub(super) fn create(temporary: &Path) -> Result<Self, Error> {
         let mut reason = io::Error::from(io::ErrorKind::AlreadyExists);
         for _ in 0..ATTEMPTS {

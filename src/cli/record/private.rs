@@ -18,12 +18,12 @@ const STICKY: u32 = 0o1000;
 /// Permission bits of a folder that only the user can access.
 const OWN: u32 = 0o700;
 
-/// Makes a new folder that only the user can access.
+/// Creates a new folder that only the user can access.
 pub(super) fn create_new(folder: &Path) -> io::Result<()> {
     DirBuilder::new().mode(OWN).create(folder)
 }
 
-/// Makes a folder that only the user can access. If it exists, checks that it belongs to the user, and that no other user can replace it or
+/// Creates a folder that only the user can access. If it exists, checks that it belongs to the user, and that no other user can replace it or
 /// a folder above it. Removes the permission to write from its group and from others.
 pub(super) fn create(folder: &Path) -> Result<(), Error> {
     let failed = |error: io::Error| refused(folder, &format!("cannot write: {error}"));

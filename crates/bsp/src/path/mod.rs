@@ -109,7 +109,7 @@ pub enum PieceWork {
     Transfer(HostId, HostId, Bound),
     /// A wait for a connection or in a queue.
     Wait(HostId, HostId),
-    /// A duration given by a protocol or a price.
+    /// A duration given by a protocol or a cost.
     Fixed,
 }
 

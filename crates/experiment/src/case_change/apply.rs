@@ -22,7 +22,7 @@ pub(in super::super) struct Parts {
     pub(in super::super) costs: Costs,
 }
 
-/// Makes the changes of the key `changes` in their order.
+/// Applies the changes of the key `changes` in their order.
 ///
 /// # Errors
 /// A change cannot be read, or names a part that the platform does not have. All such changes are reported together.

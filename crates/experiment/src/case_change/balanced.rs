@@ -19,7 +19,7 @@ pub(super) struct Reworked {
 }
 
 impl Reworked {
-    /// Makes an application from `inner`: the deviations from `shares` and the memory are multiplied by these factors.
+    /// Creates an application from `inner`: the deviations from `shares` and the memory are multiplied by these factors.
     pub(super) fn new(
         inner: Box<dyn Workload>,
         shares: Vec<f64>,

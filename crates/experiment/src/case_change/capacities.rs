@@ -9,7 +9,7 @@ use migsim_base::units::{
 };
 use migsim_platform::{Background, Platform, Routes, StepsAhead};
 
-/// Makes a change of the platform.
+/// Applies a change of the platform.
 ///
 /// # Errors
 /// The platform has no such cluster, link or latency.

@@ -65,7 +65,7 @@ fn share(settings: &mut Vec<(&str, Value)>, random: &mut Stream) {
     }
 }
 
-/// Makes an experiment with drawn settings. With `is_shared`, several processes share a core and messages share links, and there are loads
+/// Creates an experiment with drawn settings. With `is_shared`, several processes share a core and messages share links, and there are loads
 /// and any policy.
 fn drawn(seed: u64, is_shared: bool) -> Experiment {
     let mut random = Stream::new(seed, Purpose::Search);
@@ -222,7 +222,7 @@ fn with(experiment: &Experiment, change: &str) -> f64 {
     run.unwrap().outcome.makespan.get()
 }
 
-/// Makes a drawn experiment in which nothing is shared, its makespan, and the share of each cluster's speed in the critical path \[%\].
+/// Returns a drawn experiment in which nothing is shared, its makespan, and the share of each cluster's speed in the critical path \[%\].
 fn unshared(seed: u64) -> (Experiment, f64, Vec<(Changed, f64)>) {
     let experiment = drawn(seed, false);
     let (run, path) = experiment

@@ -36,7 +36,7 @@ pub(super) struct Window<'w> {
 }
 
 impl<'w> Window<'w> {
-    /// Makes the window of the supersteps `range`, counted from 0, with the placement of `view`.
+    /// Creates the window of the supersteps `range`, counted from 0, with the placement of `view`.
     pub(super) fn new(experiment: &'w Experiment, view: &'w View<'w>, range: Range<usize>) -> Self {
         let count = range.len().min(SAMPLES);
         let mut plan = Plan::default();

@@ -103,7 +103,7 @@ fn small_clusters(platform: &Platform) -> Option<Finding> {
     })
 }
 
-/// Makes a finding if a value is above the threshold of its rule.
+/// Creates a finding if a value is above the threshold of its rule.
 pub(super) fn above(rule: Rule, value: f64, what: impl FnOnce() -> String) -> Option<Finding> {
     (value > rule.threshold).then(|| Finding::new(rule, what()))
 }

@@ -22,7 +22,7 @@ pub(super) fn rounded(number: f64) -> f64 {
     text.parse().expect("a number that was written")
 }
 
-/// Makes the random stream of a part of a case.
+/// Creates the random stream of a part of a case.
 pub(super) fn stream(draw: u64, case: &str, part: &str) -> Stream {
     Stream::named(draw, Purpose::Suite, &format!("{case} {part}"))
 }

@@ -204,13 +204,14 @@ pub enum Unit {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClassLimits {
-    /// Fewer supersteps make a short run.
+    /// A run with fewer supersteps than this number is short.
     pub short: u64,
-    /// As many supersteps or more make a long run.
+    /// A run with this number of supersteps or more is long.
     pub long: u64,
-    /// Moves are cheap below this price of a move \[supersteps\]: its fixed price, and its memory through the slowest access link.
+    /// Moves are cheap if a move costs less than this \[supersteps\]: its fixed cost, and the transfer of its memory through the slowest
+    /// access link.
     pub cheap: f64,
-    /// Moves are dear from this price on \[supersteps\].
+    /// Moves are expensive if a move costs this or more \[supersteps\].
     pub dear: f64,
 }
 

@@ -115,7 +115,7 @@ impl PlatformDraw {
 }
 
 impl Machine {
-    /// Makes a group of equal hosts and adds it to the sums.
+    /// Creates a group of equal hosts and adds it to the sums.
     fn group(&mut self, draw: &PlatformDraw, hosts: u64, random: &mut Stream) -> Value {
         let (_, speed) = quantity(&draw.speed, random);
         let cores = whole(&draw.cores, random).max(1);

@@ -216,7 +216,7 @@ impl<'a> Overview<'a> {
         )
     }
 
-    /// Makes a table of the moves: one row per origin and destination of each call with moves.
+    /// Creates a table of the moves: one row per origin and destination of each call with moves.
     fn moves(&self) -> Table {
         let title = match self.this.scenario {
             Scenario::Ii => "Calls that would have moved processes",

@@ -20,7 +20,7 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// Makes an axis whose range contains all `values`.
+    /// Creates an axis whose range contains all `values`.
     pub(super) fn new(values: impl Iterator<Item = f64>, is_log: bool, ends: (f64, f64)) -> Self {
         let finite = values.filter(|value| value.is_finite() && (!is_log || *value > 0.0));
         let (low, high) = finite.fold((f64::MAX, f64::MIN), |(low, high), value| {
@@ -42,7 +42,7 @@ impl Axis {
         }
     }
 
-    /// Makes an axis from 0 to the largest of `values`.
+    /// Creates an axis from 0 to the largest of `values`.
     pub(super) fn from_zero(values: impl Iterator<Item = f64>, ends: (f64, f64)) -> Self {
         let high = values.fold(0.0, f64::max);
         Self {
@@ -53,7 +53,7 @@ impl Axis {
         }
     }
 
-    /// Makes an axis from `low` to `high`.
+    /// Creates an axis from `low` to `high`.
     pub(super) fn exactly(low: f64, high: f64, ends: (f64, f64)) -> Self {
         let is_range = low < high;
         let (low, high) = if is_range {
@@ -69,7 +69,7 @@ impl Axis {
         }
     }
 
-    /// Makes an axis from the smallest to the largest of `values`.
+    /// Creates an axis from the smallest to the largest of `values`.
     pub(super) fn between(values: impl Iterator<Item = f64>, ends: (f64, f64)) -> Self {
         let (low, high) = values.fold((f64::MAX, f64::MIN), |(low, high), value| {
             (low.min(value), high.max(value))

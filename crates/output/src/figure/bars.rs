@@ -26,7 +26,7 @@ pub enum Meaning {
     Scale(String, (f64, f64)),
 }
 
-/// The chart.
+/// The chart of the activity of each process over time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Bars {
     /// The title for screen readers.

@@ -74,7 +74,7 @@ pub struct Drawing {
 }
 
 impl Drawing {
-    /// Makes an empty canvas, whose height grows with its items.
+    /// Creates an empty canvas, whose height grows with its items.
     pub(super) fn new(name: &str, width: f64) -> Self {
         Self {
             name: harmless(name),

@@ -19,7 +19,7 @@ pub struct Panel {
     pub cells: Vec<(usize, usize, f64)>,
 }
 
-/// The chart.
+/// The maps of a quantity over two parameters, with one colour bar.
 #[derive(Clone, Debug)]
 pub struct Heat {
     /// The title for screen readers.

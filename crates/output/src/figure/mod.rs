@@ -63,7 +63,7 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// Makes a figure with this name.
+    /// Creates a figure with this name.
     pub fn new(name: impl Into<String>, drawing: Drawing) -> Self {
         let name = name.into();
         Self { name, drawing }

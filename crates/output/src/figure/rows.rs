@@ -52,7 +52,7 @@ pub struct Key {
 }
 
 impl Dot {
-    /// Makes a dot from a mean and half the width of its interval, if there is one, in the unit of the axis.
+    /// Creates a dot from a mean and half the width of its interval, if there is one, in the unit of the axis.
     pub fn with_half(key: usize, value: f64, half: Option<f64>) -> Self {
         Self {
             key,
@@ -63,7 +63,7 @@ impl Dot {
 }
 
 impl Key {
-    /// Makes the series number `place`: it has the colour and shape of a scenario; the first three are filled.
+    /// Creates the series number `place`: it has the colour and shape of a scenario; the first three are filled.
     pub fn of(name: impl Into<String>, place: usize) -> Self {
         let (colour, mark) = SCENARIOS[place % SCENARIOS.len()];
         Self {
@@ -75,7 +75,7 @@ impl Key {
     }
 }
 
-/// The chart.
+/// The chart of categories, with values as dots and intervals as whiskers.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rows {
     /// The title for screen readers.

@@ -13,7 +13,7 @@ pub struct Point {
     pub at: (f64, f64),
 }
 
-/// The chart.
+/// The chart of one quantity against another, on logarithmic axes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scatter {
     /// The title for screen readers.

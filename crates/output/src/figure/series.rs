@@ -15,7 +15,7 @@ pub struct Curve {
     pub points: Vec<(f64, f64)>,
 }
 
-/// The chart.
+/// The chart of curves over supersteps.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Series {
     /// The title for screen readers.

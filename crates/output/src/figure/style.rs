@@ -21,7 +21,7 @@ pub struct Length {
 }
 
 impl Length {
-    /// Makes a width from its value \[mm\].
+    /// Creates a width from its value \[mm\].
     pub const fn of_mm(mm: f64) -> Self {
         Self { mm }
     }

@@ -37,7 +37,7 @@ pub struct Won {
     pub is_separated: bool,
 }
 
-/// The chart.
+/// The map of the fastest policies over two parameters.
 #[derive(Clone, Debug)]
 pub struct Winners {
     /// The title for screen readers.

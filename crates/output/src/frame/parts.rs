@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::{Page, escaped};
 
-/// Makes a section with a heading that appears in the table of contents; `html` is its content.
+/// Creates a section with a heading that appears in the table of contents; `html` is its content.
 pub fn section(id: &str, heading: &str, html: &str) -> String {
     format!(
         "<section id=\"{id}\" aria-labelledby=\"h-{id}\">\n<h2 id=\"h-{id}\">{}</h2>\n{html}\n</section>\n",
@@ -12,7 +12,7 @@ pub fn section(id: &str, heading: &str, html: &str) -> String {
     )
 }
 
-/// Makes a page of sections, each with its id, its heading and its content. A section without content is left out.
+/// Creates a page of sections, each with its id, its heading and its content. A section without content is left out.
 pub fn sections_page<'a>(
     title: &str,
     lead: &str,

@@ -9,7 +9,7 @@ use super::{escaped, prose};
 /// Maximum length of a list whose values are shown one by one.
 const MOST_VALUES: usize = 32;
 
-/// Makes a table of all keys of `settings` with their values, in a part of the page that can be unfolded; `summary` is its heading.
+/// Creates a table of all keys of `settings` with their values, in a part of the page that can be unfolded; `summary` is its heading.
 pub fn settings(summary: &str, settings: &Value) -> String {
     let mut rows = Vec::new();
     flatten("", settings, &mut rows);

@@ -68,7 +68,7 @@ pub fn platform_sheet(loaded: &LoadedPlatform, are_clusters_chosen: bool, rows: 
     sheet
 }
 
-/// Makes a table of the size of the whole platform.
+/// Creates a table of the size of the whole platform.
 fn sizes(platform: &Platform, survey: &Survey) -> Table {
     let columns = [
         words("platform", "platform"),
@@ -90,7 +90,7 @@ fn sizes(platform: &Platform, survey: &Survey) -> Table {
     table
 }
 
-/// Makes a table of the tree of zones, if there are several, and counts the rows that are left out.
+/// Creates a table of the tree of zones, if there are several, and counts the rows that are left out.
 fn zones(platform: &Platform, rows: usize) -> Option<(Table, usize)> {
     let Routes::Zoned { zones, points } = &platform.routes else {
         return None;
@@ -176,7 +176,7 @@ fn link_into(platform: &Platform, cluster: &Range<u32>, host: HostId) -> Option<
     platform.route(from, host)?.links().last()
 }
 
-/// Makes a table of the tree of clusters and hosts, and counts the rows that are left out.
+/// Creates a table of the tree of clusters and hosts, and counts the rows that are left out.
 fn clusters(platform: &Platform, rows: usize) -> (Table, usize) {
     let columns = [
         words("cluster", "cluster"),
@@ -514,7 +514,7 @@ fn listed<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> String {
     text
 }
 
-/// Makes a table of findings that the user should check; findings about implausible values come last.
+/// Creates a table of findings that the user should check; findings about implausible values come last.
 fn checks(platform: &Platform, survey: &Survey, odd: &[Finding]) -> Table {
     let columns = [words("check", "level"), words("finding", "finding")];
     let mut table = Table::new("checks", "", &columns);

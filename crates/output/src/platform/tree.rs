@@ -240,7 +240,7 @@ impl<'p> Tree<'p> {
             .collect()
     }
 
-    /// Makes the box of a zone, with its content if it is opened.
+    /// Creates the box of a zone, with its content if it is opened.
     fn nested(&self, at: usize, opened: &BTreeSet<usize>) -> Nested {
         let zone = &self.list[at];
         let zones = (zone.zones > 0).then(|| counted(zone.zones, "zone"));
@@ -327,7 +327,7 @@ impl<'p> Tree<'p> {
         }
     }
 
-    /// Makes the box of the hosts directly in a zone that also has inner zones.
+    /// Creates the box of the hosts directly in a zone that also has inner zones.
     fn hosts_of(&self, at: usize) -> Nested {
         let Some(hosts) = self.own[at] else {
             return Nested::default();

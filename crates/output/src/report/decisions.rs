@@ -24,7 +24,7 @@ impl<'a> Texts<'a> {
     }
 }
 
-/// Makes the facts for the page: `calls` by scenario, and the `texts` that they refer to.
+/// Creates the facts for the page: `calls` by scenario, and the `texts` that they refer to.
 pub(super) fn facts(report: &Report) -> Value {
     let mut texts = Texts::default();
     let calls: Vec<Value> = report

@@ -47,7 +47,7 @@ fn signed(value: f64, decimals: usize) -> String {
     }
 }
 
-/// Makes the table of scenarios.
+/// Creates the table of scenarios.
 pub(super) fn scenarios(report: &Report) -> String {
     let mut html = String::from(
         "<table data-name=\"scenarios\">\n<thead><tr><th scope=\"col\">scenario</th><th scope=\"col\">time [s]</th><th scope=\"col\">against i</th><th scope=\"col\">calls</th><th scope=\"col\">moved</th><th scope=\"col\">calls cost [s]</th><th scope=\"col\">moves cost [s]</th></tr></thead>\n<tbody>\n",

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::super::html::escaped;
 use super::page_data::Report;
 
-/// Makes a paragraph for the readings, and one for each note; empty if there are none.
+/// Creates a paragraph for the readings, and one for each note; empty if there are none.
 pub(super) fn notes(report: &Report) -> String {
     let run = &report.run;
     let mut html = String::new();

@@ -96,7 +96,7 @@ fn library() -> String {
     format!("/*\n{}\n*/\n{LIBRARY}", LICENCE.trim())
 }
 
-/// Makes the elements of data, library and scripts.
+/// Creates the elements of data, library and scripts.
 fn scripts(facts: &Value, block: &str, library: &str) -> String {
     let data = format!(
         "<div id=\"tooltip\" role=\"tooltip\" hidden></div>\n<script type=\"application/json\" id=\"facts\">{}</script>\n<script type=\"application/octet-stream\" id=\"arrays\">{block}</script>",

@@ -48,7 +48,7 @@ impl Report {
         })
     }
 
-    /// Makes a report of a run in memory, with the activity of its processes in each scenario.
+    /// Creates a report of a run in memory, with the activity of its processes in each scenario.
     ///
     /// # Errors
     /// None, unless the written data cannot be read back.

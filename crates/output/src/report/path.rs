@@ -18,7 +18,7 @@ const SHOWN: usize = 20;
 /// Maximum number of pieces that are drawn on the chart, of all scenarios.
 const MOST_PIECES: usize = 200_000;
 
-/// Makes the section; empty if no critical path was recorded.
+/// Creates the section; empty if no critical path was recorded.
 pub(super) fn path(report: &Report) -> String {
     let of_scenario = |run: &RunOfScenario| {
         let rows: Vec<&PathRow> = of(report, run).collect();

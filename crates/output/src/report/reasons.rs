@@ -75,7 +75,7 @@ impl Words {
     }
 }
 
-/// Makes the question about a call, or about one of its candidates.
+/// Creates the question about a call, or about one of its candidates.
 fn question(this: &RunOfScenario, call: &Call, candidate: Option<&Judged>) -> Question {
     Question {
         superstep: call.superstep,

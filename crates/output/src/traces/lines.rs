@@ -26,7 +26,7 @@ pub(super) struct Short<const N: usize> {
 }
 
 impl<const N: usize> Short<N> {
-    /// Makes a short text from a text of at most N bytes.
+    /// Creates a short text from a text of at most N bytes.
     pub(super) const fn new(text: &[u8]) -> Self {
         let mut bytes = [0; N];
         let mut at = 0;

@@ -349,7 +349,7 @@ impl Sink for Paje<'_> {
     }
 }
 
-/// Makes the definitions of events, types and values.
+/// Creates the definitions of events, types and values.
 fn head() -> String {
     let mut text = String::new();
     for (name, number, fields) in EVENTS.into_iter().chain([END_LINK]) {

@@ -102,7 +102,7 @@ impl<'a> Perfetto<'a> {
         }
     }
 
-    /// Makes the track of a process on a host.
+    /// Creates the track of a process on a host.
     fn track(&mut self, process: usize, host: HostId) -> Track {
         let pid = u64::from(host.0) + RUN + 1;
         let tid = process as u64 + 1;
@@ -258,7 +258,7 @@ impl Sink for Perfetto<'_> {
     }
 }
 
-/// Makes the event that names a group (`tid` 0) or a track.
+/// Creates the event that names a group (`tid` 0) or a track.
 fn describe(what: &str, pid: u64, tid: u64, name: &str) -> String {
     let name = serde_json::Value::from(name);
     format!(

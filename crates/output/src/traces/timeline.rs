@@ -48,7 +48,7 @@ impl State {
 /// A number that changes during the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Counter {
-    /// The longest time of a process in the superstep over their mean, less 1.
+    /// The longest time of a process in the superstep over the mean time of the processes, minus 1.
     Imbalance,
     /// Number of supersteps until the next call.
     Interval,

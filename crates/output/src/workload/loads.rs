@@ -8,7 +8,7 @@ use migsim_workloads::Plan;
 pub struct Load {
     /// Work of all processes \[instr\].
     pub work: f64,
-    /// The ratio of the largest work of a process to the mean, less 1; 0 if no process works.
+    /// The imbalance: the largest work of a process over the mean work, minus 1; 0 if no process works.
     pub imbalance: f64,
     /// The number of messages.
     pub messages: usize,

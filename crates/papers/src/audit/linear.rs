@@ -21,7 +21,7 @@ const ROUNDS: usize = 200;
 /// A cell: its present error, and the slopes of this error.
 #[derive(Clone, Debug)]
 pub(super) struct Row {
-    /// Simulated over published, less 1.
+    /// Simulated over published time, minus 1.
     pub(super) error: f64,
     /// Its derivative by the relative change of each constant.
     pub(super) slopes: Vec<f64>,

@@ -43,7 +43,7 @@ use super::page::Page;
 use migsim_base::error::Error;
 use migsim_experiment::Progress;
 
-/// Makes the page and its tables.
+/// Creates the page and its tables.
 ///
 /// # Errors
 /// A run fails.

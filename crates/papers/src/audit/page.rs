@@ -14,7 +14,7 @@ use crate::markdown::{cell, put, table};
 use crate::named::subject;
 use crate::readme::effect_table;
 
-/// Makes the page.
+/// Creates the page of the audit.
 pub(super) fn page(papers: &[Quick], tables: &Tables) -> String {
     let mut text = String::from(
         "# Audit\n\nFor a reviewer of the reproduction. Written by `migsim reproduce audit --out results`; nothing is random, and the bytes are the same on any number of\nthreads. The tables that take long stand beside it as CSV (`audit-*.csv`); CI makes this page again from them and computes a sample of their rows.\n\n",

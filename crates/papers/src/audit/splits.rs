@@ -8,7 +8,7 @@ use migsim_base::error::Error;
 /// The columns of [`splits`].
 pub(crate) const SPLIT_COLUMNS: &str = "paper | cells | within 2.5 % as fitted | mildest split | predicted within 2.5 % | harshest split | predicted within 2.5 %";
 
-/// The splits of a paper with the most and with the fewest cells predicted within 2.5 %; of equal ones, the first.
+/// The splits of a paper with the most and with the fewest cells predicted within 2.5 %; of equal splits the first.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Extremes<'t> {
     /// The results without a held-out part.
@@ -43,7 +43,7 @@ pub(super) fn extremes(held_out: &[HeldOut]) -> Vec<Extremes<'_>> {
     all
 }
 
-/// Makes the rows of a table with the mildest and the harshest split of each paper, and their sums.
+/// Creates the rows of a table with the mildest and the harshest split of each paper, and their sums.
 pub(super) fn split_rows(held_out: &[HeldOut]) -> Vec<String> {
     let all = extremes(held_out);
     let rows = all.iter().map(|one| {
@@ -63,7 +63,7 @@ pub(super) fn split_rows(held_out: &[HeldOut]) -> Vec<String> {
     rows.chain([total]).collect()
 }
 
-/// Makes the rows of [`split_rows`] from the committed table, because computing the table takes minutes.
+/// Creates the rows of [`split_rows`] from the committed table, because computing the table takes minutes.
 ///
 /// # Errors
 /// The committed table cannot be read.

@@ -42,7 +42,7 @@ pub(super) struct Case {
 }
 
 impl Case {
-    /// Makes the call as input for the edition.
+    /// Creates the call as input for the edition.
     pub(super) fn call<'a>(
         &'a self,
         call: &'a StoredCall,

@@ -117,7 +117,7 @@ pub struct Authors {
     pub answered: Vec<AnsweredRun>,
     /// The calls without one of the program's slips.
     pub without_slips: Vec<Without>,
-    /// Each case.
+    /// The result of each case.
     pub by_case: Vec<CaseResult>,
 }
 

@@ -111,7 +111,7 @@ fn summary(authors: &Authors) -> String {
     )
 }
 
-/// Makes the table for a terminal: all comparisons by heuristic and scenario, and the differences.
+/// Creates the table for a terminal: all comparisons by heuristic and scenario, and the differences.
 pub fn text(authors: &Authors) -> String {
     let mut sheet = Sheet::default();
     sheet.line(summary(authors));
@@ -161,7 +161,7 @@ pub fn csv(authors: &Authors) -> String {
     sheet.render(Form::Csv)
 }
 
-/// Makes the page.
+/// Creates the page that compares the edition with the authors' program of 2015.
 pub fn markdown(authors: &Authors) -> String {
     let mut page = INTRODUCTION.to_owned();
     put!(page, "\n## What came out\n\n{}.\n\n", summary(authors));
@@ -250,7 +250,7 @@ fn name(heuristic: Option<Heuristic>) -> &'static str {
     }
 }
 
-/// Makes the table of the comparisons by heuristic and scenario.
+/// Creates the table of the comparisons by heuristic and scenario.
 fn by_heuristic(authors: &Authors) -> Table {
     let columns = [
         words("heuristic", "heuristic"),
@@ -309,7 +309,7 @@ fn row(table: &mut Table, names: [&str; 2], cases: usize, counts: &Counts) {
     table.push([&names.map(Cell::text)[..], &numbers.map(Cell::count)].concat());
 }
 
-/// Makes the table of the whole runs by scenario, then of each run with another end time.
+/// Creates the table of the whole runs by scenario, then of each run with another end time.
 fn whole_runs(authors: &Authors) -> Table {
     let columns = [
         words("whole runs", "runs"),
@@ -351,7 +351,7 @@ fn whole_runs(authors: &Authors) -> Table {
     table
 }
 
-/// Makes the table of scenario ii for each order of the answers.
+/// Creates the table of scenario ii for each order of the answers.
 fn answered(authors: &Authors) -> Table {
     let columns = [
         words("experiment", "experiment"),
@@ -369,7 +369,7 @@ fn answered(authors: &Authors) -> Table {
     table
 }
 
-/// Makes the table of the first call with other moves in each run that has one.
+/// Creates the table of the first call with other moves in each run that has one.
 fn ties(authors: &Authors) -> Table {
     let columns = [
         words("run", "case"),
@@ -398,7 +398,7 @@ fn ties(authors: &Authors) -> Table {
     table
 }
 
-/// Makes the table of the usual runs of the program and of the edition.
+/// Creates the table of the usual runs of the program and of the edition.
 fn predictions(authors: &Authors) -> Table {
     let columns = [
         words("deployment", "deployment"),
@@ -420,7 +420,7 @@ fn predictions(authors: &Authors) -> Table {
     table
 }
 
-/// Makes the table of the deployments with the common reading.
+/// Creates the table of the deployments with the common reading.
 fn common_reading(authors: &Authors) -> Table {
     let columns = [
         words("experiment", "experiment"),
@@ -446,7 +446,7 @@ fn common_reading(authors: &Authors) -> Table {
     table
 }
 
-/// Makes the table of the calls without a slip.
+/// Creates the table of the calls without a slip.
 fn without_slips(authors: &Authors) -> Table {
     let columns = [
         words("stored calls with", "slip"),

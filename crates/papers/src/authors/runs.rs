@@ -31,7 +31,7 @@ pub struct ComparedRun {
     pub program_s: f64,
     /// Time at which process 1 of the simulated run leaves its last call or barrier \[s\].
     pub simulated_s: f64,
-    /// Simulated time less that of the program, as a fraction of that of the program.
+    /// Simulated time minus the time of the program, as a fraction of the time of the program.
     pub relative_error: f64,
     /// Number of supersteps of process 1 that begin at the same time, to a relative difference of 1e-6, before the first one that does not.
     pub starts_equal: usize,
@@ -158,7 +158,7 @@ pub fn compare(case: &Value) -> Result<Option<ComparedRun>, Error> {
     }))
 }
 
-/// Makes the settings of a case above the built-in experiment.
+/// Creates the settings of a case above the built-in experiment.
 fn settings(stored: &Stored) -> Result<Case, Problem> {
     let Stored {
         parameters, sets, ..

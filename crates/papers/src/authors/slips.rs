@@ -36,7 +36,7 @@ impl Slip {
 /// The result of the stored calls without a slip.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Without {
-    /// The slip.
+    /// The slip that is left out.
     pub slip: Slip,
     /// Number of calls with other moves.
     pub calls_changed: usize,

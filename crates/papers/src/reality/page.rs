@@ -14,7 +14,7 @@ const CLASSES: [&str; 2] = ["latency", "bandwidth"];
 /// Maximum relative error that counts as near.
 const NEAR: f64 = 0.05;
 
-/// Makes the page.
+/// Creates the page that compares simulated with measured times.
 pub fn markdown(reality: &Reality) -> String {
     let mut text = String::from(HEAD);
     let all = Summary::of(&reality.predicted);
@@ -234,7 +234,7 @@ fn median(sorted: &[f64]) -> f64 {
     }
 }
 
-/// Makes the table of all cases as CSV.
+/// Creates the table of all cases as CSV.
 pub fn csv(reality: &Reality) -> String {
     let mut text = String::from(
         "case,class,platform,limited,measured_s,first_quartile_s,third_quartile_s,predicted_s,off_percent\n",

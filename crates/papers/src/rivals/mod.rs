@@ -139,7 +139,7 @@ impl Study {
         self.paid_back.iter().map(one).collect()
     }
 
-    /// Makes the benchmark of a draw.
+    /// Creates the benchmark of a draw.
     ///
     /// # Errors
     /// The suite is unknown.

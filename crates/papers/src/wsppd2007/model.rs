@@ -461,7 +461,7 @@ fn each_process_has_a_pm_per_cluster() -> (bool, String) {
     )
 }
 
-/// Makes a process of Labtec that exchanges messages only with Aquario, and returns the decision to move it there.
+/// Creates a process of Labtec that exchanges messages only with Aquario, and returns the decision to move it there.
 fn drawn_to_aquario(case: &Case) -> Decision {
     case.call(|_, measures| {
         compute(measures, 0, 1e9, 1.0);

@@ -7,7 +7,7 @@ use super::potential::Terms;
 pub struct Wish {
     /// The process, counted from 0.
     pub process: usize,
-    /// The Set with its largest PM above 0, the first of equal ones; none if no PM is above 0.
+    /// The Set to which the process has its largest PM above 0; of equal PM the first Set; none if no PM is above 0.
     ///
     /// In that case the program sends uninitialised memory; it never happened in a recorded run.
     pub set: Option<usize>,

@@ -175,13 +175,15 @@ choice!(
     SetIndex {
         /// The mean clock rate.
         MeanClock,
-        /// The mean over its hosts of the clock rate, less external load, shared by the processes there and one more.
+        /// The mean over the hosts of the cluster of the clock rate minus external load, shared by the processes on the host and one more.
         MeanFreePower,
         /// The clock rate of the best host without a process; 0 if there is none.
         BestFreeHost,
-        /// The maximum over its hosts of the clock rate, less external load, shared by the processes there and one more.
+        /// The maximum over the hosts of the cluster of the clock rate minus external load, shared by the processes on the host and one
+        /// more.
         BestHost,
-        /// The sum over its hosts of the clock rate, less external load, shared by the processes there and one more (the authors' program of 2015).
+        /// The sum over the hosts of the cluster of the clock rate minus external load, shared by the processes on the host and one more
+        /// (the authors' program of 2015).
         FreePowerSum,
     }
 );

@@ -383,7 +383,7 @@ impl Class {
     }
 }
 
-/// Returns the higher of two potentials of a process, of equal ones that of the first cluster.
+/// Returns the higher of two potentials of a process; if they are equal, that of the first cluster.
 #[inline]
 #[expect(clippy::unnecessary_wraps, reason = "what a fold needs")]
 fn higher(best: Option<Potential>, other: Potential) -> Option<Potential> {
@@ -394,7 +394,7 @@ fn higher(best: Option<Potential>, other: Potential) -> Option<Potential> {
     Some(best.filter(is_best).unwrap_or(other))
 }
 
-/// Returns the highest PM of each process, of equal ones the first, given all PM by process.
+/// Returns the highest PM of each process, given all PM by process; of equal PM the first.
 pub(super) fn highest(potentials: &[Potential]) -> Vec<Potential> {
     let by_process = potentials.chunk_by(|a, b| a.process == b.process);
     let one = |all: &[Potential]| all.iter().copied().fold(None, higher);
@@ -484,7 +484,7 @@ fn ordinal(value: f64) -> i64 {
     if bits < 0 { bits ^ i64::MAX } else { bits }
 }
 
-/// Returns the speed that a process gets on its host \[instr/s\]: the clock rate, less external load, shared by the processes there.
+/// Returns the speed that a process gets on its host \[instr/s\]: the clock rate minus external load, shared by the processes on the host.
 fn speed_here(occupancy: &[u32], process: usize, view: &View<'_>) -> f64 {
     let at = view.placement[process].index();
     let host = &view.platform.hosts[at];

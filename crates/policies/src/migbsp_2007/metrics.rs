@@ -105,7 +105,7 @@ pub(super) fn processes(forecasts: &Forecasts, view: &View<'_>) -> Vec<ProcessTe
 /// PM(i,j) of all processes and clusters, of which only a part is kept.
 #[derive(Debug, Default)]
 pub(super) struct Survey {
-    /// The highest PM of each process, of equal ones that of the first cluster.
+    /// The highest PM of each process; of equal PM that of the first cluster.
     best: Vec<Potential>,
     /// The highest PM of all.
     pub(super) highest: Option<f64>,
@@ -143,7 +143,7 @@ impl Survey {
         }
     }
 
-    /// Returns the potentials above `threshold`, one per process, in decreasing order, of equal ones the lowest rank first.
+    /// Returns the potentials above `threshold`, one per process, in decreasing order; of equal potentials the lowest rank first.
     pub(super) fn elected(self, threshold: f64) -> Vec<Potential> {
         let mut best = self.best;
         best.retain(|potential| potential.metrics.potential() > threshold);

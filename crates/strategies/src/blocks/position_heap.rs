@@ -20,7 +20,7 @@ impl PositionHeap {
         }
     }
 
-    /// Makes a heap of the present order.
+    /// Creates a heap of the present order.
     pub(crate) fn build<R: PartialOrd>(&mut self, loads: &[R]) {
         for parent in (1..=self.last() / 2).rev() {
             let mut at = parent;

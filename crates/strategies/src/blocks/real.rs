@@ -40,7 +40,7 @@ impl Real for f32 {
     }
 }
 
-/// Returns the larger of two numbers; of equal ones the first.
+/// Returns the larger of two numbers; the first if they are equal.
 pub(crate) fn larger<R: Real>(a: R, b: R) -> R {
     if a < b { b } else { a }
 }

@@ -98,7 +98,7 @@ impl Request {
         self.plain().into_iter().chain(readings).collect()
     }
 
-    /// Makes the sweep of the policies over the cases, which can be divided into parts.
+    /// Creates the sweep of the policies over the cases, which can be divided into parts.
     ///
     /// # Errors
     /// The seeds of the suite cannot be read.
@@ -106,7 +106,7 @@ impl Request {
         self.sweep_over(registry, "policy", &self.plain(), &["i", "iii"])
     }
 
-    /// Makes the other sweeps: one for each policy with settings, and at the end that of the static starts.
+    /// Creates the other sweeps: one for each policy with settings, and at the end that of the static starts.
     ///
     /// # Errors
     /// As [`Self::sweep`].
@@ -126,7 +126,7 @@ impl Request {
         readings.chain([starts_sweep(self, registry)]).collect()
     }
 
-    /// Makes a sweep over the cases and the values of one more key.
+    /// Creates a sweep over the cases and the values of one more key.
     fn sweep_over(
         &self,
         registry: &Registry,

@@ -9,7 +9,7 @@ use migsim_output::figure::{Figure, Style};
 use migsim_output::frame::{list, picture, sections_page};
 use migsim_output::{Cell, Table, numbers, words};
 
-/// Makes the page.
+/// Creates the HTML page of a benchmark.
 pub fn page(bench: &Bench) -> String {
     let svg = Figure::new("profile", profiles(bench, &Style::default())).svg();
     let label = "Share of cases within a factor of the best known, by policy";
@@ -35,7 +35,7 @@ pub fn page(bench: &Bench) -> String {
     sections_page(&title, "", sections, &[])
 }
 
-/// Makes a table with a row per case: its classes, its fastest policy, and the ratio without migrations.
+/// Creates a table with a row per case: its classes, its fastest policy, and the ratio without migrations.
 fn cases(bench: &Bench) -> Table {
     let mut table = Table::new(
         "cases",

@@ -135,7 +135,7 @@ impl Bench {
     }
 }
 
-/// Makes the table with its remarks, for people.
+/// Creates the table with its remarks, for people.
 pub fn sheet(bench: &Bench) -> Sheet {
     let mut sheet = Sheet::default();
     sheet.table(table(bench));
@@ -147,7 +147,7 @@ pub fn sheet(bench: &Bench) -> Sheet {
     sheet
 }
 
-/// Makes a table with a row per policy, the lowest mean ratio first.
+/// Creates a table with a row per policy, the lowest mean ratio first.
 pub fn table(bench: &Bench) -> Table {
     let mut table = Table::new(
         "policies",
@@ -213,7 +213,7 @@ fn row(one: &Standing) -> Vec<Cell> {
     ]
 }
 
-/// Makes a table with a row per class of cases: the policies with the lowest mean ratios there.
+/// Creates a table with a row per class of cases: the policies with the lowest mean ratios there.
 pub(super) fn classes(bench: &Bench) -> Table {
     let mut table = Table::new(
         "classes",

@@ -372,7 +372,7 @@ impl Runs<'_> {
 }
 
 impl Entry {
-    /// Makes an entry without calls and moves.
+    /// Creates an entry without calls and moves.
     fn of_time(makespan: f64) -> Self {
         Self {
             ratio: 1.0,
@@ -388,7 +388,7 @@ impl Entry {
     }
 }
 
-/// Makes the entry of a policy from its rows and its makespans by seed.
+/// Creates the entry of a policy from its rows and its makespans by seed.
 fn entry(rows: &[Option<&Row>], times: &[f64], best_known: &[f64]) -> Entry {
     let pairs = || times.iter().zip(best_known);
     let ratios: Vec<f64> = pairs().map(|(time, best)| ratio(*time, *best)).collect();

@@ -13,7 +13,7 @@ use crate::config::Sweep;
 /// The name of the row.
 pub const BEST_START: &str = "never from the best static start";
 
-/// Makes the sweep of scenario i from each static start.
+/// Creates the sweep of scenario i from each static start.
 ///
 /// # Errors
 /// As [`Request::sweep`].

@@ -264,7 +264,7 @@ impl Prepared<'_> {
         self.supersteps
     }
 
-    /// Makes the experiment of a seed with changes.
+    /// Creates the experiment of a seed with changes.
     fn experiment(&self, seed: u64, changes: &[&CaseChange]) -> Result<Experiment, Error> {
         let (registry, layers, limits) = self.with;
         let mut layers = layers.clone();

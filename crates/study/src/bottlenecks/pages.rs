@@ -6,7 +6,7 @@ use migsim_output::figure::{Dot, Figure, Group, Key, Row as RowOfFigure, Rows, S
 use migsim_output::{Cell, Column, Sheet, Table, Tone, numbers, words};
 
 impl Profile {
-    /// Makes the table with the verdict.
+    /// Creates the table with the verdict.
     pub fn sheet(&self) -> Sheet {
         let mut sheet = Sheet::default();
         sheet.table(self.table());
@@ -29,14 +29,14 @@ impl Profile {
         (!vain.is_empty()).then(|| format!("Without effect: {}.", vain.join(", ")))
     }
 
-    /// Makes the table of each change of each quantity, for programs.
+    /// Creates the table of each change of each quantity, for programs.
     pub fn data_sheet(&self) -> Sheet {
         let mut sheet = Sheet::default();
         sheet.table(self.data());
         sheet
     }
 
-    /// Makes the table of the quantities that have an effect.
+    /// Creates the table of the quantities that have an effect.
     pub fn table(&self) -> Table {
         let mut table = Table::new("quantities", "", &self.columns());
         for row in self.rows.iter().filter(|row| row.counts()) {
@@ -76,7 +76,7 @@ impl Profile {
         cells
     }
 
-    /// Makes the table of the makespan and the gain of each change.
+    /// Creates the table of the makespan and the gain of each change.
     pub(super) fn data(&self) -> Table {
         let mut columns = vec![
             words("change", "change"),

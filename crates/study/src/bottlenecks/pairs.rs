@@ -32,7 +32,7 @@ pub struct Pair {
     pub makespan: Sample,
     /// Gain of both changes \[%\].
     pub gain: Sample,
-    /// Gain of both changes less the sum of the gains of each change alone, in percentage points.
+    /// Gain of both changes minus the sum of the gains of each change alone, in percentage points.
     pub beyond: f64,
 }
 

@@ -159,7 +159,7 @@ impl Summary {
         table.into_inner().map_err(csv::IntoInnerError::into_error)
     }
 
-    /// Lists the settings that have a mean, the best first; of equal ones, the earlier first.
+    /// Lists the settings that have a mean, the best first; of equal means, the earlier setting first.
     pub(super) fn ranked(&self) -> Vec<usize> {
         let mut order: Vec<(usize, f64)> = Vec::new();
         for (index, setting) in self.settings.iter().enumerate() {

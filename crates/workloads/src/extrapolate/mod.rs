@@ -48,11 +48,11 @@ pub struct Extrapolation {
 pub struct Check {
     /// The number of processes of the largest recording.
     pub processes: usize,
-    /// The number of its messages, which equals that of the prediction.
+    /// The number of messages of the largest recording, which equals the number of the prediction.
     pub messages: usize,
-    /// The predicted bytes of all messages over the recorded ones, less 1: dimensionless.
+    /// The predicted over the recorded bytes of all messages, minus 1; dimensionless.
     pub bytes_off: f64,
-    /// The predicted work of all processes over the recorded one, less 1: dimensionless.
+    /// The predicted over the recorded work of all processes, minus 1; dimensionless.
     pub work_off: f64,
     /// The largest absolute deviation of the work of a process, relative to the recorded mean.
     pub process_off: f64,
