@@ -47,9 +47,9 @@ pub(super) struct Call {
 /// The steps of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
-    /// A wait for the whole cost.
+    /// A wait for the whole duration of the call.
     Price,
-    /// Messages sent one by one, which make up the whole cost.
+    /// Messages sent one by one; their time is the whole cost of the call.
     InTurn,
     /// Processes report to their managers.
     Reports,
@@ -57,7 +57,7 @@ enum Step {
     Exchange,
     /// A round of messages to neighbours, counted from 0.
     Round(u32),
-    /// Managers decide, or the hosts that have the reports.
+    /// The managers, or the hosts that have the reports, decide.
     Computation,
     /// The root sends the decision to the managers.
     Distribution,

@@ -86,11 +86,11 @@ pub enum BarrierKind {
     /// sender and receiver are at the barrier, and its receiver waits for nothing else. No process reports its arrival, so that a process
     /// may be one superstep ahead of another. This is the weak barrier of the program that MigBSP's authors published in 2015.
     ReleasedByFirst,
-    /// Process 1 sends a message to each of the p processes and pays `per_process` for each, when it is ready: its time in the superstep
-    /// grows by `p · per_process`. No other process pays, and all leave when the last one, process 1 included, has arrived. This is the
-    /// weak barrier of the authors' later program; it determines when the short first supersteps of the dynamic Smith-Waterman paper are
-    /// unstable. With `release_per_process` and `release_per_computing` all leave later, as if process 1 then served one process after the
-    /// other, and the processes that computed for longer. No process counts that wait as its own time.
+    /// When process 1 is ready, it sends a message to each of the p processes and pays `per_process` for each message: its time in the
+    /// superstep grows by `p · per_process`. No other process pays, and all leave when the last one, process 1 included, has arrived. This
+    /// is the weak barrier of the authors' later program; it determines when the short first supersteps of the dynamic Smith-Waterman paper
+    /// are unstable. With `release_per_process` and `release_per_computing` all leave later, as if process 1 then served one process after
+    /// the other, and the processes that computed for longer. No process counts that wait as its own time.
     RootSerial,
 }
 
@@ -255,7 +255,7 @@ pub struct RuntimeConfig {
     pub wait_for_sends: bool,
     /// The end of a superstep.
     pub barrier: BarrierConfig,
-    /// The load of a host that a policy sees.
+    /// The measure of the load of a host that a policy sees: the mean since the last call, or the load at the call.
     #[serde(skip_serializing_if = "LoadMeasure::is_default")]
     pub load: LoadMeasure,
     /// The shortcuts of the simulator; they save time and change no result.
@@ -281,10 +281,9 @@ pub enum CallModel {
     Messages,
     /// `fixed + per_process · p + per_process_superstep · p · (supersteps since the last call)`, p the number of processes.
     Additive,
-    /// The call is hidden behind the superstep that it closes, which lasts at least `fixed`: the call adds `max(0, fixed - T)`. T is the
-    /// duration of that superstep from its first start to the beginning of the call, with the moves that the workload prescribes after it.
-    /// In the paper on Smith-Waterman on irregular computations, the overheads of scenario ii shrink as the supersteps at the calls grow
-    /// (A19).
+    /// The call overlaps the superstep that it closes, which lasts at least `fixed`: the call adds `max(0, fixed - T)`. T is the duration
+    /// of that superstep from its first start to the beginning of the call, with the moves that the workload prescribes after it. In the
+    /// paper on Smith-Waterman on irregular computations, the overheads of scenario ii shrink as the supersteps at the calls grow (A19).
     Overlapped,
     /// A computed cost: the manager of each cluster in use sends `ping` bytes to each process outside its cluster, one after the other,
     /// and each time gets them back. All managers work in parallel, without other traffic: `max_j Σ_{i not in j} 2·(L(i,j) + ping /
@@ -347,7 +346,8 @@ pub struct CallCost {
     pub ping: Bytes,
     /// The scenarios in which processes wait for the answer.
     pub waiting: CallWaiting,
-    /// Whether a call that is due after the last superstep is made and paid, as in the papers; no later superstep can profit from it.
+    /// Whether a call that is due after the last superstep takes place and costs time, as in the papers, although no later superstep can
+    /// profit from the call.
     pub after_last: bool,
     /// `messages`: the order of the messages. With `sequential` the call of any strategy has these messages.
     #[serde(skip_serializing_if = "CallOrder::is_default")]
@@ -408,8 +408,8 @@ pub enum Transfer {
     /// As a flow from the old host to the new one. A process without memory starts no flow and pays no latency.
     #[default]
     Flow,
-    /// As computed for a message alone: `L + M / bw` of the route with its nominal bandwidth, without profiles, loads and factors, and
-    /// without using its links. This is Mem(i,j) of the Lattice Boltzmann paper, paid as computed.
+    /// As computed for a single message without other traffic: `L + M / bw` of the route with its nominal bandwidth, without profiles,
+    /// loads and factors, and without using its links. This is Mem(i,j) of the Lattice Boltzmann paper, paid as computed.
     Nominal,
     /// The transfer takes no time: a move costs `fixed`.
     None,
@@ -468,11 +468,11 @@ pub struct Costs {
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Scenario {
-    /// The application only.
+    /// The application without rescheduling.
     I,
-    /// The policy decides and its calls are paid, but nothing moves.
+    /// The policy decides and its calls cost time, but no process moves.
     Ii,
-    /// Migrations happen and are paid.
+    /// The policy decides, its calls cost time, and processes move, which costs time, too.
     Iii,
 }
 

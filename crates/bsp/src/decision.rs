@@ -61,7 +61,7 @@ pub struct Decision {
 /// The messages and the work of a call, which are simulated if `costs.call.model` is `messages`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Procedure {
-    /// The path of the loads to the deciding hosts, and of the decision to the other hosts.
+    /// The way in which the loads reach the deciding hosts, and the decision reaches the other hosts.
     pub gather: Gather,
     /// Number of elementary operations of a deciding host.
     pub operations: u64,
@@ -82,7 +82,7 @@ impl Decision {
         explanation.map_or_else(Map::new, |explanation| explanation.to_json())
     }
 
-    /// Returns the explanation without the entries per process and cluster, which is much less work for many calls.
+    /// Returns the explanation without the entries per process and cluster, which is much cheaper to compute for many calls.
     pub fn outlined(&self) -> Map<String, Value> {
         let explanation = self.explanation.as_ref();
         explanation.map_or_else(Map::new, |explanation| explanation.outline())
@@ -103,17 +103,17 @@ impl PartialEq for Decision {
 pub struct Candidate {
     /// The process.
     pub process: ProcessId,
-    /// The host where it is.
+    /// The host where the process is.
     pub from: HostId,
-    /// The cluster that it would move to.
+    /// The cluster to which the process would move.
     pub to_cluster: ClusterId,
-    /// The host chosen there, if there is one.
+    /// The host chosen in that cluster; `None` if no host was found.
     pub to: Option<HostId>,
     /// The policy's measure of the benefit (PM of MigBSP), in the policy's own unit.
     pub score: f64,
-    /// Predicted time on its host (t1 of the papers).
+    /// Predicted time if the process stays on its host (t1 of the papers).
     pub stay: Option<Seconds>,
-    /// Predicted time at the destination, with the costs of migration (t2 of the papers).
+    /// Predicted time if the process moves to the destination, with the cost of the migration (t2 of the papers).
     pub go: Option<Seconds>,
     /// Whether the process moves.
     pub accepted: bool,
@@ -124,12 +124,12 @@ pub struct Candidate {
 /// The hosts that need the loads before the decision, and the hosts that need the decision.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Gather {
-    /// None: each host knows its part of the decision in advance.
+    /// No hosts: each host knows in advance what it has to do.
     #[default]
     None,
     /// All hosts send to one host, which decides for all: a gather and a scatter.
     Central,
-    /// As central, through the managers of the clusters.
+    /// As `central`, but the messages go through the managers of the clusters.
     Managers,
     /// Each host sends short messages to some other hosts, which decide for themselves.
     Neighbours {

@@ -35,8 +35,8 @@ pub(super) struct Foreseen {
 /// Pairs of a control message and its connection.
 #[derive(Clone, Debug)]
 enum Noted {
-    /// The last control message of each connection. One process sends all messages of the connection, so that the others come before, in
-    /// this barrier and in earlier ones.
+    /// The last control message of each connection. One process sends all messages of the connection, so that all other messages come
+    /// earlier, in this barrier and in earlier barriers.
     Last(Arc<[(u32, u32)]>),
     /// Several processes send over one connection.
     All(Vec<(u32, u32)>),

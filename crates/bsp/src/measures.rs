@@ -9,16 +9,16 @@ use migsim_base::units::{Bytes, Instructions, Seconds};
 pub struct Measures {
     /// Instructions of each process (I of the papers).
     pub work: Vec<Instructions>,
-    /// Time after the first process at which each process began the superstep.
+    /// Time by which each process began the superstep later than the first process.
     pub delay: Vec<Seconds>,
     /// Duration of the computation of each process, slowed by load and by other processes on its host (CT of the papers).
     pub compute: Vec<Seconds>,
-    /// Duration from the end of a process's computation until its last own message was delivered.
+    /// Duration from the end of the computation of each process until the last message that it sent was delivered.
     pub send: Vec<Seconds>,
-    /// Duration from the end of a process's computation until it reached the barrier: its sends and receives.
+    /// Duration from the end of the computation of each process until it reached the barrier: its sends and receives.
     pub communication: Vec<Seconds>,
-    /// Traffic of each process with each cluster with which it had any. It is measured only where a policy reads it: not in scenario i, and
-    /// not when no more calls can come ([`Policy::is_done`](super::Policy::is_done)).
+    /// Traffic of each process with each cluster with which it exchanged messages. It is measured only where a policy reads it: not in
+    /// scenario i, and not when no more calls can come ([`Policy::is_done`](super::Policy::is_done)).
     pub traffic: Pairs<Traffic>,
 }
 
@@ -27,15 +27,15 @@ pub struct Measures {
 pub struct Traffic {
     /// Bytes sent to the cluster.
     pub sent: Bytes,
-    /// Bytes received from it.
+    /// Bytes received from the cluster.
     pub received: Bytes,
-    /// Summed durations of the messages sent to it.
+    /// Summed durations of the messages sent to the cluster.
     pub send_time: Seconds,
-    /// Summed durations of the messages received from it.
+    /// Summed durations of the messages received from the cluster.
     pub receive_time: Seconds,
-    /// Number of messages sent to it.
+    /// Number of messages sent to the cluster.
     pub sent_messages: u32,
-    /// Number of messages received from it.
+    /// Number of messages received from the cluster.
     pub received_messages: u32,
 }
 
@@ -48,7 +48,7 @@ impl Measures {
         self.clear_sums(processes);
     }
 
-    /// Clears the measures that are summed during a superstep; the others are overwritten.
+    /// Clears the measures that are summed during a superstep; all other measures are overwritten.
     pub fn clear_sums(&mut self, processes: usize) {
         refill(&mut self.delay, processes, Seconds::default());
         refill(&mut self.send, processes, Seconds::default());

@@ -127,7 +127,7 @@ impl View<'_> {
     }
 }
 
-/// Helpers of the tests of policies.
+/// Helpers for the tests of policies.
 #[cfg(any(test, feature = "testing"))]
 pub mod testing {
     use super::{Bytes, HostId, Measures, Platform, Seconds, Time, View};

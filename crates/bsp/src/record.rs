@@ -8,11 +8,11 @@ use migsim_base::units::{Bytes, HostId, ProcessId, Seconds, Time};
 /// The times of a superstep.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SuperstepDates {
-    /// The time at which the first process began it.
+    /// The time at which the first process began the superstep.
     pub start: Time,
     /// The time at which the last process had finished its computation.
     pub computed: Time,
-    /// The time at which the last process left its barrier.
+    /// The time at which the last process left the barrier of the superstep.
     pub end: Time,
 }
 
@@ -38,25 +38,26 @@ impl Wait {
 /// A rescheduling call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallRecord {
-    /// The superstep after which it takes place, counted from 0.
+    /// The superstep after which the call takes place, counted from 0.
     pub superstep: usize,
     /// The time at which all processes had left the barrier.
     pub start: Time,
     /// The cost of the call itself.
     pub cost: Seconds,
-    /// Duration of its migrations until all processes, or those that wait, could continue; zero if nothing moved.
+    /// Duration of the migrations of the call, until all processes that wait could continue; zero if no process moved.
     pub migration: Seconds,
-    /// The period in which all processes wait for it (`cost`); it begins with the call, unless the call overlaps the next superstep.
+    /// The period in which all processes wait for the call (`cost`); the period begins with the call, unless the call overlaps the next
+    /// superstep.
     pub wait: Wait,
     /// The part of that period in which managers computed and no message of the call was in progress; empty if the call overlaps a superstep.
     pub work: Wait,
-    /// Whether its messages are simulated; otherwise its cost is a duration for which processes wait.
+    /// Whether the messages of the call are simulated; otherwise the cost is a duration for which processes wait.
     pub has_messages: bool,
-    /// The time until which its migrations delayed the application. If all processes wait for them, it is the start of the next superstep.
-    /// If only the moving processes wait, it is the end of the last computation of the next superstep, minus the longest computation of
-    /// that superstep. So a wait does not count while others compute. Without migrations it is the end of the call.
+    /// The time until which the migrations of the call delayed the application. If all processes wait for the migrations, this is the start
+    /// of the next superstep. If only the moving processes wait, this is the end of the last computation of the next superstep, minus the
+    /// longest computation of that superstep. So a wait does not count while others compute. Without migrations it is the end of the call.
     pub held_until: Time,
-    /// The time at which each process had its answer, by its number; empty unless answers are sent one by one.
+    /// The time at which each process received its answer, by process number; empty unless answers are sent one by one.
     pub answered: Vec<Time>,
     /// The decision and its reasons.
     pub decision: Decision,
@@ -88,7 +89,7 @@ impl Cause {
 /// A migration that happened.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct MigrationRecord {
-    /// The superstep after which it happened, counted from 0.
+    /// The superstep after which the migration happened, counted from 0.
     pub superstep: usize,
     /// The process that moved.
     pub process: ProcessId,
@@ -130,7 +131,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Returns the number of direct returns: moves decided by the policy that take a process back to the host that its previous move left.
+    /// Returns the number of direct returns: moves by the policy that take a process back to the host that it left at its previous move.
     pub fn straight_returns(&self) -> usize {
         let mut left: BTreeMap<ProcessId, HostId> = BTreeMap::new();
         let mut moves: Vec<&MigrationRecord> = self.migrations.iter().collect();
@@ -159,7 +160,7 @@ pub struct Beginnings<'a> {
     pub origin: Time,
     /// Time after the origin at which each process began \[s\]; empty if all began at the origin.
     pub after: &'a [f64],
-    /// The present: all processes have arrived at the barrier, and have left it if the superstep was computed by a shortcut.
+    /// The present time. All processes have arrived at the barrier, and have left it if a shortcut computed the superstep.
     pub now: Time,
 }
 

@@ -31,19 +31,19 @@ use migsim_base::units::{Instructions, Seconds};
 /// A function that returns a quantity of the process with this number.
 type Value = fn(&Measures, usize) -> f64;
 
-/// The errors and delays of what policies see of supersteps and loads; by default there are none.
+/// The errors and delays of the measurements of supersteps and loads that policies see; by default there are none.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ViewConfig {
     /// Relative standard deviation of the errors in reports, from 0 to 0.5. Reports give the work and the times of a process, and the
-    /// external load of a host. Each report has a factor of its own, uniform in `1 ± √3·noise`.
+    /// external load of a host. Each report is multiplied by an independent random factor, uniform in `1 ± √3·noise`.
     pub noise: f64,
     /// The number of supersteps by which reports are late, at most 10000.
     pub delay: u32,
     /// The number of supersteps over whose reports the work, the times and the external loads that a policy sees are averaged, from 1 to
     /// 10000. Above 1, the external load of a superstep is measured at its end.
     pub window: u32,
-    /// The probability that a report is lost, from 0 to 0.9. The report before it takes its place.
+    /// The probability that a report is lost, from 0 to 0.9. The previous report then stays in use.
     pub missing: f64,
 }
 
@@ -71,7 +71,7 @@ impl ViewConfig {
         *self == Self::default()
     }
 
-    /// Whether random numbers affect what policies see.
+    /// Whether random numbers affect the measurements that policies see.
     pub fn uses_seed(&self) -> bool {
         self.noise > 0.0 || self.missing > 0.0
     }

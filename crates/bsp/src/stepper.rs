@@ -85,7 +85,7 @@ impl<'a> Stepper<'a> {
         self.run.world.ending + 1
     }
 
-    /// Whether the barrier is that of the last superstep, after which a call gains nothing.
+    /// Whether the barrier ends the last superstep, after which a call gains nothing.
     pub fn is_at_last_barrier(&self) -> bool {
         !self.is_over && self.run.world.is_last()
     }
@@ -95,7 +95,7 @@ impl<'a> Stepper<'a> {
         &self.run.world.outcome.calls
     }
 
-    /// Returns the view that a policy would get here; loads are measured up to now.
+    /// Returns the view that a policy would get at this barrier; loads are measured up to now.
     ///
     /// # Errors
     /// The load of a host changes without end.

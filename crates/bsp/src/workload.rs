@@ -103,18 +103,18 @@ pub struct Labels {
 /// The size of an application, for the estimate of the memory of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Extent {
-    /// The approximate number of messages of its largest superstep.
+    /// The approximate number of messages of the application's largest superstep.
     pub messages: f64,
     /// The memory of the application itself \[B\].
     pub bytes: f64,
 }
 
-/// One superstep: what each process computes and the messages, in flat arrays that are reused.
+/// One superstep: the computation of each process and the messages, in flat arrays that are reused.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
-    /// The computation of each process; zero means that it does not take part in the computation phase.
+    /// The computation of each process; a process with zero does not take part in the computation phase.
     pub work: Vec<Instructions>,
-    /// The messages; those of one sender are sent in this order.
+    /// The messages; a sender sends its messages in this order.
     pub messages: Vec<Message>,
 }
 

@@ -29,7 +29,7 @@ pub struct Setup<'a> {
     pub runtime: RuntimeConfig,
     /// The costs of rescheduling.
     pub costs: Costs,
-    /// The errors and delays of what policies see.
+    /// The errors and delays of the measurements that policies see.
     pub view: ViewConfig,
     /// The scenario: application only, decisions, or migrations.
     pub scenario: Scenario,

@@ -46,11 +46,11 @@ const BUILT_IN: &[(&str, &str)] = &[
     ),
 ];
 
-/// The experiment with the one set of `MigBSP` rules that fits all papers best.
+/// The experiment with the single set of `MigBSP` rules that fits all papers best.
 pub const COMMON_RULES: &str = "common-rules";
 
-/// The experiment with neutral settings: the common rules, and migrations that transfer the memory. It lies below the settings of
-/// applications without an experiment, and below those of platforms that no paper used.
+/// The experiment with the default settings for platforms of no paper: the common rules, and migrations that transfer the memory. It fills
+/// in settings for applications without an experiment, and for platforms that no paper used.
 pub const ONE_READING: &str = "one-reading";
 
 /// The platforms that experiments of papers name, without `.json`. They are listed here because reading all experiments takes a tenth of a

@@ -65,7 +65,7 @@ pub fn file_pointers(registry: &Registry, experiment: &Value) -> Vec<String> {
 pub struct Basis {
     /// The name of the built-in experiment. `one-reading` has the settings for platforms of no paper, `none` stands for the defaults alone.
     pub experiment: String,
-    /// Whether its constants were fitted to the platform of the run; absent if they were fitted to none.
+    /// Whether the constants of the experiment were fitted to the platform of the run; absent if they were fitted to no platform.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub is_calibrated: Option<bool>,
 }
@@ -111,7 +111,7 @@ pub struct ExperimentConfig {
     /// A description of the experiment for people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// The platform: a file, the name of a built-in one, or the platform itself as an object (see `migsim schema platform`).
+    /// The platform: a file, the name of a built-in platform, or the platform itself as an object (see `migsim schema platform`).
     #[serde(
         default = "usual_platform",
         deserialize_with = "platform_key",
@@ -119,15 +119,15 @@ pub struct ExperimentConfig {
     )]
     #[schemars(schema_with = "platform_schema")]
     pub platform: String,
-    /// The clusters of a platform of zones (`SimGrid`). `zone`: those that hold hosts; `level=N`: the zones N below the outermost one.
-    /// `name`: hosts whose names differ in the digits at the end. Or a CSV file with the columns `host,cluster`.
+    /// The clusters of a platform of zones (`SimGrid`). `zone`: each zone that contains hosts is a cluster; `level=N`: each zone N levels
+    /// below the outermost zone. `name`: hosts whose names differ in the digits at the end. Or a CSV file with the columns `host,cluster`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub clusters: Option<String>,
     /// Background load of hosts and links: one load (`kind`, `on` and its parameters) or a list.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub load: Option<LoadKey>,
-    /// Changes of the platform, the application or the prices, made in this order to what the other keys describe: `link wan bandwidth +10%`,
-    /// `cluster ICE speed unlimited`, `imbalance -10%`.
+    /// Changes of the platform, the application or the costs of rescheduling, applied in this order to the experiment that the other keys
+    /// describe: `link wan bandwidth +10%`, `cluster ICE speed unlimited`, `imbalance -10%`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,
     /// The application (`app`) and its keys.
@@ -136,7 +136,7 @@ pub struct ExperimentConfig {
     /// `fast-first` on others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mapping: Option<MappingKey>,
-    /// The network model: a preset (`model`) and constants that replace its own.
+    /// The network model: a preset (`model`) and constants that replace constants of the preset.
     #[serde(default)]
     pub network: Map<String, Value>,
     /// The message-passing library: a name (`migsim list libraries`), or a file that `migsim calibrate` wrote. It sets keys of `network` and
@@ -191,7 +191,7 @@ pub enum MappingKey {
 }
 
 impl MappingKey {
-    /// The mapping that it describes.
+    /// The mapping that the key describes.
     pub fn mapping(&self) -> Mapping {
         match self {
             Self::Text(text) => text

@@ -16,7 +16,7 @@ use migsim_platform::Platform;
 pub struct PathShare {
     /// The kind.
     pub kind: PieceKind,
-    /// The resource: a host, a link, two clusters, `window`, `loopback`, or the kind where there is no other.
+    /// The resource: a host, a link, two clusters, `window`, `loopback`, or the kind of the piece where there is no other resource.
     pub resource: String,
     /// The process of the pieces, if their kind has one.
     pub process: Option<ProcessId>,
@@ -132,8 +132,8 @@ impl Experiment {
         sums
     }
 
-    /// Computes the share of the critical path that a quantity has \[%\]. It is none for the load, the balance, and the number of processes
-    /// on hosts, because pieces of the path have no such resource.
+    /// Computes the share of the critical path that a quantity has \[%\]. `None` for the load, the balance, and the number of processes on
+    /// hosts, because pieces of the path have no such resource.
     pub fn path_share_of(&self, path: &CriticalPath, changed: &Changed) -> Option<f64> {
         let platform = &self.platform.platform;
         let links = links_of(changed, platform);

@@ -55,13 +55,13 @@ pub struct Change {
     pub sends: f64,
 }
 
-/// The effect of a call until the next one.
+/// The effect of a call until the next call.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Effect {
     /// The first superstep after the call, counted from 1.
     pub from: u64,
-    /// The last superstep before the next call, or the last one of the run.
+    /// The last superstep before the next call, or the last superstep of the run.
     pub until: u64,
     /// The prediction; none if the policy predicts no times.
     pub predicted: Option<Prediction>,
@@ -93,7 +93,7 @@ pub struct Makespan {
 pub struct Prediction {
     /// The first superstep that the prediction is made from, counted from 1.
     pub from: u64,
-    /// The last superstep that the prediction is made from: that of the call.
+    /// The last superstep that the prediction is made from: the superstep of the call.
     pub until: u64,
     /// Predicted makespan with the moves.
     pub with: Seconds,
@@ -107,17 +107,17 @@ impl Effect {
         self.until + 1 - self.from
     }
 
-    /// Computes the time that the moves gained in these supersteps, without their price \[s\].
+    /// Computes the time that the moves gained in these supersteps, without the cost of the moves \[s\].
     pub fn gain_s(&self) -> f64 {
         self.without.total.get() - self.with.total.get()
     }
 
-    /// Computes the mean gain per superstep, without the price of the moves \[s\].
+    /// Computes the mean gain per superstep, without the cost of the moves \[s\].
     pub fn rate_s(&self) -> f64 {
         self.gain_s() / self.supersteps() as f64
     }
 
-    /// Computes how much earlier the last of these supersteps ended, the price of the moves included \[s\].
+    /// Computes how much earlier the last of these supersteps ended, with the cost of the moves included \[s\].
     pub fn net_s(&self) -> f64 {
         self.gain_s() - self.price.get()
     }

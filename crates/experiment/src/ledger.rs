@@ -37,13 +37,13 @@ pub enum Term {
     CallMessages,
     /// Computation of the managers.
     CallWork,
-    /// Waiting for calls whose price is a given number, or for the rest of a call that overlaps a superstep.
+    /// Waiting for calls whose duration is a given number, or for the rest of a call that overlaps a superstep.
     CallWaiting,
     /// Moves that a call decided, as far as they delayed the application.
     Migrations,
     /// Moves that the workload prescribes in every scenario.
     WorkloadMoves,
-    /// From the start of each superstep until its last process has computed.
+    /// From the start of each superstep until the last process has finished its computation.
     Computation,
     /// From that time until the last process has left the barrier.
     Communication,

@@ -62,7 +62,8 @@ pub(crate) struct LoadedLibrary {
     pub settings: Vec<Flag>,
     /// The origins of the settings.
     pub origins: BTreeMap<String, String>,
-    /// The machine on which its overhead was measured: `library`, `transport` and `waiting` as in the `recorded` lines of a trace.
+    /// The machine on which the overhead of the library was measured: `library`, `transport` and `waiting` as in the `recorded` lines of a
+    /// trace.
     pub machine: BTreeMap<String, String>,
 }
 

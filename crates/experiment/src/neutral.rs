@@ -14,7 +14,7 @@ use migsim_policies as policy;
 /// The key in the schema for the value that an option has on a platform that no paper used.
 pub(super) const KEYWORD: &str = "x-own-platform";
 
-/// Returns all options of a policy with the values that they have on a platform that no paper used, if none is given.
+/// Returns all options of a policy with the values that options that are not given have on a platform that no paper used.
 ///
 /// # Errors
 /// Some options have no value, which is possible for a policy in another language.

@@ -39,7 +39,7 @@ impl Experiment {
     /// Computes the shortest makespan that any calls and moves can reach in scenario iii.
     ///
     /// # Errors
-    /// The experiment is too large, or its supersteps and prices depend on more than the placement.
+    /// The experiment is too large, or its supersteps and costs depend on more than the placement.
     pub fn optimum(&self) -> Result<Optimum, Error> {
         let grid = Grid::of(self)?;
         self.check_prices_add()?;

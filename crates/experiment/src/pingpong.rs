@@ -19,9 +19,9 @@ pub struct Pings {
     pub from: HostId,
     /// The receiver.
     pub to: HostId,
-    /// The size of each \[B\].
+    /// The size of each message \[B\].
     pub bytes: f64,
-    /// The median of their times, one way \[s\].
+    /// The median of the one-way times of the messages \[s\].
     pub time: f64,
     /// Number of messages.
     pub count: usize,

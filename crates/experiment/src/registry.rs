@@ -317,15 +317,14 @@ impl Registry {
         joined(self.policies().iter().map(|entry| entry.flags))
     }
 
-    /// Whether a name is that of a flag of some policy.
+    /// Whether some policy has a flag with this name.
     pub fn is_policy_flag(&self, name: &str) -> bool {
         self.policies()
             .iter()
             .any(|entry| entry.flag(name).is_some())
     }
 
-    /// Lists the keys of an experiment that name files, or may do so (`mapping`). In a list of loads, each load names its own files
-    /// besides.
+    /// Lists the keys of an experiment that name files, or may do so (`mapping`). In a list of loads, each load also names files.
     pub fn file_keys(&self) -> Vec<String> {
         let mut keys = vec![
             "platform".to_owned(),

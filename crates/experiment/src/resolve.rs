@@ -65,13 +65,13 @@ pub struct Experiment {
     /// The settings as JSON with every default filled in, before any change. A manifest records them, and they can be run as an experiment
     /// file.
     pub resolved: Value,
-    /// The files on which its results depend.
+    /// The files on which the results depend.
     pub inputs: Vec<Input>,
     /// The built-in experiment that was filled in.
     pub basis: Basis,
     /// The remark about the built-in experiment, if there is one.
     pub remark: Option<Remark>,
-    /// The registry that its names refer to.
+    /// The registry of the plug-ins that the experiment names.
     pub registry: Registry,
     /// Notes for the user about the application, its load and its mapping, one sentence each.
     pub said: Vec<String>,

@@ -297,8 +297,8 @@ impl Results {
         self.runs.iter().find(|run| run.scenario == scenario)
     }
 
-    /// Computes the relative overhead of a run, its time beyond that of scenario i as a fraction: `(T - T_i) / T_i`. For scenario ii the
-    /// papers call it overhead. For scenario iii they call its negative the gain. `None` without a scenario i that takes time.
+    /// Computes the relative overhead of a run, as a fraction of the time of scenario i: `(T - T_i) / T_i`. For scenario ii the papers call
+    /// this number the overhead. For scenario iii they call its negative the gain. `None` without a scenario i that takes time.
     pub fn relative_overhead(&self, run: &ScenarioRun) -> Option<f64> {
         let base = self.get(Scenario::I)?.outcome.makespan.get();
         (base > 0.0).then(|| (run.outcome.makespan.get() - base) / base)

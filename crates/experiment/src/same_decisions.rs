@@ -60,7 +60,7 @@ impl Policy for RepeatedDecisions {
 }
 
 impl Experiment {
-    /// Runs a scenario with the decisions of `outcome` instead of the policy's own.
+    /// Runs a scenario with the decisions of `outcome` instead of the decisions of the policy.
     ///
     /// # Errors
     /// As [`Self::run_scenario`]; or a decision is impossible in this experiment.

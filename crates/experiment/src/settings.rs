@@ -26,7 +26,7 @@ pub struct Flag {
 }
 
 impl Flag {
-    /// Whether its key lies inside the object or list at `key`.
+    /// Whether the key of the setting lies inside the object or list at `key`.
     pub fn is_inside(&self, key: &str) -> bool {
         self.key != key && is_within(&self.key, key)
     }
@@ -129,12 +129,12 @@ impl Layers {
         layers
     }
 
-    /// Adds the settings of a file as the strongest ones.
+    /// Adds the settings of a file, which take precedence over all earlier settings.
     pub fn push_file(&mut self, document: impl Into<Arc<Document>>) {
         self.push(vec![Setting::File(document.into())], &[]);
     }
 
-    /// Adds flags as the strongest settings; of two flags for one key the later wins.
+    /// Adds flags, which take precedence over all earlier settings; of two flags for one key the later takes precedence.
     pub fn push_flags(&mut self, flags: Vec<Flag>) {
         self.push_from("command line", flags);
     }
@@ -185,7 +185,7 @@ impl Layers {
         all
     }
 
-    /// Returns the value of a key in the strongest source that sets it.
+    /// Returns the value of a key in the source that takes precedence among the sources that set the key.
     pub fn get(&self, key: &str) -> Option<Value> {
         self.giver(key)?.get(key).cloned()
     }

@@ -53,7 +53,7 @@ impl Experiment {
         is_of_a_paper(&self.platform)
     }
 
-    /// Creates the starts that are compared with that of this experiment; there are none on the platforms of the papers.
+    /// Creates the starts that are compared with the start of this experiment; on the platforms of the papers there are none.
     ///
     /// # Errors
     /// A rule cannot place the processes; loading the experiment has already checked this.

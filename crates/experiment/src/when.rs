@@ -23,7 +23,7 @@ use migsim_policies::trigger::{Listed, when_optimum};
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct BestCalls {
-    /// The makespan with them.
+    /// The makespan with the best calls.
     pub makespan: Seconds,
     /// The supersteps after which there are calls, counted from 1.
     pub calls: Vec<usize>,

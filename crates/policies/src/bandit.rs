@@ -33,7 +33,8 @@ use migsim_base::random::Stream;
 pub struct BanditOptions {
     /// The strategies to choose from, with editions as in `greedy/charm-8`, or `never`; at least one.
     pub strategies: Vec<String>,
-    /// Factor of the term that favours strategies seldom tried; 1 in UCB1, 0 always takes the best mean so far.
+    /// Factor of the term that favours strategies that were seldom tried; 1 in UCB1. With 0 the bandit always takes the strategy with the
+    /// best mean so far.
     pub exploration: f64,
 }
 

@@ -41,7 +41,7 @@ pub trait PolicyOptions: Serialize + DeserializeOwned + JsonSchema {
         false
     }
 
-    /// Whether it only decides, so that it needs a trigger.
+    /// Whether the policy only decides, so that a trigger has to call it.
     const NEEDS_TRIGGER: bool = false;
 
     /// Returns the readings of its source on which results depend, a few words each; they are printed below the table of a run.
@@ -81,7 +81,7 @@ pub struct Kind {
 /// The function that makes the policy from its options.
 #[derive(Clone, Copy, Debug)]
 enum Make {
-    /// A policy with a trigger of its own.
+    /// A policy that decides itself when it is called.
     Policy {
         build: fn(&Value) -> Result<Box<dyn Policy>, Error>,
         resolve: fn(&Value) -> Result<Value, Error>,
@@ -214,17 +214,18 @@ impl Kind {
         }
     }
 
-    /// Whether it only decides, so that it needs a trigger.
+    /// Whether the policy only decides, so that a trigger has to call it.
     pub fn needs_trigger(&self) -> bool {
         self.needs_trigger
     }
 
-    /// Whether it is one of the strategies, which `migsim decide` can call.
+    /// Whether the policy is a strategy, which `migsim decide` can call.
     pub fn is_strategy(&self) -> bool {
         matches!(self.make, Make::Strategy(_))
     }
 
-    /// Returns its strategy for a caller that decides when calls take place, in a run with this seed; none if it is no strategy.
+    /// Returns the strategy of the policy for a caller that decides when calls take place, in a run with this seed; none if it is no
+    /// strategy.
     ///
     /// # Errors
     /// Options are out of range.
@@ -235,7 +236,7 @@ impl Kind {
         }
     }
 
-    /// Returns the readings of its source that the options choose and on which results depend, a few words each.
+    /// Returns, in a few words each, the interpretations of the policy's source that the options choose and on which results depend.
     ///
     /// # Errors
     /// Options are unknown or unreadable.
@@ -251,7 +252,7 @@ impl Kind {
         self.shares
     }
 
-    /// Whether all its moves lead to another cluster with these options.
+    /// Whether with these options all moves of the policy lead to another cluster.
     ///
     /// # Errors
     /// Options are unknown or unreadable.
@@ -275,7 +276,7 @@ impl Kind {
         self.ranges
     }
 
-    /// Returns the narrator of its calls.
+    /// Returns the narrator that describes the calls of the policy.
     pub fn narrator(&self) -> &'static dyn Narrator {
         self.narrator
     }

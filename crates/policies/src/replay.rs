@@ -24,7 +24,7 @@ pub struct ReplayConfig {
     /// A JSON file with a list of forced moves.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// Forced moves, in addition to those of the file.
+    /// Forced moves, in addition to the moves of the file.
     pub decisions: Vec<ForcedMove>,
 }
 
@@ -32,7 +32,7 @@ pub struct ReplayConfig {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ForcedMove {
-    /// The superstep after which it happens, counted from 1.
+    /// The superstep after which the move happens, counted from 1.
     pub superstep: u64,
     /// The process, counted from 1: `24` or `"p24"`.
     #[serde(deserialize_with = "process_number")]

@@ -8,9 +8,10 @@ pub use migsim_bsp::Gather;
 pub struct Assignment {
     /// The new host of each process, by its number.
     pub hosts: Vec<usize>,
-    /// Number of elementary operations (comparisons and additions) of the strategy; if they run on all hosts at once, on the busiest host.
+    /// Number of elementary operations (comparisons and additions) of the strategy. If all hosts work in parallel, this is the number of
+    /// the busiest host.
     pub operations: u64,
-    /// The path of the loads to the deciding hosts, and of the decision to the other hosts.
+    /// The way in which the loads reach the deciding hosts, and the decision reaches the other hosts.
     pub gather: Gather,
     /// Remarks of the strategy about its decision: sentences without a full stop.
     pub words: Vec<String>,

@@ -23,7 +23,7 @@ use super::{Assignment, Instance, Strategy, StrategyOptions, Variant, positive};
 use migsim_base::error::Error;
 use migsim_base::random::Stream;
 
-/// The options; they implement the strategy.
+/// The options of the strategy, which also are the strategy itself.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct GreedyRefineOptions {
@@ -33,7 +33,7 @@ pub struct GreedyRefineOptions {
     pub tolerance: f64,
     /// `charm-6.10.2`: the maximum load allowed, as `tolerance`, rounded to 32 bit.
     pub a: f64,
-    /// `charm-6.10.2`: a process may stay on a host with at most this times the least load; if not given, on any host.
+    /// `charm-6.10.2`: a process may stay on a host whose load is at most this factor times the least load; if not given, on any host.
     pub b: Option<f64>,
     /// `charm-8` only: take speeds into account (`+LBTestPESpeed`).
     pub rate_aware: bool,

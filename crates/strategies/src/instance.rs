@@ -6,7 +6,8 @@ use migsim_base::units::{Bytes, BytesPerSecond, Seconds};
 
 /// The state of hosts and processes at a barrier, as far as it was measured.
 ///
-/// The loads are additive: [`Self::time`] is the execution time of a process *alone* on its host, not slowed by those that share it.
+/// The loads are additive: [`Self::time`] is the execution time of a process *alone* on its host, not slowed by other processes on the
+/// host.
 #[derive(Clone, Debug, Default)]
 pub struct Instance<'a> {
     /// Speed of each host, relative to a reference host; positive.

@@ -30,7 +30,7 @@ use migsim_policies::explain::definitions;
 pub struct Standing {
     /// The name of the policy as the user gave it.
     pub policy: String,
-    /// The index of its setting in the plan.
+    /// The index of the setting of the policy in the plan.
     pub setting: usize,
     /// The makespan of scenario iii \[s\].
     pub makespan: Sample,
@@ -68,7 +68,8 @@ impl Standing {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Comparison {
-    /// Policies that ran with all seeds, by rank, then by mean makespan, then in the order of the user. The first one has the lowest mean.
+    /// Policies that ran with all seeds, by rank, then by mean makespan, then in the order of the user. The first policy has the lowest
+    /// mean.
     pub standings: Vec<Standing>,
     /// The policies that did not run with all seeds, in the order of the user.
     pub failed: Vec<String>,
@@ -83,7 +84,7 @@ pub struct Comparison {
     pub hindsight: Option<Sample>,
     /// The best static start, if static starts were simulated.
     pub static_start: Option<StaticStanding>,
-    /// Whether the application is a recorded program, whose length is that of the recorded run.
+    /// Whether the application is a recorded program, which has the length of the recorded run.
     pub is_recorded: bool,
 }
 

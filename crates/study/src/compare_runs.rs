@@ -45,12 +45,12 @@ pub struct Folder {
 /// Results about a run that its folder does not hold: they need its experiment or further simulations.
 #[derive(Debug)]
 pub struct Judged {
-    /// The lower bound \[s\], and the clusters with the number of processes that start in each; none if its experiment cannot be read
-    /// again.
+    /// The lower bound \[s\], and the clusters with the number of processes that start in each; `None` if the experiment of the run cannot
+    /// be read again.
     pub known: Option<(f64, Vec<(String, u32)>)>,
     /// Scenario i from the starts of the built-in rules; empty if they were not simulated.
     pub static_starts: Vec<StaticStart>,
-    /// Whether its seed changes its result; true if that is not known.
+    /// Whether the seed of the run changes its result; true if this is not known.
     pub is_random: bool,
 }
 

@@ -33,7 +33,7 @@ pub enum Combine {
     /// Every value with every other; the last parameter changes fastest.
     #[default]
     Grid,
-    /// The first values of all parameters, then the second ones, and so on.
+    /// The first values of all parameters, then the second values, and so on.
     Zip,
     /// This number of different settings of the grid, drawn at random.
     Random(u64),
@@ -107,7 +107,7 @@ pub struct Parameter {
     pub source: String,
 }
 
-/// A sweep as it was asked for.
+/// A sweep as the user requested it.
 #[derive(Clone, Debug)]
 pub struct Sweep {
     /// The meaning of its names.

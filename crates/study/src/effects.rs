@@ -15,7 +15,7 @@ use super::stats::{mean, short};
 pub struct Effect {
     /// The index of the parameter in the plan.
     pub parameter: usize,
-    /// The share of the variance that its values explain, from 0 to 1; `None` if there is no variance.
+    /// The share of the variance that the values of the parameter explain, from 0 to 1; `None` if there is no variance.
     pub share: Option<f64>,
     /// The values of the parameter with the mean of the goal (in the unit of the goal) over all settings that have them, the best first.
     pub values: Vec<(String, f64)>,

@@ -32,7 +32,7 @@ impl Goal {
     /// The gain of scenario iii over i.
     pub const GAIN: Self = Self { measure: GAIN };
 
-    /// Returns its name for people.
+    /// Returns the name of the goal for people.
     pub fn name(self) -> &'static str {
         match self.measure {
             0 => "makespan of scenario i [s]",

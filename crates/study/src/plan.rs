@@ -40,7 +40,7 @@ pub struct Plan {
     pub schema: PlanVersion,
     /// The version of the program.
     pub version: String,
-    /// The sweep from which it was made.
+    /// The sweep from which the plan was made.
     pub sweep: SweepFile,
     /// The names of the parameters, the slowest first.
     pub names: Vec<String>,

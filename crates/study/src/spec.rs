@@ -120,7 +120,7 @@ impl Spec {
         counts.fold(0, u64::saturating_add)
     }
 
-    /// Whether it has a range of decimals without a step.
+    /// Whether the values have a range of decimals without a step.
     pub fn is_fine(&self) -> bool {
         self.parts
             .iter()

@@ -40,7 +40,7 @@ pub struct StaticStanding {
 }
 
 impl StaticStanding {
-    /// Returns the label of its row.
+    /// Returns the label of the start in tables.
     pub fn label(&self) -> String {
         format!("never from {}", self.rule.name())
     }

@@ -10,7 +10,7 @@ pub struct Sample {
     pub count: usize,
     /// The mean of the sample, in the unit of the values.
     pub mean: f64,
-    /// Standard deviation of the distribution, estimated with n - 1, in their unit; `None` for a single number.
+    /// Standard deviation of the distribution, estimated with n - 1, in the unit of the values; `None` for a single value.
     pub deviation: Option<f64>,
 }
 

@@ -31,7 +31,7 @@ const COLUMNS: [&str; 14] = [
 /// Writes the table of the runs of a part of the plan that have a row.
 ///
 /// # Errors
-/// Writing to memory fails, which does not happen.
+/// None in practice, since the function writes to memory only.
 pub fn runs_csv(plan: &Plan, shard: Shard, rows: &BTreeMap<String, Row>) -> io::Result<Vec<u8>> {
     let mut table = csv::Writer::from_writer(Vec::new());
     table.write_field("setting")?;

@@ -81,7 +81,7 @@ pub fn usual_parameters(
 /// A search: its goal and its resources.
 #[derive(Debug)]
 pub struct Tuning<'a> {
-    /// The experiment and the varied parameters; its seeds are those of the search.
+    /// The experiment and the varied parameters, with the seeds of the search.
     pub sweep: &'a Sweep,
     /// The goal.
     pub goal: Goal,
@@ -89,7 +89,7 @@ pub struct Tuning<'a> {
     pub indifference: Indifference,
     /// Maximum number of runs of the search.
     pub budget: usize,
-    /// The seeds for the comparison of the best setting with the defaults; none stands for 20 seeds after the largest one of the search.
+    /// The seeds for the comparison of the best setting with the defaults; `None` stands for 20 seeds after the largest seed of the search.
     pub fresh: Option<&'a Spec>,
     /// The memory limit of a run.
     pub limits: Limits,

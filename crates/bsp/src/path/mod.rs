@@ -35,7 +35,7 @@ pub enum PieceKind {
     Latency,
     /// The transfer of a message of the application.
     Transfer,
-    /// The time that a message takes in addition to the network.
+    /// The time of a message in addition to its time in the network.
     Overhead,
     /// The protocol of the barrier and its messages.
     Barrier,
@@ -109,7 +109,7 @@ pub enum PieceWork {
     Transfer(HostId, HostId, Bound),
     /// A wait for a connection or in a queue.
     Wait(HostId, HostId),
-    /// A duration given by a protocol or a cost.
+    /// A duration that a protocol or a cost defines.
     Fixed,
 }
 
@@ -119,9 +119,9 @@ pub enum PieceWork {
 pub struct Piece {
     /// The kind.
     pub kind: PieceKind,
-    /// The time at which it begins: the end of the piece before it.
+    /// The time at which the piece begins, which is the end of the previous piece.
     pub begin: Time,
-    /// The time at which it ends.
+    /// The time at which the piece ends.
     pub end: Time,
     /// The superstep, counted from 0, that was open when the activity started.
     pub superstep: usize,
@@ -134,7 +134,7 @@ pub struct Piece {
 }
 
 impl Piece {
-    /// Returns its duration.
+    /// Returns the duration of the piece.
     pub fn duration(&self) -> Seconds {
         self.end.since(self.begin)
     }

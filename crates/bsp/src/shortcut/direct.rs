@@ -679,7 +679,7 @@ fn is_powered(platform: &Platform) -> bool {
 
 /// The state of a message when it is sent.
 enum Launched {
-    /// It shares no links; the time of its delivery.
+    /// The message shares no links; the value is the time of its delivery.
     Delivered(f64),
     /// Its transfer starts.
     Flies(Start),

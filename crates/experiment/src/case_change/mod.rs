@@ -71,7 +71,7 @@ pub enum Changed {
     Moves,
     /// Share of hosts and links that the background load takes.
     Load,
-    /// Deviation of the work of each process from the one that balances the superstep.
+    /// Deviation of the work of each process from the work that balances the superstep.
     Imbalance,
     /// Processes on each host at the start.
     ProcessesPerHost,

@@ -22,13 +22,13 @@ pub struct Possible {
     pub changed: Vec<Changed>,
     /// The changes of [`Changed::ProcessesPerHost`] for which there are hosts.
     pub processes_per_host: Vec<Amount>,
-    /// Number of links that are not listed because there are too many.
+    /// Number of links that are not listed, because the platform has too many links.
     pub links_left_out: usize,
 }
 
 impl Experiment {
     /// Lists the quantities whose change could matter for a run with this outcome, because some part of the run uses them: speeds and links
-    /// of clusters, single links, latencies of routes, prices, load and balance.
+    /// of clusters, single links, latencies of routes, costs of rescheduling, load and balance.
     pub fn possible_changes(&self, outcome: &Outcome) -> Possible {
         let platform = &self.platform.platform;
         let clusters = clusters(platform, &self.placement, outcome);

@@ -18,7 +18,7 @@ pub enum Stage {
 pub struct Rule {
     /// The name of the rule.
     pub name: &'static str,
-    /// The stage at which it is checked.
+    /// The stage at which the rule is checked.
     pub stage: Stage,
     /// The condition for a note. `{}` stands for the threshold; a threshold of 1 is part of the text.
     pub condition: &'static str,

@@ -46,7 +46,7 @@ pub struct SuiteFile {
     pub processes_per_core: Drawn,
     /// The number of supersteps.
     pub supersteps: Drawn,
-    /// The parts of an experiment, in the order in which they are drawn; a later one wins.
+    /// The parts of an experiment, in the order in which they are drawn; a later part takes precedence.
     pub parts: Vec<Part>,
     /// The limits that sort cases into classes.
     pub classes: ClassLimits,
@@ -92,7 +92,7 @@ pub struct LinkDraw {
 pub struct Part {
     /// The name of the part, which seeds its draws.
     pub name: String,
-    /// The application to which it belongs; absent: to each.
+    /// The application to which the part belongs; absent: to every application.
     #[serde(default)]
     pub app: Option<String>,
     /// The choices.
@@ -103,7 +103,7 @@ pub struct Part {
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Choice {
-    /// The class of cases to which it belongs; absent: none.
+    /// The class of cases to which the choice belongs; absent: no class.
     #[serde(default)]
     pub class: Option<String>,
     /// The relative probability of this choice among the choices of the same part of the suite, dimensionless. Default 1.
@@ -131,7 +131,7 @@ pub struct Usual {
     pub supersteps: u64,
 }
 
-/// A value, or the distribution that it is drawn from. Drawn numbers have three digits.
+/// A value, or the distribution from which the value is drawn. Drawn numbers have three digits.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Drawn {
@@ -156,7 +156,7 @@ pub enum Drawn {
         /// The values.
         one_of: Vec<Value>,
     },
-    /// Some hosts of the platform, their share drawn uniformly between two bounds.
+    /// A random subset of the hosts of the platform, whose share is drawn uniformly between two bounds.
     Hosts {
         /// The bounds of the share.
         hosts: [f64; 2],

@@ -40,7 +40,7 @@ pub struct Suite(&'static SuiteFile);
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Case {
-    /// The name of its experiment: suite, draw and number, with points between them.
+    /// The name of the experiment of the case: suite, draw and number, with points between them.
     pub name: String,
     /// The number of the case, from 1 on.
     pub number: u64,

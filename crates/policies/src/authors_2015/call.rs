@@ -29,7 +29,7 @@ pub struct Call<'a> {
 pub struct Answer {
     /// ISet(j), the index of each cluster.
     pub indices: Vec<f64>,
-    /// The terms of PM(i,j): for each process those of each Set.
+    /// The terms of PM(i,j), by process and then by Set.
     pub terms: Vec<Vec<Terms>>,
     /// The processes in decreasing order of PM, each with the Set that it prefers.
     pub order: Vec<Wish>,

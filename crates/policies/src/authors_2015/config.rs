@@ -15,9 +15,9 @@ use migsim_base::units::{InstructionsPerSecond, Seconds};
 pub struct DeclaredSet {
     /// The name of its cluster.
     pub cluster: String,
-    /// The number of hosts that the manager knows, which are the first ones of the cluster; at least 1.
+    /// The number of hosts that the manager knows: the first hosts of the cluster; at least 1.
     pub hosts: u32,
-    /// The power that the manager assumes for each of them.
+    /// The power that the manager assumes for each of these hosts.
     pub power: InstructionsPerSecond,
 }
 
@@ -35,7 +35,8 @@ pub struct Authors2015Config {
     pub d: f64,
     /// δ and β: margin within which a measured value supports its pattern, in [0, 1].
     pub pattern_margin: f64,
-    /// The latency from a manager to itself, by which Mem penalises staying. All other latencies are multiplied by 0 bytes.
+    /// The latency from a manager to itself. With this latency, Mem penalises a process that stays. All other latencies are multiplied by 0
+    /// bytes.
     pub own_latency: Seconds,
     /// The Sets in the order of their numbers. If empty, each cluster is a Set, with all its hosts and the speed of its first host.
     pub sets: Vec<DeclaredSet>,

@@ -11,7 +11,7 @@ pub struct Move {
     pub process: usize,
     /// The index of its new Set.
     pub set: usize,
-    /// The index of its new host in that Set.
+    /// The index of the new host of the process in that Set.
     pub host: usize,
 }
 

@@ -12,9 +12,9 @@ use super::ranking::Wish;
 pub enum Heuristic {
     /// The first process in the order.
     One,
-    /// Every process whose PM is above x times that of the first process.
+    /// Every process whose PM is above x times the PM of the first process.
     Percentage,
-    /// Every process in a cube around the first one, in the space of (Comp, Comm, Mem).
+    /// Every process in a cube around the first process, in the space of (Comp, Comm, Mem).
     MigCube,
     /// Every process near a line in all three planes of the space of (Comp, Comm, Mem).
     MigHull,

@@ -15,30 +15,30 @@ use migsim_base::units::{Bytes, InstructionsPerSecond, Seconds};
 /// A Set (cluster), as its manager knows it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Set {
-    /// The number of its declared hosts.
+    /// The number of declared hosts of the Set.
     pub hosts: usize,
     /// The power of each of them.
     pub power: InstructionsPerSecond,
-    /// The latency from its manager to itself.
+    /// The latency from the manager of the Set to itself.
     pub own_latency: Seconds,
 }
 
 /// The report of a process at a call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
-    /// The index of the Set in which it is.
+    /// The index of the Set in which the process is.
     pub set: usize,
-    /// The index of its host in that Set. For a host that is not declared: any number from the number of declared hosts on.
+    /// The index of the process's host in that Set. For a host that is not declared: any number from the number of declared hosts on.
     pub host: usize,
-    /// Pcomp(i), the regularity of its computation, from 0.0005 to 1.
+    /// Pcomp(i), the regularity of the computation of the process, from 0.0005 to 1.
     pub computation_pattern: f64,
-    /// CTP(i), its aged time of computation.
+    /// CTP(i), the aged computation time of the process.
     pub computation: Seconds,
     /// Pcomm(i,j) for each Set, from 0.0005 to 1.
     pub communication_patterns: Vec<f64>,
-    /// BTP(i,j) for each Set, its aged time of communication.
+    /// BTP(i,j) for each Set, the aged communication time of the process.
     pub communication: Vec<Seconds>,
-    /// The aged bytes that it received; they are booked on its own Set.
+    /// The aged bytes that the process received; they are counted for the Set in which the process is.
     pub bytes: Bytes,
 }
 

@@ -11,7 +11,7 @@ pub struct Wish {
     ///
     /// In that case the program sends uninitialised memory; it never happened in a recorded run.
     pub set: Option<usize>,
-    /// The PM of this Set \[s\]; 0 if there is none.
+    /// The PM to this Set \[s\]; 0 if there is no such Set.
     pub potential: f64,
 }
 

@@ -36,7 +36,7 @@ pub struct Measured {
     first_ratio: f64,
 }
 
-/// A load of which one processor's part grows by `growth_per_iteration` per superstep; all are equal after a balancing.
+/// A load that grows by `growth_per_iteration` per superstep on one processor; after a balancing all processors have equal loads.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Growth {
@@ -51,7 +51,7 @@ pub struct Growth {
 /// The effect of a trigger on a history.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Told {
-    /// The supersteps before which it balances, counted from 0.
+    /// The supersteps before which the trigger balances, counted from 0.
     pub balances: Vec<usize>,
     /// The time of all supersteps and balancings \[s\].
     pub total: f64,

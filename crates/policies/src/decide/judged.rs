@@ -39,7 +39,7 @@ pub struct Judged {
     pub moves: usize,
     /// The largest host time after the decision.
     pub max: Seconds,
-    /// The price of the call, including moves.
+    /// The cost of the call, including moves.
     pub price: Seconds,
 }
 

@@ -127,7 +127,8 @@ impl Snapshot {
         }
     }
 
-    /// Returns the number of hosts of the platform if the barrier names them: each of its own hosts is then a core of one.
+    /// Returns the number of hosts of the platform if the barrier names them. Each host of the barrier is then a core of a host of the
+    /// platform.
     pub fn named_hosts(&self) -> Option<usize> {
         (!self.names.is_empty()).then_some(self.names.len())
     }

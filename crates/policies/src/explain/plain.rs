@@ -26,7 +26,8 @@ pub(crate) fn asked(scene: &Scene<'_>) -> Sentence {
     )
 }
 
-/// Describes that no call was due after the superstep. `last` and `next` follow the calls around it; `next` only if there was no call before.
+/// States that no call was due after the superstep. `last` follows the previous call and `next` the next call; `next` is used only if there
+/// was no previous call.
 pub fn no_call(scene: &Scene<'_>, last: Sentence, next: Sentence) -> Vec<Sentence> {
     if scene.calls.is_empty() {
         return vec![say!(

@@ -77,7 +77,7 @@ impl Meaning {
         &self.name
     }
 
-    /// Returns the unit of its values.
+    /// Returns the unit of the quantity.
     pub fn unit(&self) -> Unit {
         self.unit
     }

@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 /// The record of a call, for sentences.
 #[derive(Clone, Copy, Debug)]
 pub struct Record<'a> {
-    /// The superstep after which it took place.
+    /// The superstep after which the call took place.
     pub superstep: u64,
     /// The candidates.
     pub candidates: &'a [Judged],
@@ -26,17 +26,17 @@ pub struct Judged {
     pub from_cluster: String,
     /// The host where it was.
     pub from_host: String,
-    /// The cluster to which it would move.
+    /// The cluster to which the process would move.
     pub to_cluster: String,
-    /// The host there that it was offered.
+    /// The host in that cluster that the process was offered.
     pub to_host: Option<String>,
     /// The policy's measure of the benefit, in the policy's own unit.
     pub score: f64,
-    /// Predicted time where it was (t1) \[s\].
+    /// Predicted time if the process stays (t1) \[s\].
     pub stay_s: Option<f64>,
     /// Predicted time at the destination (t2) \[s\].
     pub go_s: Option<f64>,
-    /// Whether it was accepted for a move.
+    /// Whether the process was accepted for a move.
     pub accepted: bool,
     /// The reason.
     pub reason: String,

@@ -6,18 +6,18 @@ use super::quantity::{Meaning, Quantity, Unit};
 use super::record::Record;
 use super::sentence::Sentence;
 
-/// The superstep in question, and the calls of its run.
+/// The superstep that a question is about, and the calls of the run.
 #[derive(Clone, Debug)]
 pub struct Scene<'a> {
     /// The name of the policy.
     pub policy: &'a str,
     /// The options of the policy, complete.
     pub options: &'a Value,
-    /// The superstep in question, counted from 1.
+    /// The superstep that the question is about, counted from 1.
     pub superstep: u64,
     /// The number of supersteps of the run.
     pub supersteps: u64,
-    /// The process in question, counted from 1; none for the call as a whole.
+    /// The process that the question is about, counted from 1; none for the call as a whole.
     pub process: Option<u64>,
     /// Whether the question is why the process did not move.
     pub why_not: bool,
@@ -53,7 +53,7 @@ impl<'a> Scene<'a> {
 /// The reason why a call moved no process.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Quiet {
-    /// The reason, equal for all calls that share it.
+    /// The reason why the call moved no process; equal sentences for equal reasons.
     pub why: Sentence,
     /// The quantity that missed its threshold at this call, and by how much.
     pub by: Option<Short>,

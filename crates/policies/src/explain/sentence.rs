@@ -53,12 +53,12 @@ impl Sentence {
         &self.text
     }
 
-    /// Returns its quantities in their order.
+    /// Returns the quantities of the sentence in their order.
     pub fn quantities(&self) -> &[Quantity] {
         &self.quantities
     }
 
-    /// Returns the names and values of its quantities.
+    /// Returns the names and values of the quantities of the sentence.
     pub fn to_json(&self) -> Value {
         self.quantities.iter().map(Quantity::to_json).collect()
     }

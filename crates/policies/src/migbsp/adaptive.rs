@@ -11,7 +11,7 @@ use crate::trigger::{Observed, Trigger, TriggerOptions};
 use migsim_base::error::Error;
 use migsim_base::units::Seconds;
 
-/// The options of MigBSP that determine when calls come; its other readings have their defaults.
+/// The options of MigBSP that determine when calls come; all other options of MigBSP have their defaults.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct AdaptiveOptions {

@@ -43,7 +43,7 @@ choice!(
 choice!(
     /// The calls without migration at which D grows (A5).
     ToleranceTrigger {
-        /// At the ω-th call in a row and at each further one.
+        /// At the ω-th call in a row and at each further call.
         Every,
         /// At each ω-th call in a row; then the count restarts.
         EachOmega,
@@ -74,9 +74,9 @@ choice!(
 choice!(
     /// The interval to which the test of the calling superstep belongs (A37).
     CallingSuperstep {
-        /// Before the call: the test is the last one of its interval.
+        /// Before the call: the test is the last test of its interval.
         Before,
-        /// After the call: the test is the first one of the next interval.
+        /// After the call: the test is the first test of the next interval.
         After,
     }
 );
@@ -85,7 +85,7 @@ choice!(
     Population {
         /// Processes that computed in the superstep.
         Computing,
-        /// Processes that received a message in the superstep: only their time includes receives.
+        /// Processes that received a message in the superstep, since only the time of these processes includes receives.
         Receiving,
         /// All processes.
         All,
@@ -192,8 +192,8 @@ choice!(
     IndexForm {
         /// `power(j) / max power`: 1 for the best cluster.
         OfBest,
-        /// `1 - v/power(j)`, with v the speed of the process on its present host: the part of its time that it would save, which is
-        /// negative for a slower cluster. Comp(i,j) is then `t1 - t2` without costs.
+        /// `1 - v/power(j)`, with v the speed of the process on its present host: the fraction of its time that the process would save,
+        /// which is negative for a slower cluster. Comp(i,j) is then `t1 - t2` without costs.
         GainOverSource,
     }
 );
@@ -251,10 +251,10 @@ choice!(
     OwnCluster {
         /// No.
         Excluded,
-        /// Yes; a process whose highest PM is that of its own cluster stays, and is no candidate.
+        /// Yes; a process whose highest PM is to its own cluster stays, and is no candidate.
         Competes,
-        /// Yes; a process whose highest PM is that of its own cluster is a candidate for another host there. Its move costs a transfer between
-        /// two hosts of that cluster, as with the random node of the own Set in the 2007 paper (section 2.3.3).
+        /// Yes; a process whose highest PM is to its own cluster is a candidate for another host of this cluster. Its move costs a transfer
+        /// between two hosts of that cluster, as with the random node of the own Set in the 2007 paper (section 2.3.3).
         Within,
     }
 );
@@ -284,10 +284,10 @@ choice!(
     CandidateOrder {
         /// By decreasing PM, ties by increasing rank.
         Potential,
-        /// By decreasing PM; of equal processes first the one that was answered last at the last call, which is that of the highest rank.
-        /// Managers answer by increasing rank, and a process that is answered later begins the next superstep later. At the first call the
-        /// lowest rank is first, since no process was answered before. Of processes that move to equal hosts the lowest rank gets the first
-        /// host.
+        /// By decreasing PM. Of processes with equal PM, the process that was answered last at the last call comes first, which is the
+        /// process with the highest rank. Managers answer by increasing rank, and a process that is answered later begins the next
+        /// superstep later. At the first call the lowest rank is first, since no process was answered before. Of processes that move to
+        /// equal hosts the lowest rank gets the first host.
         PotentialLastAnswered,
         /// By increasing rank.
         RankAscending,
@@ -316,7 +316,7 @@ choice!(
     HostLoad {
         /// The external load only.
         External,
-        /// The external load, with the remaining speed shared by the BSP processes there and the new one.
+        /// The external load, with the remaining speed shared by the BSP processes on the host and the new process.
         WithProcesses,
     }
 );
@@ -358,7 +358,7 @@ choice!(
     ViabilityCommunication {
         /// No.
         Ignored,
-        /// Yes: t1 includes the predicted communication time. t2 includes that of the same messages with the same clusters, without
+        /// Yes: t1 includes the predicted communication time. t2 includes the time of the same messages with the same clusters, without
         /// contention: `Σ_j messages · L(j, destination) + bytes / bandwidth`. A message without bytes takes its latency, too.
         Uncontended,
     }

@@ -16,7 +16,7 @@ use migsim_base::units::{Bytes, Seconds};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum OwnPartner {
-    /// The next host after its own; after the last host the first one.
+    /// The next host after the host of the process; after the last host of the cluster the first host.
     Next,
     /// Another host, drawn from the seeded stream of the policy (section 2.3.3).
     Random,
@@ -59,7 +59,7 @@ pub struct MigBsp2007Config {
     /// The PM that the highest PM of a process must exceed for a migration; from -1 to 2 (example: 1.5, section 2.3.4). It is a value, not
     /// a share of the highest PM as in the later papers (w07-x11).
     pub threshold: f64,
-    /// The load that load(p) counts (stated: that of the processor, section 2.4; A16).
+    /// The load that load(p) counts (stated: the load of the processor, section 2.4; A16).
     pub load: Load,
     /// The period over which load(p) is a mean, at most the time since the start (stated: 15 minutes, section 2.4).
     pub load_window: Seconds,

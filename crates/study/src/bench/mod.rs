@@ -44,11 +44,11 @@ use migsim_experiment::{Flag, Layers, Limits, Registry};
 /// Maximum number of cases of a draw.
 pub const MOST_CASES: u64 = 10_000;
 
-/// A policy with its own settings, under a name.
+/// A policy with settings that only this policy gets, under a name.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Reading {
-    /// The name of its row.
+    /// The name of the policy in the results.
     pub name: String,
     /// The policy.
     pub policy: String,
@@ -67,7 +67,7 @@ pub struct Request {
     pub cases: u64,
     /// The policies added to the default set.
     pub rivals: Vec<String>,
-    /// The rivals with their own settings.
+    /// The rivals with settings that only they get.
     pub readings: Vec<Reading>,
     /// The seeds of each case; none stands for the seeds of the suite.
     pub seeds: Option<Spec>,
@@ -92,7 +92,7 @@ impl Request {
         all
     }
 
-    /// Lists the names of all rows except that of the best static start.
+    /// Lists the names of all rows except the row of the best static start.
     pub fn policies(&self) -> Vec<String> {
         let readings = self.readings.iter().map(|one| one.name.clone());
         self.plain().into_iter().chain(readings).collect()
@@ -106,7 +106,7 @@ impl Request {
         self.sweep_over(registry, "policy", &self.plain(), &["i", "iii"])
     }
 
-    /// Creates the other sweeps: one for each policy with settings, and at the end that of the static starts.
+    /// Creates the other sweeps: a sweep for each policy with settings, and at the end the sweep of the static starts.
     ///
     /// # Errors
     /// As [`Self::sweep`].

@@ -60,7 +60,7 @@ pub struct BenchCase {
 pub struct Standing {
     /// The policy.
     pub policy: String,
-    /// Whether it belongs to the default set.
+    /// Whether the policy belongs to the default set.
     pub is_default: bool,
     /// The mean of the ratios over the cases.
     pub mean: f64,
@@ -122,7 +122,7 @@ impl Bench {
     /// Computes the results from the runs in `rows`; a run without a row counts as failed.
     ///
     /// # Arguments
-    /// `plans`: those of [`Request::sweep`] and of [`Request::sweeps_beside`], in their order.
+    /// `plans`: the plans of [`Request::sweep`] and of [`Request::sweeps_beside`], in this order.
     ///
     /// # Panics
     /// There are fewer plans.

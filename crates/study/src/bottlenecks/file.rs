@@ -87,7 +87,7 @@ pub fn schema() -> String {
 }
 
 impl Profile {
-    /// The data for programs: makespan, critical path and changes. Keys beyond those stand there only if an option asks for them.
+    /// The data for programs: makespan, critical path and changes. Further keys are present only if an option requests them.
     pub fn to_json(&self) -> Value {
         let changes = self.rows.iter().flat_map(|row| {
             let all = [Some(&row.step), row.unlimited.as_ref()];

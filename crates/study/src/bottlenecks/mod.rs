@@ -58,7 +58,7 @@ pub struct Wanted {
 pub struct Tried {
     /// The change.
     pub change: CaseChange,
-    /// Makespan with it \[s\].
+    /// Makespan with the change \[s\].
     pub makespan: Sample,
     /// Gain \[%\].
     pub gain: Sample,

@@ -38,7 +38,7 @@ pub struct Setting {
     failed: usize,
     /// The index of the setting that it is compared with.
     pub(super) baseline: usize,
-    /// Difference of the goal from that of the baseline with the same seed, in the unit of the goal.
+    /// Difference between the goal of the setting and the goal of the baseline with the same seed, in the unit of the goal.
     pub difference: Option<Sample>,
 }
 
