@@ -21,7 +21,7 @@ pub(super) enum Fault {
     Overload(u32),
 }
 
-/// Tolerance within which two ends count as one, relative to the time; work or bytes left within it are no loss.
+/// Tolerance within which two ends count as simultaneous, relative to the time. Work or bytes left within this tolerance are no loss.
 pub const DATE_SLACK: f64 = 2e-13;
 /// Tolerance of rounding in an amount, relative to the amount.
 const ROUNDING: f64 = 1e-9;

@@ -7,7 +7,7 @@ use super::queue::EventQueue;
 pub(super) enum Event<T> {
     /// An execution of this host ends.
     Host(u32),
-    /// A message makes a step in the network, which chose this number for the step.
+    /// A message makes a step in the network; the network chose the number.
     Network(u32),
     /// A wait, or a message inside one host, ends.
     Wait(T),

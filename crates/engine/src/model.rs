@@ -7,7 +7,7 @@ use migsim_base::error::Problem;
 use migsim_base::units::{Bytes, BytesPerSecond, Seconds, lesser};
 use migsim_platform::{Platform, Routes};
 
-/// The parameters by which the duration of a flow follows from its route.
+/// The parameters that determine the duration of a flow from its route.
 ///
 /// A flow waits `latency_factor · Σ latency`, then moves at `bandwidth_factor` times the rate that the sharing gives it
 /// (weighted max-min: a weight of `Σ latency + Σ weight_s / bandwidth`, at most `tcp_gamma / (2 · Σ latency)`).
@@ -18,7 +18,7 @@ use migsim_platform::{Platform, Routes};
     reason = "each switch is an effect of its own"
 )]
 pub struct NetworkModel {
-    /// Whether flows share links; otherwise each flow has its whole route to itself.
+    /// Whether flows share links; otherwise each flow has the whole capacity of its route.
     pub sharing: bool,
     /// Multiplies the latency of a route; dimensionless.
     pub latency_factor: f64,
@@ -36,8 +36,8 @@ pub struct NetworkModel {
     /// or, with `weight_s`, with a bandwidth. First, a flow in its latency phase starts its transfer at once. Second, a flow without
     /// latency takes its true weight instead of 1.
     pub reweigh_slip: bool,
-    /// Rule by which flows share a link that is not shared (SimGrid's `FATPIPE`). If none is given, it is SimGrid's on platforms in its
-    /// format; on other platforms each flow has the whole capacity.
+    /// Rule by which flows share a link that is not shared (SimGrid's `FATPIPE`). If no rule is given, SimGrid's rule applies on platforms
+    /// in SimGrid's format; on other platforms each flow has the whole capacity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fatpipe: Option<Fatpipe>,
     /// The weights of flows that share a link: by latency, or equal.
@@ -105,7 +105,7 @@ const CM02: NetworkModel = NetworkModel {
     factors: SizeFactors::NONE,
 };
 
-/// All presets, the default first. The constants are those of SimGrid's `CM02` and `LV08` models in the named releases.
+/// All presets, the default first. The constants are taken from SimGrid's `CM02` and `LV08` models in the named releases.
 pub const PRESETS: [Preset; 6] = [
     Preset {
         name: "cm02",

@@ -96,7 +96,7 @@ impl<E: Copy> EventQueue<E> {
         self.near.is_empty()
     }
 
-    /// Schedules `event` at `date` \[s\] (infinity: until it is rescheduled).
+    /// Schedules `event` at the time `date` \[s\]; with infinity the event waits until it is rescheduled.
     #[inline]
     pub fn push(&mut self, date: f64, event: E) -> Key {
         debug_assert!(date >= 0.0, "a date is not negative");
@@ -114,7 +114,7 @@ impl<E: Copy> EventQueue<E> {
         Key(slot)
     }
 
-    /// Moves the event `key` to `date` \[s\]; it comes after the events already scheduled at that time.
+    /// Moves the event `key` to the time `date` \[s\], after the events already scheduled at that time.
     #[inline]
     pub fn reschedule(&mut self, key: Key, date: f64) {
         debug_assert!(date >= 0.0, "a date is not negative");

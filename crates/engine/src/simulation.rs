@@ -159,8 +159,8 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         })
     }
 
-    /// Returns the future changes of a host that are computed already: local time \[s\] and available fraction. Also returns the local time
-    /// up to which they are complete.
+    /// Returns the future changes of a host that are already computed: local time \[s\] and available fraction. Also returns the local time
+    /// up to which the list of changes is complete.
     pub fn known_changes(&self, host: HostId) -> (impl Iterator<Item = (f64, f64)> + '_, f64) {
         let clock = self.clock;
         let (changes, until) = self.changes.known_changes(host);
@@ -233,7 +233,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         Ok(self.clock.to_local(until))
     }
 
-    /// Returns the changes of the bandwidths of `links` after those of [`Self::bandwidths_steady_until`]. Returns none if some changes
+    /// Returns the changes of the bandwidths of `links` after the time of [`Self::bandwidths_steady_until`]. Returns none if some changes
     /// cannot be computed in advance, or if a change of bandwidth affects more than the fair share of a flow.
     pub fn bandwidth_changes(&self, links: &[LinkId]) -> Option<CapacityChanges> {
         let model = &self.network.state().model;
@@ -318,7 +318,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         self.send_message(from, to, (size, false), token)
     }
 
-    /// Starts a flow whose delay before its transfer is `factor` times as long as that of [`Self::send`].
+    /// Starts a flow as [`Self::send`] does, but with `factor` times the delay before the transfer.
     ///
     /// # Errors
     /// As [`Self::send`].
@@ -395,7 +395,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         Ok(())
     }
 
-    /// Adds to the number of flows those that are simulated elsewhere.
+    /// Adds flows that are simulated elsewhere to the number of flows.
     pub fn count_flows(&mut self, flows: u64) {
         self.flows += flows;
     }
@@ -497,7 +497,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         self.flows
     }
 
-    /// Applies to a host the changes that came while nothing ran there.
+    /// Applies to a host the changes that came while no execution ran on it.
     ///
     /// # Errors
     /// There are too many changes to apply in reasonable time.
@@ -731,7 +731,7 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
     }
 }
 
-/// A time and the integral of a host's availability up to it.
+/// A time and the integral of a host's availability up to this time.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Availability {
     date: f64,

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use super::cannot_write;
 use migsim_base::error::{Error, Problem};
 
-/// A file that is not yet published; it is removed when it is dropped before that.
+/// A temporary file that is not yet renamed to its final name; dropping it removes the file.
 #[derive(Debug)]
 pub struct Draft {
     temporary: PathBuf,
@@ -66,7 +66,7 @@ impl Draft {
         Ok(draft)
     }
 
-    /// Removes the draft of `path` that a killed process may have left.
+    /// Removes the temporary file of `path` that a killed process may have left.
     ///
     /// # Errors
     /// There is a draft, and it cannot be removed.
@@ -81,7 +81,7 @@ impl Draft {
         Ok(file)
     }
 
-    /// Renames the draft to its final name.
+    /// Renames the temporary file to its final name.
     ///
     /// # Errors
     /// The draft cannot be renamed.

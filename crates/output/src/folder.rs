@@ -36,7 +36,7 @@ pub struct Drafts {
     pub processes: Vec<Draft>,
     /// Traces.
     pub traces: Vec<Draft>,
-    /// The critical paths of the scenarios; empty: they were not recorded.
+    /// The critical paths of the scenarios; empty if they were not recorded.
     pub path: Vec<PathRow>,
     /// A page, with its name in the folder.
     pub page: Option<(String, String)>,

@@ -45,13 +45,13 @@ pub struct Machine {
 pub struct MachineCluster {
     /// The name of the cluster.
     pub name: String,
-    /// The number of its hosts.
+    /// The number of hosts of the cluster.
     pub hosts: u64,
-    /// The nominal speed of a core of its first host \[instr/s\].
+    /// The nominal speed of a core of the cluster's first host \[instr/s\].
     pub speed_instructions_per_s: f64,
-    /// The cores of its first host.
+    /// The cores of the cluster's first host.
     pub cores: u32,
-    /// The bandwidth of the access link of its first host \[B/s\], if it has one.
+    /// The bandwidth of the access link of the cluster's first host \[B/s\], if the host has one.
     pub access_bytes_per_s: Option<f64>,
     /// The hosts of the cluster by kind, in order, if they differ; left out if there are more than 64 kinds.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -98,7 +98,7 @@ pub struct MachinePath {
     pub latency_s: f64,
 }
 
-/// A host, and the cluster that it belongs to.
+/// A host, and the cluster that the host belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Place {
@@ -109,7 +109,7 @@ pub struct Place {
 }
 
 impl Machine {
-    /// Creates the summary of an experiment's platform.
+    /// Summarises the platform of an experiment.
     pub fn of(experiment: &Experiment) -> Self {
         let platform = &experiment.platform.platform;
         let clusters = (0..platform.clusters.len()).map(ClusterId::from_index);

@@ -40,9 +40,9 @@ pub struct PathRow {
     pub scenario: Scenario,
     /// The superstep in which the activity started, counted from 1.
     pub superstep: u64,
-    /// The time at which it begins: the end of the piece before it \[s\].
+    /// The time at which the piece begins \[s\], which is the end of the previous piece.
     pub begin_s: f64,
-    /// The time at which it ends \[s\].
+    /// The time at which the piece ends \[s\].
     pub end_s: f64,
     /// The kind.
     pub kind: PieceKind,
@@ -156,7 +156,7 @@ pub(super) fn parts<'r>(rows: &[&'r PathRow]) -> Vec<Part<'r>> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Part<'r> {
     pub(super) first: &'r PathRow,
-    /// The time at which it ends \[s\].
+    /// The time at which the piece ends \[s\].
     pub(super) end_s: f64,
     /// The duration of the part \[s\].
     pub(super) seconds: f64,

@@ -73,9 +73,10 @@ pub struct RunOfScenario {
     pub migration_s: f64,
     /// Number of messages that were simulated.
     pub messages: u64,
-    /// The hash of its events.
+    /// The hash of the events of the scenario.
     pub event_hash: String,
-    /// Relative overhead: the time beyond that of scenario i, as a fraction of it. `None` without scenario i, and for scenario i itself.
+    /// Relative overhead: the time beyond the time of scenario i, as a fraction of the time of scenario i. `None` without scenario i, and
+    /// for scenario i itself.
     pub relative_overhead: Option<f64>,
     /// The sources of the difference from scenario i. `None` without scenario i, and for scenario i itself.
     pub ledger: Option<Difference>,
@@ -91,7 +92,7 @@ pub struct RunOfScenario {
     pub straight_returns: usize,
 }
 
-/// The difference of a makespan from that of scenario i.
+/// The difference of a makespan from the makespan of scenario i.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Difference {
@@ -110,11 +111,11 @@ pub struct Superstep {
     pub scenario: Scenario,
     /// The superstep, counted from 1.
     pub superstep: u64,
-    /// The time at which the first process began it \[s\].
+    /// The time at which the first process began the superstep \[s\].
     pub start_s: f64,
     /// The time at which the last process had computed \[s\].
     pub computed_s: f64,
-    /// The time at which the last process left its barrier \[s\].
+    /// The time at which the last process left the barrier of the superstep \[s\].
     pub end_s: f64,
 }
 
@@ -129,9 +130,9 @@ pub struct Call {
     pub superstep: u64,
     /// Time at which the call began \[s\].
     pub start_s: f64,
-    /// Price of the call \[s\].
+    /// Cost of the call \[s\].
     pub cost_s: f64,
-    /// Price of the migrations of the call \[s\].
+    /// Cost of the migrations of the call \[s\].
     pub migration_s: f64,
     /// Whether the migrations happened.
     pub applied: bool,
@@ -149,7 +150,7 @@ pub struct Call {
     /// gain. None without scenario i, and in scenario ii.
     #[serde(alias = "realised_gain_s")] // its name in older folders
     pub gain_on_i_until_next_call_s: Option<f64>,
-    /// The policy's own account of its decision.
+    /// The policy's explanation of its decision.
     pub explanation: Map<String, Value>,
 }
 

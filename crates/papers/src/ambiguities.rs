@@ -25,8 +25,8 @@ pub struct Answer {
     pub id: String,
     /// The open question.
     pub question: String,
-    /// The settings that answer it, with their values. None if the simulator has only one answer, or if the paper does not have the thing
-    /// in question.
+    /// The settings that answer the question, with their values. Empty if the simulator has only one answer, or if the question does not
+    /// concern the paper.
     pub settings: Vec<(String, Value)>,
     /// The origins of the answers, without repetition.
     pub origins: Vec<String>,

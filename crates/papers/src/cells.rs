@@ -9,7 +9,7 @@ use super::facts::Config;
 pub struct CellResult {
     /// The id of the cell.
     pub id: String,
-    /// The table that it stands in.
+    /// The table that contains the cell.
     pub table: String,
     /// Whether the text quotes it from a figure instead of a table.
     pub in_figure: bool,

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::reproduce::{ClaimResult, PaperResults};
 
-/// Numbers of claims: those that the published numbers confirm, those that they contradict, and those without a published number.
+/// Numbers of claims: claims that the published numbers confirm, claims that they contradict, and claims without a published number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ClaimCounts {
     /// Claims that the published numbers confirm, and that hold in the simulation.

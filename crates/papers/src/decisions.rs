@@ -47,7 +47,7 @@ impl Verdict {
 pub enum DecisionKind {
     /// A call comes at a superstep.
     Call,
-    /// No process moves, or none of the named ones.
+    /// No process moves, or no named process moves.
     Stay,
     /// The system is stable, or it is not.
     Stability,
@@ -94,7 +94,7 @@ pub struct DecisionResult {
     pub simulated: Value,
     /// Smallest |t1 - t2| of a candidate of that call \[s\]; if it is small, the decision is close.
     pub margin_s: Option<f64>,
-    /// The reason why it is not reproduced, if it is known.
+    /// The reason why the decision is not reproduced, if it is known.
     pub note: Option<String>,
 }
 

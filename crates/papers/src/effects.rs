@@ -35,7 +35,7 @@ pub struct Effect {
     pub id: String,
     /// The table of the cell.
     pub table: String,
-    /// The column of the table: all settings except those of the size of the run.
+    /// The column of the table: all settings except the size of the run.
     #[serde(skip)]
     pub column: String,
     /// The settings of the cell.

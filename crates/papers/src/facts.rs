@@ -19,7 +19,7 @@ pub struct Facts {
     pub figures: Vec<Figure>,
     /// Statements of its text about calls and migrations.
     pub decisions: Vec<Decision>,
-    /// The call supersteps that it lists.
+    /// The supersteps of calls that the paper lists.
     pub call_schedules: Vec<Schedule>,
     /// The claims of the paper.
     pub claims: Vec<Claim>,
@@ -41,8 +41,8 @@ pub struct Facts {
 pub struct Fitted {
     /// The meaning of the constant or option.
     pub what: String,
-    /// The keys that it sets: of the experiment of the paper, of its platform (`platform:<key>`) or of another experiment of the paper
-    /// (`<name>:<key>`).
+    /// The keys that the constant or option sets: of the experiment of the paper, of its platform (`platform:<key>`) or of another
+    /// experiment of the paper (`<name>:<key>`).
     pub keys: Vec<String>,
     /// The paper that counts the same constant already; it counts once in the total.
     pub shared_with: Option<String>,
@@ -91,7 +91,7 @@ pub type Config = Map<String, Value>;
 pub struct Cell {
     /// The id of the cell.
     pub id: String,
-    /// The table that it stands in.
+    /// The table that contains the time.
     pub table: String,
     /// The settings of the cell.
     pub config: Config,
@@ -196,11 +196,11 @@ pub struct Claim {
     /// The comparisons that it consists of; none if a function evaluates it.
     #[serde(default)]
     pub compare: Vec<Comparison>,
-    /// Whether the published numbers agree with it.
+    /// Whether the published numbers agree with the claim.
     pub consistent_with_published_numbers: Option<bool>,
 }
 
-/// A percentage of a run that is compared with a published one.
+/// A percentage of a run that is compared with a published percentage.
 #[derive(Clone, Debug, Deserialize)]
 pub struct Comparison {
     /// The compared quantity.

@@ -68,7 +68,7 @@ pub struct Reading {
     pub matched: usize,
     /// Decisions and call schedules that can be checked.
     pub checkable: usize,
-    /// The effects of its tables, overheads and gains, within 25 %.
+    /// Number of effects (overheads and gains) in the tables of the paper that are within 25 %.
     pub effects_within_25_percent: usize,
     /// The number of its effects.
     pub effects: usize,
@@ -76,7 +76,7 @@ pub struct Reading {
     pub cells: usize,
     /// The share of these cells within 5 %.
     pub within_5_percent: f64,
-    /// Median of their relative errors, without sign.
+    /// Median of the relative errors of these cells, without sign.
     pub median_error: f64,
 }
 
@@ -179,9 +179,9 @@ const MESSAGES: [(&str, &str); 3] = [
 /// The rule sets of [`priced_by_messages`]; the first one stands for each paper's own rules.
 pub(super) const PRICED: [&str; 3] = ["own", DEFAULT, AUTHORS];
 
-/// Applies the own rules of each paper and the two common readings with two prices of calls. The first price is the fitted one. With the
-/// second, a call costs only its messages, one after the other, as in the authors' program of 2015. The result has a row for each paper
-/// with runs, in the order of `PRICED`.
+/// Applies the rules of each paper and the two common readings with two costs of calls. The first cost is the fitted cost. With the second,
+/// a call costs only its messages, one after the other, as in the authors' program of 2015. The result has a row for each paper with runs,
+/// in the order of `PRICED`.
 ///
 /// # Errors
 /// A run fails.

@@ -49,7 +49,7 @@ pub struct Constant {
     pub shared_with: Option<String>,
     /// The value of the constant in the experiment.
     pub value: Value,
-    /// The numbers to which it was fitted.
+    /// The numbers to which the constant was fitted.
     pub evidence: String,
 }
 
@@ -60,9 +60,9 @@ pub struct PaperResults {
     pub paper: &'static str,
     /// Authors and title.
     pub title: &'static str,
-    /// Parts of the model that are switched off by fit in its experiment, in one sentence; empty for a paper without runs.
+    /// Parts of the model that are switched off by fit in the experiment of the paper, in one sentence; empty for a paper without runs.
     pub switched_off: &'static str,
-    /// The effects of its tables: overheads and gains.
+    /// The effects in the tables of the paper: overheads and gains.
     pub effects: Vec<Effect>,
     /// The cells of its tables and the times of its figures.
     pub cells: Vec<CellResult>,
@@ -72,11 +72,11 @@ pub struct PaperResults {
     pub call_schedules: Vec<ScheduleResult>,
     /// The claims of the paper.
     pub claims: Vec<ClaimResult>,
-    /// The moves of its runs that the paper does not report.
+    /// The moves in the runs of the paper that the paper does not report.
     pub unreported: Vec<UnreportedMoves>,
     /// The fitted constants.
     pub constants: Vec<Constant>,
-    /// The answers of its experiment to questions that the papers leave open.
+    /// The answers of the paper's experiment to questions that the papers leave open.
     pub answers: Vec<Answer>,
     /// The contradictions within the paper.
     pub contradictions: Vec<Contradiction>,

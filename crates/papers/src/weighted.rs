@@ -34,7 +34,7 @@ pub struct Weighted {
     pub extremes_percent: [f64; 2],
 }
 
-/// Runs all papers with their own rules, with fixed and with adjusted weights.
+/// Runs each paper with its rules, with fixed and with adjusted weights.
 ///
 /// # Errors
 /// A run fails.

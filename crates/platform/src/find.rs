@@ -29,7 +29,7 @@ pub fn open(name: &str) -> Result<LoadedPlatform, Error> {
     open_within(name, Limits::default())
 }
 
-/// Reads a platform as [`open`] does, and refuses one that takes too much memory.
+/// Reads a platform as [`open`] does, but refuses a platform that takes too much memory.
 ///
 /// # Errors
 /// As [`open`], or the platform is too large.
@@ -85,7 +85,7 @@ pub fn shown_name(name: &str) -> String {
     }
 }
 
-/// Whether the text of a file is an experiment, and so no platform.
+/// Whether the text of a file is an experiment and not a platform.
 pub fn is_experiment(text: &str) -> bool {
     #[derive(serde::Deserialize)]
     struct Head {

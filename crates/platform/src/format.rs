@@ -26,7 +26,8 @@ pub struct PlatformFile {
     pub description: Option<String>,
     /// The clusters; hosts are counted through all of them in this order.
     pub clusters: Vec<ClusterEntry>,
-    /// The routers. If given, clusters and links may name no other router; otherwise every router that clusters and links name exists.
+    /// The routers. If the list is given, clusters and links may name only these routers; otherwise every router that clusters and links
+    /// name exists.
     pub routers: Option<Vec<String>>,
     /// The links between routers.
     #[serde(default)]
@@ -65,7 +66,7 @@ pub struct ClusterEntry {
     /// The number of equal clusters; a `#` in `name` and `router` stands for the number of each, from 0 on. Default 1.
     #[schemars(range(min = 1, max = 1_000_000))]
     pub copies: Option<u64>,
-    /// The number of hosts, if they are equal; they then have a `speed`, too.
+    /// The number of hosts, if they are equal; then `speed` must be given, too.
     #[schemars(range(min = 1))]
     pub hosts: Option<u64>,
     /// The speed of one core.
@@ -80,7 +81,7 @@ pub struct ClusterEntry {
     /// The network between the hosts of the cluster.
     #[serde(default)]
     pub network: NetworkKind,
-    /// The access link of each host (`switch`, `unshared`), or the one medium that all hosts share (`shared-medium`).
+    /// The access link of each host (`switch`, `unshared`), or the medium that all hosts share (`shared-medium`).
     pub link: LinkValues,
     /// The router to which the cluster is connected. No link lies between clusters at one router.
     pub router: Option<String>,
@@ -113,7 +114,7 @@ pub struct GroupEntry {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum NetworkKind {
-    /// Each host has an access link of its own; the switch between them is never a bottleneck.
+    /// Each host has a separate access link; the switch between the access links is never a bottleneck.
     #[default]
     Switch,
     /// Each host has an access link that gives every flow its whole bandwidth, however many flows there are (SimGrid's `FATPIPE`); the
@@ -179,17 +180,17 @@ pub struct RouteEntry {
     pub links: Vec<String>,
 }
 
-/// The one-way latency from any host of a cluster to any host of another cluster, or of the same one, in both directions.
+/// The one-way latency from any host of a cluster to any host of another cluster, or of the same cluster, in both directions.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LatencyEntry {
-    /// The two clusters; the same cluster twice for messages inside it.
+    /// The two clusters; the same cluster twice for messages inside the cluster.
     pub between: [String; 2],
     /// The latency of the whole route.
     pub latency: Seconds,
 }
 
-/// A capacity over time. A value holds until the next one; before the first value, the nominal value holds.
+/// A capacity over time. A value holds until the time of the next value; before the first value, the nominal value holds.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProfileEntry {

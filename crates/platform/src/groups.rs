@@ -60,7 +60,7 @@ impl Clusters {
         }
     }
 
-    /// Forms the clusters of a platform by this setting.
+    /// Forms the clusters of a platform as this setting says.
     ///
     /// # Errors
     /// The platform has no zones, or the table does not give every host one cluster.
@@ -151,9 +151,10 @@ fn read(file: &str, text: &str, platform: &Platform) -> Result<Vec<String>, Erro
 /// The rule by which hosts of nested zones form a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Grouping {
-    /// The zone that contains them.
+    /// Hosts in the same innermost zone form a cluster.
     Zones,
-    /// The zone of this level that contains them; the root is level 0. Hosts of zones above the level form one cluster for each zone.
+    /// Hosts in the same zone of this level form a cluster; the root is level 0. Hosts directly in a zone above the level form a cluster
+    /// for each such zone.
     Level(u32),
     /// Hosts with the same name, without the digits at the end and the separator before the digits, form a cluster.
     Names,

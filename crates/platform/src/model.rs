@@ -20,7 +20,7 @@ pub struct Platform {
     pub name: String,
     /// The clusters ("Sets" of the papers), in the order of the file.
     pub clusters: Vec<Cluster>,
-    /// The hosts; those of a cluster are consecutive.
+    /// The hosts; the hosts of a cluster are consecutive.
     pub hosts: Vec<Host>,
     /// The links, each one capacity for both directions.
     pub links: Vec<Link>,
@@ -44,7 +44,7 @@ pub struct Failure {
 pub struct Cluster {
     /// The name of the cluster, unique on the platform.
     pub name: String,
-    /// The ids of its hosts; the manager runs on the first one.
+    /// The ids of the hosts of the cluster; the manager runs on the first host.
     pub hosts: Range<u32>,
 }
 
@@ -53,7 +53,7 @@ pub struct Cluster {
 pub struct Host {
     /// The name of the host, unique on the platform.
     pub name: String,
-    /// The cluster that it belongs to.
+    /// The cluster that the host belongs to.
     pub cluster: ClusterId,
     /// The nominal speed of one core.
     pub speed: InstructionsPerSecond,
@@ -68,12 +68,12 @@ pub struct Host {
 }
 
 impl Host {
-    /// Whether its speed changes over time.
+    /// Whether the speed of the host changes over time.
     pub fn varies(&self) -> bool {
         self.speed_profile.is_some() || !self.loads.is_empty()
     }
 
-    /// Returns the available fraction of its speed over time; none if it does not vary.
+    /// Returns the available fraction of the speed of the host over time; `None` if it does not vary.
     pub fn availability(&self) -> Option<Box<dyn StepsAhead>> {
         Capacity::steps(1.0, self.speed_profile.as_ref(), &self.loads)
     }
@@ -88,10 +88,10 @@ pub struct Link {
     pub bandwidth: BytesPerSecond,
     /// The nominal one-way delay.
     pub latency: Seconds,
-    /// Whether the flows on it share its capacity; otherwise each gets all of it (SimGrid's `FATPIPE`).
+    /// Whether the flows on the link share its capacity; otherwise each flow gets the whole capacity (SimGrid's `FATPIPE`).
     pub is_shared: bool,
-    /// Whether it is the first direction of a duplex link; the second direction is then the next link. The first direction leads away from
-    /// a host, or to the second router of a link.
+    /// Whether the link is the first direction of a duplex link; the second direction is then the next link. The first direction leads away
+    /// from a host, or to the second router of a link.
     pub is_duplex: bool,
     /// The capacity over time \[B/s\].
     pub bandwidth_profile: Option<Profile>,
@@ -102,7 +102,7 @@ pub struct Link {
 }
 
 impl Link {
-    /// Whether its capacity or its delay changes over time.
+    /// Whether the capacity or the delay of the link changes over time.
     pub fn varies(&self) -> bool {
         self.bandwidth_profile.is_some() || self.latency_profile.is_some() || !self.loads.is_empty()
     }
@@ -112,7 +112,7 @@ impl Link {
         !self.is_shared && self.bandwidth.get() >= NO_BOTTLENECK
     }
 
-    /// Returns its capacity over time \[B/s\]; none if it does not vary.
+    /// Returns the capacity of the link over time \[B/s\]; `None` if it does not vary.
     pub fn capacity(&self) -> Option<Box<dyn StepsAhead>> {
         let nominal = self.bandwidth.get();
         Capacity::steps(nominal, self.bandwidth_profile.as_ref(), &self.loads)
@@ -122,7 +122,7 @@ impl Link {
 /// Bandwidth of a link that only has a delay \[B/s\]: the export writes the latency of a pair of clusters as such a link.
 pub(super) const NO_BOTTLENECK: f64 = 1e18;
 
-/// The links between two hosts, in order, and their delay.
+/// The links between two hosts, in order, and the delay of the whole route.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Route<'a> {
     /// The access link of the origin, if it has one.
@@ -146,7 +146,7 @@ impl Route<'_> {
             .chain(self.last)
     }
 
-    /// Whether it crosses the links of `other` in the opposite order, with the same delay.
+    /// Whether the route crosses the links of the route `other` in the opposite order, with the same delay.
     pub fn is_mirror_of(&self, other: &Self) -> bool {
         // Delays that are not given are sums over the same links; sums of floats in another order may differ.
         self.latency == other.latency
@@ -339,14 +339,14 @@ impl Platform {
         self.hosts[host.index()].cluster
     }
 
-    /// Returns the host on which the manager of a cluster runs: the first one.
+    /// Returns the host on which the manager of a cluster runs: the first host of the cluster.
     pub fn manager(&self, cluster: ClusterId) -> HostId {
         HostId(self.clusters[cluster.index()].hosts.start)
     }
 
     /// Assigns a number to the kind of each cluster, in the order of the first cluster of each kind. Clusters are of one kind if routes
-    /// between their first hosts and those of any other cluster have equal latencies and bandwidths. A cluster whose kind cannot be
-    /// determined is a kind of its own.
+    /// between their first hosts and the first host of any other cluster have equal latencies and bandwidths. A cluster whose kind cannot
+    /// be determined gets a separate kind.
     pub fn kinds_of_clusters(&self) -> Vec<usize> {
         let clusters = 0..self.clusters.len();
         let Routes::Routers { access, paths } = &self.routes else {

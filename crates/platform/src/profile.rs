@@ -14,7 +14,7 @@ pub const SHORTEST_PERIOD: f64 = 1e-6;
 /// Maximum value of a step: of a bandwidth \[B/s\], a latency \[s\] or a fraction.
 const LARGEST: f64 = 1e21;
 
-/// Increasing times \[s\], each with the value that holds from then on; generated on demand.
+/// Increasing times \[s\], each with the value that holds from this time on; generated on demand.
 pub trait Steps: Iterator<Item = (f64, f64)> + fmt::Debug + Send + Sync {}
 
 impl<T: Iterator<Item = (f64, f64)> + fmt::Debug + Send + Sync> Steps for T {}
@@ -148,7 +148,7 @@ impl Profile {
         }
     }
 
-    /// Returns the minimum of all values, without the nominal one; infinite without steps.
+    /// Returns the minimum of all values, without the nominal value; infinite without steps.
     pub fn least(&self) -> f64 {
         self.once()
             .iter()
@@ -241,7 +241,8 @@ impl Integral {
         }
     }
 
-    /// Returns the integral \[unit of the value · s\] from time 0 s to `date` \[s\], which must not be before the previous one.
+    /// Returns the integral \[unit of the value · s\] from time 0 s to the time `date` \[s\], which must not be before the time of the
+    /// previous request.
     pub fn up_to(&mut self, date: f64) -> f64 {
         while let Some((change, value)) = self.next.filter(|next| next.0 <= date) {
             self.sum += self.value * (change - self.date);

@@ -9,7 +9,7 @@ use crate::clock::{SAME_DATE, same_until};
 /// A flow whose transfer begins at a known time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Start {
-    /// Time at which its transfer begins \[s\].
+    /// Time at which the transfer of the flow begins \[s\].
     pub date: f64,
     /// The path of the flow.
     pub path: PathId,

@@ -134,7 +134,7 @@ impl PathTable {
         paths
     }
 
-    /// Creates such a table for messages that may wait for a handshake ([`Self::round_trip`]).
+    /// Creates the table of paths for messages that may wait for a handshake ([`Self::round_trip`]).
     pub fn with_handshakes(platform: &Platform, model: NetworkModel) -> Self {
         let mut paths = Self::new(platform, model);
         paths.has_details = true;
@@ -359,7 +359,7 @@ impl PathTable {
         path.is_shared().then(|| path.ends())
     }
 
-    /// Returns the shared links of a path, each with the share of its rate that a flow takes there.
+    /// Returns the shared links of a path, each with the fraction of its rate that a flow takes of the link.
     #[inline]
     pub fn uses(&self, path: PathId) -> &[(u32, f64)] {
         let path = &self.list[path as usize];

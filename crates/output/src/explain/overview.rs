@@ -42,7 +42,7 @@ struct Group<'a> {
 }
 
 impl<'a> Overview<'a> {
-    /// Collects the calls of a scenario of `run`. Without a scenario, those of iii, or else of ii.
+    /// Collects the calls of a scenario of `run`. Without a scenario, collects the calls of scenario iii, or else of scenario ii.
     ///
     /// # Errors
     /// There is no such scenario.
@@ -184,7 +184,7 @@ impl<'a> Overview<'a> {
         say!("{}{}", moved, late)
     }
 
-    /// Describes the price of calls and migrations.
+    /// Describes the cost of calls and migrations.
     fn cost(&self) -> Sentence {
         let this = self.this;
         let moves = match this.migration_s {

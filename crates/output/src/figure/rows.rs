@@ -12,7 +12,7 @@ const LABELS: f64 = 0.42;
 /// A value of a row.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dot {
-    /// The index of its series.
+    /// The index of the series of the dot.
     pub key: usize,
     /// The value of the dot, in the unit of the axis.
     pub value: f64,

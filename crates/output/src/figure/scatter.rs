@@ -7,7 +7,7 @@ use super::style::Style;
 /// A point.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point {
-    /// The index of its series.
+    /// The index of the series of the point.
     pub key: usize,
     /// The position of the point, in the units of the axes.
     pub at: (f64, f64),

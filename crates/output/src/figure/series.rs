@@ -22,7 +22,7 @@ pub struct Series {
     pub name: String,
     /// The titles of the horizontal and the vertical axis, with their units.
     pub axes: [String; 2],
-    /// The curves; later ones cover earlier ones.
+    /// The curves; later curves cover earlier curves.
     pub curves: Vec<Curve>,
 }
 

@@ -116,7 +116,7 @@ impl Format {
     /// All formats.
     pub const ALL: [Self; 3] = [Self::Svg, Self::Pdf, Self::Png];
 
-    /// Returns its name, which is also the suffix of its files.
+    /// Returns the name of the format, which is also the suffix of the files.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Svg => "svg",
@@ -140,7 +140,7 @@ impl Language {
     /// All languages.
     pub const ALL: [Self; 2] = [Self::English, Self::Portuguese];
 
-    /// Returns its code (ISO 639-1).
+    /// Returns the code of the language (ISO 639-1).
     pub const fn code(self) -> &'static str {
         match self {
             Self::English => "en",
@@ -156,7 +156,7 @@ pub struct Style {
     pub width: Length,
     /// The font size of the figure.
     pub font_size: Points,
-    /// The language of its words.
+    /// The language of the words in the figure.
     pub language: Language,
     /// Resolution of PNG in pixels per inch.
     pub dpi: u32,

@@ -33,7 +33,7 @@ pub struct Won {
     pub winner: usize,
     /// The text after the letter: the margin.
     pub text: String,
-    /// Whether all others are slower by more than the margin of indifference, and significantly so if results depend on seeds.
+    /// Whether all other policies are slower by more than the margin of indifference, and significantly so if results depend on seeds.
     pub is_separated: bool,
 }
 

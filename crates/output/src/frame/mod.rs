@@ -36,9 +36,9 @@ pub struct Page<'a> {
     pub lead: &'a str,
     /// The sections.
     pub body: &'a str,
-    /// Styles of its own.
+    /// Additional styles of the page.
     pub styles: &'a [&'a str],
-    /// The page's own data and scripts, which then start the page; without them the frame starts it.
+    /// Data and scripts of the page, which then start the page; without them the frame starts the page.
     pub scripts: Option<&'a str>,
     /// The texts of all scripts in `scripts` and in the body; the browser runs no other script.
     pub code: &'a [&'a str],

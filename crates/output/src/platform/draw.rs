@@ -15,8 +15,8 @@ const MOST_LABELS: usize = 15;
 
 const BOX: (f64, f64) = (150.0, 58.0);
 
-/// Draws a platform. Of a large platform only the first clusters are drawn and the rest is counted; of equal zones, only the first ones are
-/// drawn.
+/// Draws a platform. Of a large platform only the first clusters are drawn and the rest is counted; of equal zones, only the first zones
+/// are drawn.
 pub fn draw(platform: &Platform) -> String {
     tree::draw(platform).unwrap_or_else(|| circle(platform))
 }

@@ -23,7 +23,7 @@ pub struct Ablation {
     pub value: String,
     /// The origin of the option.
     pub origin: String,
-    /// Whether it is counted as a constant.
+    /// Whether the option is counted as a constant.
     pub is_counted: bool,
     /// The other value.
     pub other: String,
@@ -39,11 +39,11 @@ pub struct Ablation {
     pub decisions: usize,
     /// Call schedules that match.
     pub schedules: usize,
-    /// Cells that are within 2.5 % with the original value and not with the other one.
+    /// Cells that are within 2.5 % with the original value and not with the other value.
     pub lost_cells: usize,
-    /// Decisions that match with the original value and not with the other one.
+    /// Decisions that match with the original value and not with the other value.
     pub lost_decisions: usize,
-    /// Call schedules that match with the original value and not with the other one.
+    /// Call schedules that match with the original value and not with the other value.
     pub lost_schedules: usize,
 }
 

@@ -13,7 +13,7 @@ pub struct Contradictory {
     pub id: String,
     /// The subject of the cell.
     pub what: String,
-    /// The fact that it contradicts.
+    /// The fact that the cell contradicts.
     pub because: String,
     /// The relative error of the cell.
     pub error: f64,

@@ -26,7 +26,7 @@ pub struct Freedom {
     pub constants: usize,
     /// Constants that another paper already counts, and how many of them are numbers.
     pub shared: (usize, usize),
-    /// Constants that are numbers; the others are options.
+    /// Constants that are numbers; all other constants are options.
     pub numbers: usize,
     /// An earlier count, before options under other names were included, if it differed.
     pub former: Option<usize>,

@@ -25,7 +25,7 @@ const STEP: f64 = 1e-3;
 pub struct HeldOut {
     /// The paper.
     pub paper: String,
-    /// The cells that are used: all of them, or those of scenario i.
+    /// The cells that are used: all cells, or the cells of scenario i.
     pub scope: String,
     /// The part that is left out each time.
     pub left_out: String,

@@ -43,7 +43,7 @@ use super::page::Page;
 use migsim_base::error::Error;
 use migsim_experiment::Progress;
 
-/// Creates the page and its tables.
+/// Creates the page of the audit and its tables.
 ///
 /// # Errors
 /// A run fails.

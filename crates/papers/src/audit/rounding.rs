@@ -8,9 +8,9 @@ use super::score::TIGHT;
 pub struct Rounding {
     /// The paper.
     pub paper: &'static str,
-    /// Maximum number of decimals in its tables.
+    /// Maximum number of decimals in the tables of the paper.
     pub decimals: usize,
-    /// Cells within 2.5 % of all times that round to the published one.
+    /// Cells within 2.5 % of all times that round to the published time.
     pub certain: usize,
     /// Cells within 2.5 % of some of these times, but not of all.
     pub possible: usize,

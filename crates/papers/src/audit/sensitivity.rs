@@ -29,7 +29,7 @@ pub struct Sensitivity {
     pub value: String,
     /// The origin of the number.
     pub origin: String,
-    /// Whether it is counted as a constant.
+    /// Whether the number is counted as a constant.
     pub is_counted: bool,
     /// Cells within 2.5 % if the number is 1 % lower.
     pub below_cells: usize,

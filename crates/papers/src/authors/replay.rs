@@ -19,7 +19,7 @@ pub struct CaseResult {
     pub scenario: String,
     /// The heuristic; none if no call was made.
     pub heuristic: Option<Heuristic>,
-    /// The counts of its comparisons.
+    /// The counts of the comparisons of the case.
     #[serde(flatten)]
     pub counts: Counts,
     /// The first differences, in words.

@@ -20,7 +20,7 @@ const EXPERIMENT: &str = "authors-cpu";
 /// Maximum relative difference of times that count as equal; the stored times have 7 digits, makespans more.
 const EQUAL: f64 = 1e-6;
 
-/// A whole run of the program compared with the simulated one.
+/// A whole run of the program compared with the simulated run.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ComparedRun {
     /// The name of the case.

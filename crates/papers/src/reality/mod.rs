@@ -46,15 +46,15 @@ struct Measured {
 pub struct Case {
     /// The name of the program.
     pub name: String,
-    /// The resource on which it depends most: latency, bandwidth, mixed, computation or migration.
+    /// The resource on which the program depends most: latency, bandwidth, mixed, computation or migration.
     pub class: String,
     /// The name of its platform.
     pub platform: String,
     /// Whether the measuring instrument delivered more than 5 % of its packets late.
     pub limited: bool,
-    /// Median of its measured times \[s\].
+    /// Median of the measured times of the program \[s\].
     pub median_s: f64,
-    /// First and third quartile of its measured times \[s\].
+    /// First and third quartile of the measured times of the program \[s\].
     pub quartiles_s: [f64; 2],
     trace: String,
 }

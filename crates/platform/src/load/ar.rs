@@ -86,7 +86,7 @@ impl LoadOptions for ArConfig {
 /// Ratio of one time constant to the previous one.
 const FACTOR: f64 = 4.0;
 
-/// A sum of autoregressive processes: see the documentation of its file.
+/// The load `ar`, a sum of autoregressive processes: see the documentation of the module.
 #[derive(Clone, Debug)]
 pub struct Ar {
     config: ArConfig,

@@ -81,7 +81,7 @@ pub(super) struct Spec {
 }
 
 impl Loads {
-    /// Reads the key, with the kinds of load in `table`, and the files it names.
+    /// Reads the key `load`, with the kinds of load in `table`, and the files that the key names.
     ///
     /// # Errors
     /// All kinds and parameters that are unknown, unreadable or out of range, each with its whole key.

@@ -32,7 +32,7 @@ pub struct DailyConfig {
     /// The mean load over a day; from 0 to 0.99.
     #[schemars(range(min = 0, max = MOST_LOAD))]
     pub mean: f64,
-    /// The amplitude of the load above and below its mean; from 0 to 0.99.
+    /// The amplitude of the load above and below the mean; from 0 to 0.99.
     #[schemars(range(min = 0, max = MOST_LOAD))]
     pub amplitude: f64,
     /// The time of day of the largest load, at most a day.
@@ -80,7 +80,7 @@ impl LoadOptions for DailyConfig {
     }
 }
 
-/// A load with the cycle of a day: see the documentation of its file.
+/// The load `daily`, with the cycle of a day: see the documentation of the module.
 #[derive(Clone, Debug)]
 pub struct Daily(DailyConfig);
 

@@ -37,7 +37,7 @@ use migsim_base::units::Seconds;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Format {
-    /// Lines of a time and a value with a comma between them.
+    /// Lines of a time and a value, separated by a comma.
     Csv,
     /// A profile of SimGrid.
     Simgrid,
@@ -47,9 +47,9 @@ pub enum Format {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Values {
-    /// The share that other users take.
+    /// The share of the host that other users take.
     Load,
-    /// The share that other users leave.
+    /// The share of the host that other users leave.
     Available,
     /// The mean number of other processes that use the host.
     LoadAverage,
@@ -84,22 +84,22 @@ pub struct FileConfig {
     /// The notation; `csv` for a file of that suffix, else `simgrid`.
     #[serde(default)]
     pub format: Option<Format>,
-    /// The meaning of its values; `load` in CSV, `available` in a profile of SimGrid.
+    /// The meaning of the values of the file; `load` in CSV, `available` in a profile of SimGrid.
     #[serde(default)]
     pub values: Option<Values>,
     /// The time between two values of a file that has one value per line and no times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub period: Option<Seconds>,
-    /// The unit of its values: `whole` (1 is all of the host) or `percent`. Default `whole`.
+    /// The unit of the values of the file: `whole` (1 is all of the host) or `percent`. Default `whole`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scale: Option<Scale>,
-    /// The time of the trace at which the run starts: `zero`, or `first` for its first time. Default `zero`.
+    /// The time of the trace at which the run starts: `zero`, or `first` for the first time of the trace. Default `zero`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<Start>,
     /// The time after which the trace repeats; if absent, the file decides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat: Option<Seconds>,
-    /// Whether each host begins at another time of the trace, drawn uniformly from its period.
+    /// Whether each host begins at another time of the trace, drawn uniformly from the period of the trace.
     #[serde(default)]
     pub shift: bool,
     /// The maximum load; from 0 to 0.99.
@@ -265,7 +265,7 @@ impl LoadOptions for FileConfig {
     }
 }
 
-/// A measured load: see the documentation of its file.
+/// The load `file`, which was measured: see the documentation of the module.
 #[derive(Clone, Debug)]
 pub struct Measured {
     source: String,

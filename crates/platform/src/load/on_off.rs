@@ -22,7 +22,7 @@ use migsim_base::units::Seconds;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct OnOffConfig {
-    /// The resolution of time (Δ): the state changes at its multiples.
+    /// The resolution of time (Δ): the state changes at multiples of Δ.
     pub period: Seconds,
     /// The load while the host is busy; from 0 to 0.99.
     #[schemars(range(min = 0, max = MOST_LOAD))]
@@ -57,7 +57,7 @@ impl LoadOptions for OnOffConfig {
     }
 }
 
-/// A load that is on or off: see the documentation of its file.
+/// The load `on-off`, which is on or off: see the documentation of the module.
 #[derive(Clone, Debug)]
 pub struct OnOff(OnOffConfig);
 

@@ -65,7 +65,7 @@ impl LoadOptions for WalkConfig {
     }
 }
 
-/// A random walk: see the documentation of its file.
+/// The load `walk`, a random walk: see the documentation of the module.
 #[derive(Clone, Debug)]
 pub struct Walk(WalkConfig);
 

@@ -39,7 +39,7 @@ use migsim_base::words::counted;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mapping {
-    /// By a rule, on the hosts of these entries, which are those of a list; on all hosts if there are no entries.
+    /// By a rule, on the hosts of these entries of a list; on all hosts if there are no entries.
     Rule(Rule, Vec<String>),
     /// Hosts in the order of the processes. An entry is a host (`ICE-3`), a range of hosts including both ends in the order of the platform
     /// (`ICE-0..ICE-4`), or a cluster (`ICE`) for all its hosts. A host may appear several times.
@@ -51,16 +51,17 @@ pub enum Mapping {
 /// A rule that places any number of processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// One process per host (not per core) in the order of the file; after the last host the first one follows.
+    /// One process per host (not per core) in the order of the file; after the last host the first host follows.
     Contiguous,
-    /// Process p goes to cluster p mod clusters, to the next host there; after its last host its first one follows.
+    /// Process p goes to cluster p mod clusters, to the next host of this cluster; after the last host of the cluster the first host
+    /// follows.
     RoundRobin,
-    /// As many processes on a host as it has cores, then on the next host; after the last core the first one follows.
+    /// As many processes on a host as it has cores, then on the next host; after the last core the first core follows.
     ByCore,
     /// Each host gets a number of processes in proportion to its speed times its cores; processes left by rounding down go to the largest
     /// remainders, and of equal remainders to the first hosts. The processes of a host are consecutive.
     BySpeed,
-    /// Each process in turn goes to the host where it computes fastest: on a core of its own, or on a share of the cores if there are more
+    /// Each process in turn goes to the host where it computes fastest: on a core alone, or on a share of the cores if there are more
     /// processes than cores. Of equal hosts the first is taken. The processes of a host are consecutive.
     FastFirst,
 }
@@ -75,7 +76,7 @@ impl Rule {
         Self::FastFirst,
     ];
 
-    /// The default on platforms that belong to no paper: of all rules the one with the shortest scenario i on random platforms (`tests/starts.rs`).
+    /// The default on platforms that belong to no paper: the rule with the shortest scenario i on random platforms (`tests/starts.rs`).
     pub const USUAL: Self = Self::FastFirst;
 
     /// Returns its name.
@@ -158,7 +159,7 @@ impl FromStr for Mapping {
 }
 
 impl Mapping {
-    /// Returns the file that it is read from, if there is one.
+    /// Returns the file from which the mapping is read, if there is one.
     pub fn file(&self) -> Option<&str> {
         match self {
             Self::File(path) => Some(path),

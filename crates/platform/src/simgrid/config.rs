@@ -10,7 +10,7 @@ pub(super) const MEMORY: &str = "migsim.memory";
 /// The translation of a setting of `SimGrid`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Meaning {
-    /// This key of `network` has the same effect with this value.
+    /// The key of `network` that has the same effect, and its value.
     Setting(&'static str, String),
     /// The setting may change times and has no counterpart here.
     None,

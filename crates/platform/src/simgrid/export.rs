@@ -9,7 +9,7 @@ use migsim_base::document::sha256;
 pub struct Export {
     /// The platform file.
     pub xml: String,
-    /// The profiles that it refers to: file name and content.
+    /// The profiles that the platform refers to: file name and content.
     pub profiles: Vec<(String, String)>,
     /// Notes for the user on how `SimGrid` reads the platform.
     pub notes: Vec<String>,

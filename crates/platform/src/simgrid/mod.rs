@@ -154,7 +154,7 @@ fn read(
 pub struct TreeText {
     /// The file as XML.
     pub text: Arc<str>,
-    /// Whether it is complete: of version 4, and with all profiles in it.
+    /// Whether the text is complete: of version 4, with all profiles inside the text.
     pub is_whole: bool,
 }
 
