@@ -346,8 +346,8 @@ pub struct CallCost {
     pub ping: Bytes,
     /// The scenarios in which processes wait for the answer.
     pub waiting: CallWaiting,
-    /// Whether a call that is due after the last superstep takes place and costs time, as in the papers, although no later superstep can
-    /// profit from the call.
+    /// Whether a call that is due after the last superstep takes place and costs time, as in the papers. No later superstep can profit
+    /// from the call.
     pub after_last: bool,
     /// `messages`: the order of the messages. With `sequential` the call of any strategy has these messages.
     #[serde(skip_serializing_if = "CallOrder::is_default")]
