@@ -109,7 +109,7 @@ impl Problem {
         self
     }
 
-    /// Adds a hint with the known names: the most similar one, and all in sorted order unless they are many.
+    /// Adds a hint with the known names: the most similar name, and all names in sorted order unless there are many.
     #[must_use]
     pub fn known<'a>(self, what: &str, names: impl IntoIterator<Item = &'a str>) -> Self {
         let mut names: Vec<&str> = names.into_iter().collect();
@@ -200,7 +200,7 @@ fn in_line(text: &str) -> String {
     visible(text).replace('\n', "\\n")
 }
 
-/// The reason why something could not be done.
+/// The reason why an operation failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// The command line or an input file is wrong.
@@ -220,7 +220,7 @@ pub enum Error {
 /// An invariant that did not hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Broken {
-    /// The broken invariant, its superstep and its process.
+    /// The broken invariant, with the superstep and the process.
     pub problem: Problem,
     /// The data for a diagnosis: the settings, the placement, the plan.
     pub dump: serde_json::Map<String, serde_json::Value>,
@@ -268,7 +268,7 @@ impl Error {
 
 /// Additions of readers to the problems that pass through them.
 impl Error {
-    /// Changes each of its problems, except for faults of this program.
+    /// Changes each problem of the error, except for faults of this program.
     #[must_use]
     pub fn map(self, change: impl Fn(Problem) -> Problem) -> Self {
         match self {

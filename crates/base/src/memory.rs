@@ -33,7 +33,7 @@ const PROCESS: f64 = 110.0;
 const MESSAGE: f64 = 135.0;
 /// Memory of a path between two hosts in the engine, in lists that grow by doubling \[B\].
 const PATH: f64 = 170.0;
-/// Maximum number of paths that are kept between supersteps; with newly drawn destinations they would otherwise grow to all pairs.
+/// Maximum number of paths that are kept between supersteps; with random destinations the paths would otherwise grow to all pairs of hosts.
 pub const MOST_PATHS: usize = 1 << 21;
 /// Memory of a host and its link in the engine \[B\].
 const HOST: f64 = 650.0;
@@ -82,7 +82,7 @@ const RUN: f64 = 1000.0;
 pub struct Limits {
     /// Maximum memory of the command \[B\]; `None`: not limited.
     pub memory: Option<f64>,
-    /// The number of threads that share it; 0 counts as 1.
+    /// The number of threads that share the memory; 0 counts as 1.
     pub threads: usize,
     /// The purpose for which an experiment is read.
     pub purpose: Purpose,
@@ -133,7 +133,7 @@ pub struct Size {
     pub loads: f64,
     /// The number of scenarios.
     pub scenarios: usize,
-    /// Whether a policy decides in one of them.
+    /// Whether a policy decides in one of the scenarios.
     pub has_policy: bool,
     /// The memory of the policy itself \[B\].
     pub policy: f64,

@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use crate::error::{Error, Problem};
 
-/// An option with a flag of its own on the command line: `--alpha 8` instead of `--set policy.migbsp.alpha=8`.
+/// An option with a separate flag on the command line: `--alpha 8` instead of `--set policy.migbsp.alpha=8`.
 ///
 /// Several plug-ins may share a flag (`--procs`); help shows the words of the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,13 +21,13 @@ pub struct OptionFlag {
     pub key: &'static str,
     /// The line of help of the flag.
     pub help: &'static str,
-    /// The values that it takes.
+    /// The values that the flag takes.
     pub values: FlagValues,
     /// The name of the value in help; empty for the name of the flag.
     pub value_name: &'static str,
 }
 
-/// The values of a flag: one for a run, lists and ranges for a sweep.
+/// The values of a flag: a single value for a run, lists and ranges for a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FlagValues {
     /// Whole numbers that are not negative.
@@ -120,7 +120,7 @@ pub struct Entry<K> {
     /// The options of the plug-in that name files, which are also searched beside the experiment.
     pub files: &'static [&'static str],
     schema: fn(&mut SchemaGenerator) -> Schema,
-    /// The operations of its kind on its options.
+    /// The operations on the options, which depend on the kind of plug-in.
     pub kind: K,
 }
 
@@ -172,12 +172,12 @@ impl<K> Entry<K> {
         }
     }
 
-    /// Returns the schema of its options.
+    /// Returns the schema of the plug-in's options.
     pub fn schema(&self, generator: &mut SchemaGenerator) -> Schema {
         (self.schema)(generator)
     }
 
-    /// Adds the path of its options to the keys of an error: `section`, its name, the key.
+    /// Adds the path of the plug-in's options to the keys of an error: `section`, the name of the plug-in, the key.
     pub fn with_whole_keys(&self, section: &str, error: Error) -> Error {
         let Error::Input(problems) = error else {
             return error;
@@ -192,7 +192,7 @@ impl<K> Entry<K> {
         Error::Input(problems.into_iter().map(whole).collect())
     }
 
-    /// Returns the flag of this name, if it declares one.
+    /// Returns the flag of this name, if the plug-in declares it.
     pub fn flag(&self, name: &str) -> Option<&'static OptionFlag> {
         self.flags.iter().find(|flag| flag.name == name)
     }

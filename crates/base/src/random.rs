@@ -4,7 +4,7 @@ use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
 use sha2::{Digest, Sha256};
 
-/// The purpose of a stream of random numbers. For a given seed, each purpose has a sequence of its own.
+/// The purpose of a stream of random numbers. For a given seed, each purpose has a different sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// Decisions of a policy.

@@ -33,7 +33,7 @@ pub enum UnitError {
         /// A value that would be accepted.
         example: &'static str,
     },
-    /// The unit is not one of this quantity.
+    /// The unit is not a unit of this quantity.
     #[error("unknown unit `{unit}` for a {quantity} (known units: {known})")]
     UnknownUnit {
         /// The unit that was read.
@@ -156,7 +156,7 @@ macro_rules! quantity {
                 Self::RANGE.contains(&value).then_some(Self(value))
             }
 
-            /// Creates the quantity from a number that the simulation has computed; an infinite one becomes the largest finite one.
+            /// Creates the quantity from a number that the simulation has computed; an infinite number becomes the largest finite number.
             #[allow(dead_code, reason = "not every quantity is computed")]
             pub fn of(value: f64) -> Self {
                 debug_assert!(value >= 0.0, "{value} is no {}", $what);
@@ -349,8 +349,8 @@ pub fn to_u32(count: usize) -> u32 {
         .expect("runs hold fewer than 2^32 processes, messages, flows, hosts and links")
 }
 
-/// Returns the lesser of two ordered values; the second if they are equal. It takes one instruction, since unlike `f64::min` it has no rule
-/// for NaN. instruction.
+/// Returns the lesser of two ordered values; the second if they are equal. Takes one machine instruction, since unlike `f64::min` this
+/// function has no rule for NaN.
 #[inline]
 pub fn lesser<T: PartialOrd>(a: T, b: T) -> T {
     if a < b { a } else { b }
@@ -441,7 +441,7 @@ macro_rules! identity {
                 Self(u32::try_from(index).expect("loaders refuse inputs with more than u32::MAX things of a kind"))
             }
 
-            /// Returns its position in the list of its kind.
+            /// Returns the position of the object in the list of all objects of its kind.
             pub const fn index(self) -> usize {
                 self.0 as usize
             }

@@ -79,8 +79,8 @@ pub enum BarrierKind {
     DoubleRing,
     /// The choice of Open MPI 4.1 by the number of processes: `central` for 4 to 7, else `recursive-doubling`.
     Library,
-    /// No barrier: each process begins its next superstep when it has done its sends and has its messages, whatever superstep the others
-    /// are in. All processes meet where a call is due, and before and after moves that the workload prescribes.
+    /// No barrier: each process begins its next superstep when its sends are complete and it has received its messages, whatever superstep
+    /// the other processes are in. All processes meet where a call is due, and before and after moves that the workload prescribes.
     None,
     /// Process 1 sends a message to every other process at once and waits until all are delivered. Each of these messages starts when both
     /// sender and receiver are at the barrier, and its receiver waits for nothing else. No process reports its arrival, so that a process

@@ -458,7 +458,7 @@ impl<'a, 'r> Run<'a, 'r> {
         reaction.map_or(Ok(()), |token| self.react(token))
     }
 
-    /// Lets the owner of an activity that has ended react.
+    /// Reports the end of an activity to the part of the run that started it.
     fn react(&mut self, token: Token) -> Result<(), Error> {
         self.world.engine.reacts_to(token);
         if let Some(ahead) = &mut self.ahead {
@@ -518,7 +518,7 @@ impl<'a, 'r> Run<'a, 'r> {
         self.leave_closed()
     }
 
-    /// Lets them leave once the superstep is closed, if all have arrived.
+    /// Lets the processes leave once the superstep is closed, if all processes have arrived.
     fn leave_closed(&mut self) -> Result<Left, Error> {
         let processes = self.world.placement.len();
         if self.superstep.barrier.leaving.len() == processes {

@@ -101,8 +101,9 @@ pub struct ExperimentConfig {
     /// The built-in experiment that lies below this one, or `none`. Default: the experiment of the application.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub extends: Option<String>,
-    /// The built-in platforms that these settings were fitted to. On any other platform, the name of the application alone means neutral
-    /// settings. The name of the experiment, also under `extends`, means its settings on every platform, with a note.
+    /// The built-in platforms that these settings were fitted to. On any other platform, the name of the application alone means the
+    /// default settings for platforms of no paper. The name of the experiment, also under `extends`, means its settings on every platform,
+    /// with a note.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibrated_for: Option<Vec<String>>,
     /// The built-in experiment that was filled in: written by `migsim`, without effect on a run.

@@ -86,7 +86,8 @@ pub struct Experiment {
 
 impl Experiment {
     /// Loads an experiment from `layers` (a file, flags), above the built-in experiment of their application. On a platform that this
-    /// experiment was not fitted to, neutral settings take its place ([`Self::basis`] and [`Self::notes`] say which).
+    /// experiment was not fitted to, the default settings for platforms of no paper take its place ([`Self::basis`] and [`Self::notes`] say
+    /// which).
     ///
     /// # Errors
     /// All problems of the settings and of the files that they name.
@@ -204,8 +205,8 @@ impl Experiment {
         Ok(self)
     }
 
-    /// Returns notes to read before trusting the results, one sentence each. They concern filled-in settings (neutral, or fitted to other
-    /// platforms), the application, its load, its mapping and its seed, and implausible values.
+    /// Returns notes to read before trusting the results, one sentence each. They concern filled-in settings (defaults for platforms of no
+    /// paper, or settings fitted to other platforms), the application, its load, its mapping and its seed, and implausible values.
     pub fn notes(&self) -> Vec<String> {
         let said = self.said.iter().cloned();
         let of_platform = self.platform.notes.iter().cloned();
@@ -214,8 +215,9 @@ impl Experiment {
         (remarks.chain(of_platform).chain(said).chain(of_seed)).collect()
     }
 
-    /// Lists the readings of the policy's papers on which results depend, a few words each. The list is empty on a platform that the
-    /// settings were fitted to, where the page of the paper gives the readings. It is also empty if the policy is never called.
+    /// Lists, in a few words each, the interpretations (readings) of the policy's papers on which results depend. The list is empty on a
+    /// platform that the settings were fitted to, where the page of the paper gives the readings. It is also empty if the policy is never
+    /// called.
     pub fn readings(&self) -> Vec<String> {
         let is_asked = self.config.scenarios.iter().any(|one| *one != Scenario::I);
         if self.basis.is_calibrated == Some(true) || !is_asked {

@@ -60,7 +60,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Supersteps done in all runs so far.
+    /// Number of supersteps simulated in all runs so far.
     pub fn supersteps(&self) -> u64 {
         self.supersteps.load(Ordering::Relaxed)
     }

@@ -37,7 +37,7 @@ pub struct Run {
     pub scenarios: Vec<RunOfScenario>,
     /// Scenario i from the starts of the built-in rules; empty if they were not simulated.
     pub static_starts: Vec<StaticStart>,
-    /// The readings of the policy's papers on which results depend, if the manifest lists them.
+    /// The interpretations (readings) of the policy's papers on which results depend, if the manifest lists them.
     pub readings: Vec<String>,
     /// The notes for the user, about settings and results.
     pub notes: Vec<String>,

@@ -251,13 +251,13 @@ impl Claim {
 pub struct Contradiction {
     /// The id of the contradiction.
     pub id: String,
-    /// The meaning of the contradiction.
+    /// The subject of the contradiction.
     pub what: String,
     /// The value in one statement.
     pub value_a: Value,
     /// The value in the other statement.
     pub value_b: Value,
-    /// The reading that this project uses.
+    /// The statement, or the interpretation of both statements, that this project uses.
     pub suggested_reading: String,
 }
 

@@ -68,7 +68,7 @@ impl Document {
         has(&self.value, key)
     }
 
-    /// Creates the error of the value at `key`; if `key` is absent, it points at the nearest parent that exists.
+    /// Creates the error of the value at `key`; if `key` is absent, the error points at the nearest parent that exists.
     pub fn problem(&self, key: &str, message: impl Into<String>) -> Problem {
         let problem = Problem::new(message).source(&self.source);
         let (line, column) = self.locate_nearest(key);
@@ -83,7 +83,7 @@ impl Document {
     /// Converts the file into a typed value.
     ///
     /// # Errors
-    /// All keys and values that do not fit, each with its position; for unknown keys also the known ones.
+    /// All keys and values that do not fit, each with its position; for unknown keys also the known keys.
     pub fn deserialize<T: DeserializeOwned>(&self) -> Result<T, Error> {
         repair::deserialize(&self.value, &|key, message| self.problem(key, message))
     }

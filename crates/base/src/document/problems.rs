@@ -25,7 +25,7 @@ pub fn line_column(text: &str, offset: usize) -> (usize, usize) {
     )
 }
 
-/// Keeps the first problems of a long list, and reports the number of the others.
+/// Keeps the first problems of a long list, and reports the number of problems left out.
 pub fn limited(mut problems: Vec<Problem>) -> Vec<Problem> {
     if problems.len() > MOST_PROBLEMS {
         let more = problems.len() - MOST_PROBLEMS;

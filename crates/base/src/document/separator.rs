@@ -59,7 +59,7 @@ pub fn has_decimal_comma(field: &str) -> bool {
     is_whole && after.starts_with(|c: char| c.is_ascii_digit()) && !after.contains([',', '.'])
 }
 
-/// Whether a heading names no column, as that of the index of a pandas table.
+/// Whether a heading names no column, such as the heading of the index of a pandas table.
 pub fn is_nameless(heading: &str) -> bool {
     let heading = heading.trim().trim_matches('"');
     heading.is_empty() || heading == "Unnamed: 0"

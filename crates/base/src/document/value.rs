@@ -7,10 +7,10 @@ use serde_json::Value;
 use super::repair;
 use crate::error::{Error, Problem};
 
-/// Converts a value into a typed one; `prefix` is its path in its file.
+/// Converts a JSON value into a typed value; `prefix` is the path of the JSON value in its file.
 ///
 /// # Errors
-/// All keys and values that do not fit, each with its whole path; for unknown keys also the known ones.
+/// All keys and values that do not fit, each with its whole path; for unknown keys also the known keys.
 pub fn from_value<T: DeserializeOwned>(value: &Value, prefix: &str) -> Result<T, Error> {
     repair::deserialize(value, &|key, message| {
         let path = match (prefix, key) {

@@ -272,7 +272,7 @@ mod tests {
         ends_on(&platform, NetworkModel::default(), flows, in_groups)
     }
 
-    /// Does the same on a platform with another network model.
+    /// Computes the same ends on a platform with another network model.
     fn ends_on(
         platform: &Platform,
         model: NetworkModel,

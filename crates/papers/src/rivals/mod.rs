@@ -52,7 +52,7 @@ pub struct Study {
     pub viewed: Vec<String>,
     /// The inexact reports: settings of `view` by name.
     pub views: BTreeMap<String, BTreeMap<String, Value>>,
-    /// The open readings of MigBSP: options of `policy.migbsp` by name.
+    /// The interpretations (readings) of MigBSP that its papers leave open: options of `policy.migbsp`, by the name of the reading.
     pub readings: BTreeMap<String, BTreeMap<String, Value>>,
     /// The advice.
     pub advice: Vec<Claim>,

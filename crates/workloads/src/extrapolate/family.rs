@@ -36,7 +36,7 @@ pub(super) enum Family {
     Gather,
     /// From process 0 at once.
     Scatter,
-    /// From each process to the next one, one after the other.
+    /// From each process to the next process, in sequence.
     Chain,
     /// Computation alone.
     Silent,

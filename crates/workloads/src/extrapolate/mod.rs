@@ -42,7 +42,7 @@ pub struct Extrapolation {
     pub check: Check,
 }
 
-/// The comparison of the largest recording with its prediction from the smaller ones.
+/// The comparison of the largest recording with its prediction from the smaller recordings.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Check {

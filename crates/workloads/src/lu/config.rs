@@ -29,7 +29,7 @@ pub enum Packing {
     /// One message with all elements, rounded to whole bytes.
     #[default]
     Destination,
-    /// One message per element; with [`Blocks::Mean`] a fraction of an element counts as one.
+    /// One message per element; with [`Blocks::Mean`] a fraction of an element counts as an element.
     Element,
 }
 

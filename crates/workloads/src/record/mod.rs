@@ -50,7 +50,7 @@ pub struct Conversion {
     pub processes: usize,
     /// The number of supersteps.
     pub supersteps: usize,
-    /// The number of messages, including those of collectives.
+    /// The number of messages, including the messages of collectives.
     pub messages: usize,
     /// The time that the recorder takes per call \[ns\], the maximum over all processes.
     pub overhead: u64,
@@ -64,7 +64,7 @@ pub struct Conversion {
     pub recording: Recording,
 }
 
-/// Returns the reason why the recorder could not write a record, if its text has one.
+/// Returns the reason why the recorder could not write a record, if the text of the record states a reason.
 pub fn failure(text: &str) -> Option<&str> {
     text.strip_prefix("migsim-record failed ")
         .map(str::trim_end)
