@@ -2,7 +2,7 @@
 //! migrates processes at barriers.
 //!
 //! It takes the place of `SimGrid`'s MSG module in the papers on MigBSP: an application runs in scenario i (application only), in scenario
-//! ii (the policy decides and its calls are paid, no process moves) and in scenario iii (migrations happen and are paid).
+//! ii (the policy decides and its calls cost time, but no process moves) and in scenario iii (processes move, too, which costs time).
 //!
 //! ```
 //! use migsim::prelude::*;

@@ -472,7 +472,7 @@ pub enum Scenario {
     I,
     /// The policy decides and its calls cost time, but no process moves.
     Ii,
-    /// The policy decides, its calls cost time, and processes move, which costs time, too.
+    /// The policy decides, its calls and moves cost time, and processes move.
     Iii,
 }
 

@@ -90,9 +90,9 @@ pub(in crate::cli) struct SettingsArguments {
 pub(in crate::cli) enum ScenarioChoice {
     /// Application only
     I,
-    /// The policy decides and its calls are paid, no process moves
+    /// The policy decides and its calls cost time, but no process moves
     Ii,
-    /// Migrations happen and are paid
+    /// The policy decides, its calls and moves cost time, and processes move
     Iii,
     /// All three
     All,
