@@ -86,7 +86,7 @@ pub(super) struct Reports {
     pub(super) by_process: Vec<Report>,
     /// PM(i,j) for each process and Set.
     pub(super) potentials: Vec<Vec<f64>>,
-    /// The processes in the sorted order, each with its preferred Set.
+    /// The processes in the order in which the program sorted them (by decreasing PM), each with its preferred Set.
     pub(super) order: Vec<(usize, Option<usize>)>,
 }
 
