@@ -45,15 +45,25 @@ impl<'p> Engine<'p> {
         self.trace.take().map(|trace| trace.path())
     }
 
+    /// Records something, if the critical path is recorded; apart from the code of runs without it, which pass one test for each activity.
+    #[cold]
+    #[inline(never)]
+    fn record(&mut self, record: impl FnOnce(&mut Trace<'p>, &Simulation<'p, Token>)) {
+        if let Some(trace) = &mut self.trace {
+            record(trace, &self.simulation);
+        }
+    }
+
     /// As [`Simulation::execute`].
+    #[inline]
     pub(crate) fn execute(
         &mut self,
         host: HostId,
         work: Instructions,
         token: Token,
     ) -> Result<(), Error> {
-        if let Some(trace) = &mut self.trace {
-            trace.executes(host, token, self.simulation.now().get());
+        if self.trace.is_some() {
+            self.record(|trace, engine| trace.executes(host, token, engine.now().get()));
         }
         self.simulation.execute(host, work, token)
     }
@@ -71,15 +81,16 @@ impl<'p> Engine<'p> {
             Token::Call | Token::Turn(_) => call.0,
             _ => barrier.0,
         };
-        if let Some(trace) = &mut self.trace {
+        if self.trace.is_some() {
             let flight = Flight::new((from, to), size, factor);
-            trace.sends(flight, token, &self.simulation);
+            self.record(|trace, engine| trace.sends(flight, token, engine));
         }
         self.simulation
             .send_delayed(from, to, (size, factor), token)
     }
 
     /// As [`Simulation::send_message`].
+    #[inline]
     pub(crate) fn send_message(
         &mut self,
         from: HostId,
@@ -87,28 +98,33 @@ impl<'p> Engine<'p> {
         message: (Bytes, bool),
         token: Token,
     ) -> Result<(), Error> {
-        if let Some(trace) = &mut self.trace {
+        if self.trace.is_some() {
             let (size, has_handshake) = message;
             let trips = if has_handshake { 3.0 } else { 1.0 };
             let flight = Flight::new((from, to), size, trips);
-            trace.sends(flight, token, &self.simulation);
+            self.record(|trace, engine| trace.sends(flight, token, engine));
         }
         self.simulation.send_message(from, to, message, token)
     }
 
     /// As [`Simulation::wait`].
+    #[inline]
     pub(crate) fn wait(&mut self, duration: Seconds, token: Token) {
-        if let Some(trace) = &mut self.trace {
-            trace.waits(token, self.simulation.now().get());
+        if self.trace.is_some() {
+            self.record(|trace, engine| trace.waits(token, engine.now().get()));
         }
         self.simulation.wait(duration, token);
     }
 
     /// As [`Simulation::next_ended`].
+    #[inline]
     pub(crate) fn next_ended(&mut self) -> Result<Option<Token>, Error> {
+        if self.trace.is_none() {
+            return self.simulation.next_ended();
+        }
         let ended = self.simulation.next_ended()?;
-        if let (Some(trace), Some(token)) = (&mut self.trace, ended) {
-            trace.ends(token, &self.simulation);
+        if let Some(token) = ended {
+            self.record(|trace, engine| trace.ends(token, engine));
         }
         Ok(ended)
     }
@@ -148,8 +164,8 @@ impl<'p> Engine<'p> {
     /// Sets the ended activity that causes the activities starting from now on.
     #[inline]
     pub(crate) fn reacts_to(&mut self, token: Token) {
-        if let Some(trace) = &mut self.trace {
-            trace.reacts_to(token);
+        if self.trace.is_some() {
+            self.record(|trace, _| trace.reacts_to(token));
         }
     }
 
@@ -173,12 +189,14 @@ impl<'p> Engine<'p> {
 impl<'p> Deref for Engine<'p> {
     type Target = Simulation<'p, Token>;
 
+    #[inline]
     fn deref(&self) -> &Self::Target {
         &self.simulation
     }
 }
 
 impl DerefMut for Engine<'_> {
+    #[inline]
     fn deref_mut(&mut self) -> &mut Self::Target {
         &mut self.simulation
     }
