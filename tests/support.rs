@@ -78,6 +78,7 @@ pub(crate) fn machine(clusters: &[&[f64]], access: Wire, backbone: Wire) -> Plat
             pairs: Vec::new(),
             links: Vec::new(),
         },
+        loopbacks: Vec::new(),
         failure: None,
     };
     for (letter, (cluster, speeds)) in ('a'..).zip(clusters.iter().enumerate()) {

@@ -20,7 +20,7 @@ use crate::support::{
     Case, Plans, ROUNDING, Script, Wire, assert_close, bytes, instructions, machine, plan, seconds,
     switch,
 };
-use migsim::units::{HostId, ProcessId};
+use migsim::units::{Bytes, BytesPerSecond, HostId, ProcessId, Seconds};
 
 /// Links of 1e6 B/s and 1 ms: a message of 1e6 B over two of them takes 1.002 s.
 const WIRE: Wire = Wire(1e6, 1e-3);
@@ -126,6 +126,56 @@ fn a_message_within_a_host_moves_at_the_loopback_bandwidth() {
     let plans = Plans::new(vec![plan(&[0.0, 0.0], &[(0, 1, 2e10)])]);
     let time = makespan(&Case::new(&platform, &plans, [0, 0]).run());
     assert_close(time, 2.0, ROUNDING, "loopback");
+}
+
+#[test]
+fn messages_within_a_host_have_costs_of_their_own_and_share_its_loopback() {
+    let network = NetworkModel {
+        overhead: Seconds::of(100.0), // of messages between hosts
+        loopback_overhead: Seconds::of(0.5),
+        loopback_latency: Seconds::of(0.25),
+        ..NetworkModel::default()
+    };
+    let plans = Plans::new(vec![plan(
+        &[0.0; 4],
+        &[(0, 1, 2e10), (1, 0, 2e10), (2, 3, 2e10)],
+    )]);
+    let time = |platform: &Platform| {
+        let mut case = Case::new(platform, &plans, [0, 0, 1, 1]);
+        case.network = network;
+        makespan(&case.run())
+    };
+    let mut platform = switch(2, WIRE);
+    // 0.5 + 0.25 s, then 2e10 B at 1e10 B/s, each alone.
+    assert_close(time(&platform), 2.75, ROUNDING, "of the model");
+    // Two on the first host share 1e10 B/s; the latency is that of the link.
+    platform.add_loopbacks(0..2, BytesPerSecond::of(1e10), Seconds::of(0.125));
+    assert_close(time(&platform), 4.625, ROUNDING, "shared");
+    let library = NetworkModel {
+        packet: Some(Bytes::of(1448.0)),
+        bandwidth_factor: 0.5,
+        slow_start: true,
+        ..network
+    };
+    let mut case = Case::new(&platform, &plans, [0, 0, 1, 1]);
+    case.network = library;
+    let with_library = makespan(&case.run());
+    assert_close(
+        with_library,
+        8.625,
+        ROUNDING,
+        "half the bandwidth, no other cost",
+    );
+    // In queues headers are counted instead of the factor: 2000 packets of 1538 B share 1e6 B/s.
+    let small = Plans::new(vec![plan(&[0.0; 2], &[(0, 1, 1.448e6), (1, 0, 1.448e6)])]);
+    let mut slow = switch(1, WIRE);
+    slow.add_loopbacks(0..1, BytesPerSecond::of(1e6), Seconds::of(0.125));
+    let mut case = Case::new(&slow, &small, [0, 0]);
+    case.network = NetworkModel {
+        queues: true,
+        ..library
+    };
+    assert_close(makespan(&case.run()), 0.625 + 3.076, ROUNDING, "in queues");
 }
 
 fn free_calls() -> Costs {

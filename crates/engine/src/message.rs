@@ -8,7 +8,8 @@
 //! bytes      = m / bandwidth_factor(m)                                               bytes that the flow moves
 //! ```
 //! Store and forward: each router forwards a packet once it has the whole packet; the flow itself covers the slowest link. Slow start
-//! applies again to a connection that was idle for [`IDLE`]. A message inside a host has none of these costs.
+//! applies again to a connection that was idle for [`IDLE`]. A message inside a host
+//! has an overhead of its own, and none of the other costs.
 //!
 //! Sources: RFC 6928 (initial window), RFC 5681 (restart after idle time), RFC 6298 with Linux's minimum timeout. No network preset sets
 //! these costs; a library does (`migsim list libraries`).

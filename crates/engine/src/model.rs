@@ -32,6 +32,16 @@ pub struct NetworkModel {
     pub crosstraffic: bool,
     /// The rate of each flow between processes of one host \[B/s\].
     pub loopback_bandwidth: f64,
+    /// The latency of a message inside a host that has no loopback of its own.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub loopback_latency: Seconds,
+    /// The time that a message inside a host takes beside its latency and its transfer, in the place of [`Self::overhead`].
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub loopback_overhead: Seconds,
+    /// Whether all messages inside a host share its loopback: an experiment then gives each host without a loopback of its own a link of
+    /// `loopback_bandwidth` and `loopback_latency` ([`Platform::add_loopbacks`]). Otherwise each message has the whole bandwidth.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub loopback_shared: bool,
     /// Whether a change of weight has the two side effects that it has in SimGrid. The weight of a flow changes with a latency on its route
     /// or, with `weight_s`, with a bandwidth. First, a flow in its latency phase starts its transfer at once. Second, a flow without
     /// latency takes its true weight instead of 1.
@@ -95,6 +105,9 @@ const CM02: NetworkModel = NetworkModel {
     tcp_gamma: None,
     crosstraffic: false,
     loopback_bandwidth: 1e10,
+    loopback_latency: Seconds::ZERO,
+    loopback_overhead: Seconds::ZERO,
+    loopback_shared: false,
     reweigh_slip: true,
     fatpipe: None,
     weights: Weights::Latency,
@@ -282,6 +295,11 @@ impl NetworkModel {
         is_followed && self.sharing && platform.has_pipes()
     }
 
+    /// Returns the delay of a message inside a host over a loopback of this latency \[s\].
+    pub(super) fn loopback_delay(&self, latency: f64) -> f64 {
+        self.delay(latency) + self.loopback_overhead.get()
+    }
+
     /// Returns the rate of a flow between two processes of one host \[B/s\].
     pub(super) fn loopback_rate(&self) -> f64 {
         self.loopback_bandwidth * self.bandwidth_factor
@@ -289,7 +307,7 @@ impl NetworkModel {
 }
 
 /// The constants that [`NetworkModel::set`] accepts.
-const CONSTANTS: [&str; 15] = [
+const CONSTANTS: [&str; 18] = [
     "sharing",
     "latency_factor",
     "bandwidth_factor",
@@ -297,6 +315,9 @@ const CONSTANTS: [&str; 15] = [
     "tcp_gamma",
     "crosstraffic",
     "loopback_bandwidth",
+    "loopback_latency",
+    "loopback_overhead",
+    "loopback_shared",
     "reweigh_slip",
     "fatpipe",
     "weights",
@@ -348,12 +369,10 @@ impl NetworkModel {
                     }
                 };
             }
-            "overhead" => {
-                self.overhead = match value {
-                    "none" | "null" => Seconds::ZERO,
-                    _ => parse_quantity(key, Seconds::parse(value))?,
-                };
-            }
+            "overhead" => self.overhead = parse_duration(key, value)?,
+            "loopback_latency" => self.loopback_latency = parse_duration(key, value)?,
+            "loopback_overhead" => self.loopback_overhead = parse_duration(key, value)?,
+            "loopback_shared" => self.loopback_shared = parse_switch(key, value)?,
             "packet" => {
                 self.packet = match value {
                     "none" | "null" => None,
@@ -405,6 +424,14 @@ impl NetworkModel {
             }
         }
         Ok(())
+    }
+}
+
+/// Parses a duration; `none` is no time.
+fn parse_duration(key: &str, value: &str) -> Result<Seconds, Problem> {
+    match value {
+        "none" | "null" => Ok(Seconds::ZERO),
+        _ => parse_quantity(key, Seconds::parse(value)),
     }
 }
 

@@ -50,6 +50,7 @@ pub fn line(speeds: &[f64], bandwidth: f64, latency: f64) -> Platform {
             })],
             links: Vec::new(),
         },
+        loopbacks: Vec::new(),
         failure: None,
     }
 }

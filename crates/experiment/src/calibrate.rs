@@ -4,6 +4,10 @@
 //! t(m) = base(m) + k(m) · overhead + transfer(m) / factor       k: 1, or 2 with a handshake
 //! minimise Σ |t(m) - measured(m)| / measured(m)                 over the sizes and pairs of hosts of the table
 //! ```
+//! Messages inside a host have a line of their own: t(m) = overhead + m / bandwidth. An exchange sends two messages at a time, one each way. The
+//! bandwidth counts as shared if exchanges take 1.5 times as long as single messages, in the median of the sizes whose transfer takes most of
+//! the time.
+//!
 //! `base`, `k` and `transfer` come from the engine, which simulates one message on an idle platform. Least absolute errors are insensitive
 //! to outliers. Their minimum goes through two points of the table, or through one point at a bound, so all pairs of points are tried. Slow
 //! start is off, because pings keep their connection active. A constant that the table does not determine keeps the value of the library.
@@ -28,6 +32,8 @@ pub struct Calibration {
     pub bandwidth_factor: Option<f64>,
     /// The overhead \[s\] and the bandwidth factor in use: the calibrated value, or else the value of the library.
     pub in_use: (f64, f64),
+    /// What was found inside a host; none if the table has no such messages.
+    pub inside: Option<Inside>,
     /// The predicted times, in the order of the table \[s\].
     pub predicted: Vec<f64>,
     /// The median of the absolute relative residuals.
@@ -38,6 +44,18 @@ pub struct Calibration {
     pub doubts: Vec<String>,
     /// The calibrated library as a file.
     pub library: Value,
+}
+
+/// The messages inside a host.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Inside {
+    /// Per message \[s\].
+    pub overhead: f64,
+    /// Of a message \[B/s\]; none if the table has no large messages.
+    pub bandwidth: Option<f64>,
+    /// Whether messages share the bandwidth; none if the table has no exchanges of large messages.
+    pub is_shared: Option<bool>,
 }
 
 /// A point of the table as an equation.
@@ -94,7 +112,9 @@ pub fn calibrate(
     let mut file = library::file_of(base)?;
     let (network, runtime) = models(&file)?;
     let receives = runtime.receives;
-    let equations: Vec<Equation> = pings
+    let (inside, between): (Vec<&Pings>, Vec<&Pings>) =
+        pings.iter().partition(|ping| ping.from == ping.to);
+    let equations: Vec<Equation> = between
         .iter()
         .map(|ping| equation(platform, network, receives, ping))
         .collect::<Result<_, _>>()?;
@@ -111,30 +131,30 @@ pub fn calibrate(
         (!has_large).then_some(1.0 / network.bandwidth_factor),
     );
     let found = fit(&equations, fixed);
-    let mut open = Vec::new();
-    if !has_small {
-        open.push("the overhead per message: no message is small enough".to_owned());
-    } else if found.0 <= 0.0 {
-        let what = "the overhead per message: the latencies of the platform explain more time than was measured";
-        open.push(what.to_owned());
-    }
-    if !has_large {
-        let what = "the bandwidth factor: no message is large enough, each transfer takes less than latency and overhead";
-        open.push(what.to_owned());
-    } else if found.1 < 1.0 {
-        let what =
-            "whether the bandwidths of the platform are right: messages are faster than they allow";
-        open.push(what.to_owned());
-    }
-    let rest = "the limit of late messages, the barrier, slow start and sharing: single messages do not show them";
-    open.push(format!("{rest}; they are those of `{base}`"));
-    let predicted: Vec<f64> = equations.iter().map(|one| one.time(found)).collect();
-    let mut residuals: Vec<f64> = equations.iter().map(|one| one.error(found)).collect();
-    let median_residual = median(&mut residuals);
     let overhead = has_small.then_some(found.0);
     let bandwidth_factor = has_large.then_some(rounded(1.0 / found.1, 1e5));
+    let in_use = (
+        overhead.unwrap_or(network.overhead.get()),
+        bandwidth_factor.unwrap_or(network.bandwidth_factor),
+    );
+    let of_inside = (!inside.is_empty()).then(|| fit_inside(&inside));
+    let mut next = equations.iter();
+    let predicted: Vec<f64> = (pings.iter())
+        .map(|ping| match (of_inside, ping.from == ping.to) {
+            (Some(line), true) => line.time(ping),
+            _ => next.next().map_or(0.0, |one| one.time(found)),
+        })
+        .collect();
+    let mut residuals: Vec<f64> = (pings.iter().zip(&predicted))
+        .filter(|(ping, _)| !ping.is_exchange)
+        .map(|(ping, predicted)| (predicted - ping.time).abs() / ping.time)
+        .collect();
+    let median_residual = median(&mut residuals);
     write(&mut file, overhead, bandwidth_factor, source);
-    if overhead.is_some() {
+    if let Some(line) = of_inside {
+        write_inside(&mut file, line, in_use.1, source);
+    }
+    if overhead.is_some() || of_inside.is_some() {
         // The table states neither the transport of its messages nor how processes waited for them.
         let library = file["machine"]["library"].take();
         file["machine"] = json!({ "library": library });
@@ -160,16 +180,119 @@ pub fn calibrate(
     Ok(Calibration {
         overhead,
         bandwidth_factor,
-        in_use: (
-            overhead.unwrap_or(network.overhead.get()),
-            bandwidth_factor.unwrap_or(network.bandwidth_factor),
-        ),
+        in_use,
+        inside: of_inside,
         predicted,
         median_residual,
-        open,
+        open: open(&equations, (has_small, has_large), found, base),
         doubts: doubts.into_iter().map(|(_, doubt)| doubt).collect(),
         library: file,
     })
+}
+
+/// What a table does not determine, a sentence each.
+fn open(
+    equations: &[Equation],
+    (has_small, has_large): (bool, bool),
+    found: (f64, f64),
+    base: &str,
+) -> Vec<String> {
+    let mut open = Vec::new();
+    if equations.is_empty() {
+        open.push(
+            "overhead and bandwidth factor between hosts: all messages are of one host".to_owned(),
+        );
+    } else if !has_small {
+        open.push("the overhead per message: no message is small enough".to_owned());
+    } else if found.0 <= 0.0 {
+        let what = "the overhead per message: the latencies of the platform explain more time than was measured";
+        open.push(what.to_owned());
+    }
+    if !has_large && !equations.is_empty() {
+        let what = "the bandwidth factor: no message is large enough, each transfer takes less than latency and overhead";
+        open.push(what.to_owned());
+    } else if found.1 < 1.0 && has_large {
+        let what =
+            "whether the bandwidths of the platform are right: messages are faster than they allow";
+        open.push(what.to_owned());
+    }
+    let rest = "the limit of late messages, the barrier, slow start and sharing: single messages do not show them";
+    open.push(format!("{rest}; they are those of `{base}`"));
+    open
+}
+
+/// The bandwidth inside a host from which the fit starts \[B/s\]: that of [`NetworkModel::default`].
+const START: f64 = 1e10;
+/// An exchange that takes so many times the time of one message shares the bandwidth.
+const SHARED: f64 = 1.5;
+
+impl Inside {
+    /// The predicted time of a message, or of an exchange \[s\].
+    fn time(&self, ping: &Pings) -> f64 {
+        let flows = f64::from(1 + u8::from(ping.is_exchange && self.is_shared == Some(true)));
+        self.overhead + flows * ping.bytes / self.bandwidth.unwrap_or(START)
+    }
+
+    /// Whether the transfer of a message takes most of its time.
+    fn is_large(&self, ping: &Pings) -> bool {
+        self.bandwidth
+            .is_some_and(|bandwidth| ping.bytes / bandwidth > self.overhead)
+    }
+}
+
+/// Fits the line of the messages inside a host.
+fn fit_inside(pings: &[&Pings]) -> Inside {
+    let single = || pings.iter().filter(|ping| !ping.is_exchange);
+    let equations: Vec<Equation> = single()
+        .map(|ping| Equation {
+            base: 0.0,
+            messages: 1.0,
+            transfer: ping.bytes / START,
+            measured: ping.time,
+        })
+        .collect();
+    let has_both = tells_apart(&equations);
+    let fixed = (!has_both).then_some(1.0);
+    let (overhead, inverse) = fit(&equations, (None, fixed));
+    let mut line = Inside {
+        overhead,
+        bandwidth: has_both.then_some(START / inverse),
+        is_shared: None,
+    };
+    let mut ratios: Vec<f64> = single()
+        .filter(|ping| line.is_large(ping))
+        .filter_map(|ping| {
+            let is_same = |other: &&&Pings| {
+                other.is_exchange && (other.from, other.bytes) == (ping.from, ping.bytes)
+            };
+            Some(pings.iter().find(is_same)?.time / ping.time)
+        })
+        .collect();
+    line.is_shared = (!ratios.is_empty()).then(|| median(&mut ratios) > SHARED);
+    line
+}
+
+/// Writes what was found inside a host into a library, with its origin. The engine multiplies each bandwidth by the factor.
+fn write_inside(file: &mut Value, line: Inside, factor: f64, source: &str) {
+    let bandwidth = line
+        .bandwidth
+        .map(|bandwidth| json!(rounded(bandwidth / factor, 1e-3)));
+    let found = [
+        (
+            "loopback_overhead",
+            Some(json!(format!("{} us", rounded(line.overhead * 1e6, 1e3)))),
+        ),
+        ("loopback_bandwidth", bandwidth),
+        ("loopback_shared", line.is_shared.map(|is| json!(is))),
+    ];
+    for (key, value) in found {
+        let Some(value) = value else { continue };
+        // The default has no origin.
+        if value != json!(false) {
+            file["origins"][format!("network.{key}")] = json!(format!("fitted: {source}"));
+        }
+        file["network"][key] = value;
+    }
 }
 
 /// Reasons to doubt a fit, each with the key of the library that it is about.
@@ -278,7 +401,7 @@ fn tells_apart(equations: &[Equation]) -> bool {
 
 /// Finds the overhead and the inverse of the bandwidth factor with the least sum of errors; a fixed value is kept.
 fn fit(all: &[Equation], fixed: (Option<f64>, Option<f64>)) -> (f64, f64) {
-    let step = all.len().div_ceil(MOST_POINTS);
+    let step = all.len().div_ceil(MOST_POINTS).max(1);
     let points: Vec<Equation> = all.iter().step_by(step).copied().collect();
     let cost = |at: (f64, f64)| points.iter().map(|one| one.error(at)).sum::<f64>();
     let (overhead, inverse) = (fixed.0.unwrap_or(0.0), fixed.1.unwrap_or(1.0));
@@ -316,128 +439,4 @@ pub fn text_of(calibration: &Calibration) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use migsim_base::units::HostId;
-    use migsim_engine::testing::line;
-
-    /// Two links of 1e6 B/s and 1 ms.
-    fn platform() -> Platform {
-        line(&[1e9; 2], 1e6, 1e-3)
-    }
-
-    fn table(rows: &[(f64, f64)]) -> Vec<Pings> {
-        let ping = |&(bytes, time): &(f64, f64)| Pings {
-            from: HostId(0),
-            to: HostId(1),
-            bytes,
-            time,
-            count: 1,
-        };
-        rows.iter().map(ping).collect()
-    }
-
-    /// The one-way time over two links, with store and forward of 1538 B packets, an overhead of 50 us and a factor of 0.8.
-    fn time(bytes: f64) -> f64 {
-        let packet = (bytes.min(1448.0) + 90.0) / 1e6;
-        let way = 0.002 + 50e-6 + packet + bytes / 0.8e6;
-        if bytes > 65_536.0 {
-            way + 0.004 + 50e-6
-        } else {
-            way
-        }
-    }
-
-    #[test]
-    fn overhead_and_factor_are_found_in_spite_of_outliers() {
-        let sizes = [1.0, 100.0, 1e3, 1e4, 6e4, 1e5, 1e6, 4e6];
-        let mut rows: Vec<(f64, f64)> = sizes.iter().map(|&size| (size, time(size))).collect();
-        rows[1].1 *= 3.0;
-        rows[5].1 *= 0.6;
-        let found = calibrate(&platform(), &table(&rows), "open-mpi", ("mine", "t.csv")).unwrap();
-        assert!((found.overhead.unwrap() - 50e-6).abs() < 1e-9, "{found:?}");
-        assert!((found.bandwidth_factor.unwrap() - 0.8).abs() < 1e-5);
-        assert!(found.median_residual < 1e-6);
-        assert_eq!(found.open.len(), 1);
-        assert_eq!(found.library["network"]["overhead"], "50 us");
-        assert!(
-            found.library["origins"]["network.overhead"]
-                .as_str()
-                .unwrap()
-                .starts_with("fitted: t.csv")
-        );
-        assert_eq!(found.library["runtime"]["barrier"]["kind"], "library");
-        assert_eq!(found.doubts, [""; 0]);
-    }
-
-    #[test]
-    fn a_fit_that_no_library_has_is_doubted() {
-        let found = |rows: &[(f64, f64)]| {
-            calibrate(&platform(), &table(rows), "open-mpi", ("mine", "t.csv")).unwrap()
-        };
-        let sizes = [1.0, 1e3, 1e5, 1e6];
-        // Milliseconds are given as seconds.
-        let found_in_ms = found(&sizes.map(|size| (size, 1e3 * time(size))));
-        assert!(found_in_ms.doubts[0].contains("are the times in seconds?"));
-        let origin = &found_in_ms.library["origins"]["network.overhead"];
-        assert!(
-            origin
-                .as_str()
-                .unwrap()
-                .contains("; doubtful: the overhead of ")
-        );
-        let description = found_in_ms.library["description"].as_str().unwrap();
-        assert!(description.contains("t.csv. Doubtful: the overhead of "));
-        // The platform is ten times too slow.
-        let found_fast = found(&sizes.map(|size| (size, time(size) - size * 1.125e-6)));
-        assert!(found_fast.doubts[0].contains("factor 8 is not between 0.1 and 1.05"));
-        // No line describes these times.
-        let scattered = [
-            (1.0, 0.003),
-            (2.0, 0.01),
-            (3.0, 0.03),
-            (4.0, 0.1),
-            (5.0, 0.3),
-        ];
-        let found_none = found(&scattered);
-        let last = found_none.doubts.last().unwrap();
-        assert!(last.contains("does not describe the table"), "{last}");
-    }
-
-    #[test]
-    fn a_network_slower_than_its_platform_has_a_small_factor() {
-        // A factor of 0.1 makes the transfer at the bandwidth of the platform a tenth of the measured time.
-        let slow = |bytes: f64| time(bytes) + bytes / 0.1e6 - bytes / 0.8e6;
-        let sizes = [1.0, 1e3, 1e6, 4e6];
-        let rows: Vec<(f64, f64)> = sizes.iter().map(|&size| (size, slow(size))).collect();
-        let found = calibrate(&platform(), &table(&rows), "open-mpi", ("mine", "t.csv")).unwrap();
-        assert!((found.bandwidth_factor.unwrap() - 0.1).abs() < 1e-5);
-        assert!((found.overhead.unwrap() - 50e-6).abs() < 1e-9);
-        assert!(found.median_residual < 1e-6);
-        // With one size alone, the overhead is that of the library.
-        let one = table(&rows[3..]);
-        let found = calibrate(&platform(), &one, "open-mpi", ("mine", "t.csv")).unwrap();
-        assert!((found.bandwidth_factor.unwrap() - 0.1).abs() < 1e-3);
-        assert_eq!((found.overhead, found.in_use.0), (None, 147e-6));
-    }
-
-    #[test]
-    fn constants_that_a_table_does_not_determine_keep_their_values() {
-        let small = table(&[(1.0, time(1.0)), (8.0, time(8.0))]);
-        let found = calibrate(&platform(), &small, "open-mpi", ("mine", "t.csv")).unwrap();
-        assert_eq!(found.bandwidth_factor, None);
-        assert_eq!(found.in_use, (found.overhead.unwrap(), 0.94));
-        assert!((found.overhead.unwrap() - 50e-6).abs() < 1e-6);
-        assert_eq!(found.library["network"]["bandwidth_factor"], 0.94);
-        let large = table(&[(1e7, time(1e7)), (2e7, time(2e7))]);
-        let found = calibrate(&platform(), &large, "open-mpi", ("mine", "t.csv")).unwrap();
-        assert_eq!(found.overhead, None);
-        assert!((found.bandwidth_factor.unwrap() - 0.8).abs() < 1e-4);
-        assert!(found.open[0].contains("no message is small enough"));
-        // The messages are faster than the platform allows: the overhead stays 0.
-        let fast = table(&[(1.0, 0.001), (8.0, 0.001)]);
-        let found = calibrate(&platform(), &fast, "open-mpi", ("mine", "t.csv")).unwrap();
-        assert_eq!(found.overhead, Some(0.0));
-        assert!(found.open[0].contains("explain more time"));
-    }
-}
+mod tests;

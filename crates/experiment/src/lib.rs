@@ -56,7 +56,9 @@ mod when;
 
 pub use basis::{Remark, notes};
 pub use built_in::{COMMON_RULES, ONE_READING, built_in, names as built_in_names};
-pub use calibrate::{Calibration, calibrate, models as library_models, text_of as library_text};
+pub use calibrate::{
+    Calibration, Inside, calibrate, models as library_models, text_of as library_text,
+};
 pub use case_change::{Amount, CaseChange, Changed, LinkQuantity, Possible};
 pub use config::{Basis, ExperimentConfig, MappingKey, SchemaVersion, file_pointers, schema};
 pub use config::{NOTES, remove_notes};

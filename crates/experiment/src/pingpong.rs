@@ -2,7 +2,7 @@
 //!
 //! | text | read as |
 //! |---|---|
-//! | columns `from,to,bytes,time_s` in any order | one way between two named hosts |
+//! | columns `from,to,bytes,time_s` in any order; `kind` is `ping`, or `exchange` of a message each way at a time inside a host | one way between two named hosts, or inside one |
 //! | OSU MPI Latency Test | size and latency in microseconds, one way |
 //! | Intel MPI Benchmarks, `PingPong` | `#bytes` and `t[usec]`, one way; other benchmarks in the file are skipped |
 
@@ -12,7 +12,7 @@ use migsim_base::error::{Error, Problem};
 use migsim_base::units::HostId;
 use migsim_platform::Platform;
 
-/// The messages of one size between two hosts of a table.
+/// The messages of one size between two hosts of a table, or inside one host.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pings {
     /// The sender.
@@ -25,10 +25,12 @@ pub struct Pings {
     pub time: f64,
     /// Number of messages.
     pub count: usize,
+    /// Whether two go at a time, one each way; the time is that of both.
+    pub is_exchange: bool,
 }
 
-/// A row as it was read: line, hosts, size \[B\], time \[s\].
-type Row<'t> = (usize, Option<(&'t str, &'t str)>, f64, f64);
+/// A row as it was read: line, hosts, size \[B\], time \[s\], whether it is an exchange.
+type Row<'t> = (usize, Option<(&'t str, &'t str)>, f64, f64, bool);
 
 /// Reads a table; `between` names the hosts if the table does not.
 ///
@@ -43,8 +45,8 @@ pub fn read(
     let mut problems = Vec::new();
     let text = text.trim_start_matches('\u{feff}');
     let rows = rows(source, text, &mut problems);
-    let mut groups: BTreeMap<(HostId, HostId, u64), Vec<f64>> = BTreeMap::new();
-    for (line, hosts, bytes, time) in rows {
+    let mut groups: BTreeMap<(HostId, HostId, bool, u64), Vec<f64>> = BTreeMap::new();
+    for (line, hosts, bytes, time, is_exchange) in rows {
         if let (Some((from, to)), Some(between)) = (hosts, between)
             && (from, to) != between
         {
@@ -74,13 +76,9 @@ pub fn read(
         let (Some(from), Some(to)) = (host(from), host(to)) else {
             continue;
         };
-        if from == to {
-            let message = "a message inside a host says nothing about the network";
-            let problem = Problem::new(message).source(source).at(line, 1);
-            problems.push(problem.hint("leave the row out, or name two hosts"));
-            continue;
-        }
-        let times = groups.entry((from, to, bytes.to_bits())).or_default();
+        let times = groups
+            .entry((from, to, is_exchange, bytes.to_bits()))
+            .or_default();
         times.push(time);
     }
     if !problems.is_empty() {
@@ -88,12 +86,13 @@ pub fn read(
     }
     let pings: Vec<Pings> = groups
         .into_iter()
-        .map(|((from, to, bytes), mut times)| Pings {
+        .map(|((from, to, is_exchange, bytes), mut times)| Pings {
             from,
             to,
             bytes: f64::from_bits(bytes),
             count: times.len(),
             time: median(&mut times),
+            is_exchange,
         })
         .collect();
     if pings.is_empty() {
@@ -151,6 +150,7 @@ fn csv<'t>(source: &str, text: &'t str, problems: &mut Vec<Problem>) -> Vec<Row<
         }
         return Vec::new();
     };
+    let kind = names.iter().position(|name| *name == "kind");
     let mut rows = Vec::new();
     for (number, line) in lines {
         let cells: Vec<&str> = line
@@ -168,7 +168,9 @@ fn csv<'t>(source: &str, text: &'t str, problems: &mut Vec<Problem>) -> Vec<Row<
         let cell = |place: usize| cells.get(place).copied().unwrap_or_default();
         match (amount(cell(bytes)), duration(cell(time))) {
             (Some(bytes), Some(time)) => {
-                rows.push((number, Some((cell(from), cell(to))), bytes, time));
+                let is_exchange = kind.is_some_and(|kind| cell(kind) == "exchange");
+                let hosts = Some((cell(from), cell(to)));
+                rows.push((number, hosts, bytes, time, is_exchange));
             }
             _ => problems.push(
                 Problem::new("a size is a number of bytes, a time a positive number of seconds")
@@ -204,7 +206,7 @@ fn benchmark<'t>(source: &str, text: &'t str, problems: &mut Vec<Problem>) -> Ve
             place = times.filter(|_| !is_other);
         } else if let (Some(place), Some(bytes)) = (place, words.first().and_then(|w| amount(w))) {
             match words.get(place).and_then(|word| duration(word)) {
-                Some(time) => rows.push((number, None, bytes, time * 1e-6)),
+                Some(time) => rows.push((number, None, bytes, time * 1e-6, false)),
                 None => problems.push(
                     Problem::new("a row without its time in microseconds")
                         .source(source)
@@ -269,7 +271,6 @@ mod tests {
     fn an_incomplete_table_is_refused() {
         assert!(refusal("from,to,bytes\nh0,h1,3\n").contains("no column `time_s`"));
         assert!(refusal("from,to,bytes,time_s\nh0,h7,3,1\n").contains("unknown host `h7`"));
-        assert!(refusal("from,to,bytes,time_s\nh0,h0,3,1\n").contains("inside a host"));
         assert!(refusal("from,to,bytes,time_s\nh0,h1,3,0\n").contains("positive number"));
         let negative = refusal("from,to,bytes,time_s\nh0,h1,3,-0.0004\n");
         assert!(negative.contains("hint: write the size"), "{negative}");

@@ -25,7 +25,7 @@ use crate::registry::Registry;
 use migsim_base::document;
 use migsim_base::error::{Error, Problem, Unknown, did_you_mean};
 use migsim_base::memory::Limits;
-use migsim_base::units::{HostId, ProcessId, Seconds};
+use migsim_base::units::{BytesPerSecond, HostId, ProcessId, Seconds};
 use migsim_base::words::nearest;
 use migsim_bsp::Scenario;
 use migsim_engine::NetworkModel;
@@ -146,6 +146,9 @@ impl Experiment {
             parts.platform = shared.under_load(&parts.platform, &parts.loads, parts.config.seed)?;
         }
         let of_library = parts.insert_settings(whole)?;
+        if parts.network.loopback_shared {
+            parts.platform = with_loopbacks(&parts.platform, &parts.network);
+        }
         let is_recorded = !parts.built.recording.is_empty();
         starts::fill_in(&mut parts.config, &parts.platform, is_recorded);
         let draws = parts.check_size(limits)?;
@@ -550,6 +553,16 @@ fn platform(
             clustered.map_err(|error| named(error, "clusters"))
         }
     }
+}
+
+/// Returns the platform with the loopback of the network in each host that has none of its own.
+fn with_loopbacks(platform: &LoadedPlatform, network: &NetworkModel) -> Arc<LoadedPlatform> {
+    let mut platform = platform.clone();
+    let hosts = 0..HostId::from_index(platform.platform.hosts.len()).0;
+    let bandwidth = BytesPerSecond::of(network.loopback_bandwidth);
+    let latency = network.loopback_latency;
+    (platform.platform).add_loopbacks(hosts, bandwidth, latency);
+    Arc::new(platform)
 }
 
 /// Returns the value; of an error, adds the problems to `problems` and returns `None`.

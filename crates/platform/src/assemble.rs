@@ -107,6 +107,7 @@ impl Assembly {
                     pairs: Vec::new(),
                     links: Vec::new(),
                 },
+                loopbacks: Vec::new(),
                 failure: None,
             },
             access: Vec::new(),
@@ -215,7 +216,9 @@ pub fn memory_of(platform: &Platform) -> f64 {
         Routes::Routers { paths, .. } => paths.memory(),
         Routes::Zoned { zones, points } => zones.memory() + size_of_val(&points[..]),
     };
-    let lists = size_of_val(&platform.hosts[..]) + size_of_val(&platform.links[..]);
+    let lists = size_of_val(&platform.hosts[..])
+        + size_of_val(&platform.links[..])
+        + size_of_val(&platform.loopbacks[..]);
     (names + routes + lists) as f64
 }
 

@@ -83,6 +83,9 @@ pub struct ClusterEntry {
     pub network: NetworkKind,
     /// The access link of each host (`switch`, `unshared`), or the medium that all hosts share (`shared-medium`).
     pub link: LinkValues,
+    /// The link inside each host, which all messages between its processes share. If absent, each of these messages has the loopback of
+    /// the network model to itself.
+    pub loopback: Option<LoopbackValues>,
     /// The router to which the cluster is connected. No link lies between clusters at one router.
     pub router: Option<String>,
     /// The profile of the available fraction of the speed of every host.
@@ -140,6 +143,16 @@ pub struct LinkValues {
     pub bandwidth_profile: Option<String>,
     /// The profile of the delay.
     pub latency_profile: Option<String>,
+}
+
+/// The capacity and delay of the link inside a host.
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LoopbackValues {
+    /// The capacity that all messages inside the host share.
+    pub bandwidth: BytesPerSecond,
+    /// The delay of a message.
+    pub latency: Seconds,
 }
 
 /// A link between two routers.

@@ -26,6 +26,8 @@ pub struct Platform {
     pub links: Vec<Link>,
     /// The routes from host to host.
     pub routes: Routes,
+    /// The link that all messages inside a host cross and share, of each host; empty if no host has one.
+    pub loopbacks: Vec<Option<LinkId>>,
     /// The first failure of a host or link; a run that lasts until then is refused.
     pub failure: Option<Failure>,
 }
@@ -119,6 +121,8 @@ impl Link {
     }
 }
 
+/// Behind the name of a host: the name of the link that its messages to itself share.
+pub(super) const LOOPBACK: &str = "-loopback";
 /// Bandwidth of a link that only has a delay \[B/s\]: the export writes the latency of a pair of clusters as such a link.
 pub(super) const NO_BOTTLENECK: f64 = 1e18;
 
@@ -221,9 +225,41 @@ impl Platform {
 
     /// Whether messages inside a host take a route of the platform ([`Self::route`]) instead of the loopback of the network model.
     pub fn has_own_loopback(&self, host: HostId) -> bool {
-        match &self.routes {
-            Routes::Clustered { .. } | Routes::Routers { .. } => false,
-            Routes::Zoned { zones, points } => zones.has_own_loopback(points[host.index()]),
+        self.shared_loopback(host).is_some()
+            || match &self.routes {
+                Routes::Clustered { .. } | Routes::Routers { .. } => false,
+                Routes::Zoned { zones, points } => zones.has_own_loopback(points[host.index()]),
+            }
+    }
+
+    /// The link that all messages inside a host cross and share.
+    fn shared_loopback(&self, host: HostId) -> Option<LinkId> {
+        *self.loopbacks.get(host.index())?
+    }
+
+    /// Adds to each of these hosts without a loopback of its own a link that all messages inside the host share: `HOST-loopback`.
+    pub fn add_loopbacks(
+        &mut self,
+        hosts: Range<u32>,
+        bandwidth: BytesPerSecond,
+        latency: Seconds,
+    ) {
+        self.loopbacks.resize(self.hosts.len(), None);
+        for host in hosts.map(HostId) {
+            if self.has_own_loopback(host) {
+                continue;
+            }
+            self.loopbacks[host.index()] = Some(LinkId::from_index(self.links.len()));
+            self.links.push(Link {
+                name: format!("{}{LOOPBACK}", self.hosts[host.index()].name),
+                bandwidth,
+                latency,
+                is_shared: true,
+                is_duplex: false,
+                bandwidth_profile: None,
+                latency_profile: None,
+                loads: Vec::new(),
+            });
         }
     }
 
@@ -233,6 +269,17 @@ impl Platform {
             debug_assert!(range.end as usize <= links.len());
             range.start as usize..range.end as usize
         };
+        if from == to
+            && let Some(link) = self.shared_loopback(from)
+        {
+            return Some(Route {
+                first: Some(link),
+                middle: Cow::Borrowed(&[]),
+                last: None,
+                latency: None,
+                loopbacks: 0,
+            });
+        }
         match &self.routes {
             Routes::Clustered { .. } | Routes::Routers { .. } if from == to => None,
             Routes::Clustered {
@@ -293,6 +340,9 @@ impl Platform {
         let Some(access) = self.access() else {
             return false;
         };
+        if [a, b].map(|host| self.shared_loopback(host)) != [None; 2] {
+            return false; // each has its own way to itself
+        }
         match (access[a.index()], access[b.index()]) {
             (None, None) => true,
             (Some(a), Some(b)) => {
@@ -396,5 +446,44 @@ impl Platform {
             .iter()
             .position(|cluster| cluster.name == name)
             .map(ClusterId::from_index)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{from_json, from_simgrid, to_simgrid};
+    use super::*;
+
+    #[test]
+    fn messages_inside_a_host_share_the_loopback_of_its_cluster() {
+        let text = |loopback: &str| {
+            let link = r#""speed": "1 GHz", "link": {"bandwidth": "1 Gbps", "latency": "1 us"}"#;
+            let clusters = format!(
+                r#"{{"name": "a", "hosts": 2, "router": "A", {link}{loopback}}}, {{"name": "b", "hosts": 1, "router": "B", {link}}}"#
+            );
+            let wan = r#"{"name": "AB", "from": "A", "to": "B", "bandwidth": "1 Gbps", "latency": "9 us"}"#;
+            format!(
+                r#"{{"schema": "migsim-platform-1", "name": "two", "clusters": [{clusters}], "links": [{wan}]}}"#
+            )
+        };
+        let with = text(r#", "loopback": {"bandwidth": "5 GB/s", "latency": "2 us"}"#);
+        let platform = from_json("two.json", &with).unwrap().platform;
+        let without = from_json("two.json", &text("")).unwrap().platform;
+        let exported = to_simgrid(&platform).unwrap();
+        let again = from_simgrid("two.xml", &exported.xml).unwrap().platform;
+        for platform in [&platform, &again] {
+            let host = |name: &str| platform.host_named(name).unwrap();
+            let way = platform.route(host("a-1"), host("a-1")).unwrap();
+            let names = way.links().map(|link| &*platform.links[link.index()].name);
+            assert_eq!(names.collect::<Vec<_>>(), ["a-1-loopback"]);
+            assert_eq!(platform.latency(&way).get(), 2e-6);
+            assert_eq!(platform.bottleneck(&way).unwrap().get(), 5e9);
+            assert_eq!(platform.route(host("b-0"), host("b-0")), None);
+            // Other routes, and what lies between clusters, are as without it.
+            let there = platform.route(host("a-0"), host("b-0")).unwrap();
+            let expected = without.route(HostId(0), HostId(2)).unwrap();
+            assert_eq!(platform.latency(&there), without.latency(&expected));
+            assert_eq!(platform.backbone(), without.backbone());
+        }
     }
 }

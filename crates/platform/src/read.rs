@@ -71,7 +71,14 @@ fn read(document: &Document, limits: Limits) -> Result<LoadedPlatform, Error> {
     let paths = loader.paths(assembly.media(), given, &latencies);
     loader.check_connected(&paths);
     loader.stop_if_broken()?;
-    let platform = assembly.finish(paths);
+    let mut platform = assembly.finish(paths);
+    for (index, cluster) in file.clusters.iter().enumerate() {
+        if let Some(loopback) = &cluster.loopback {
+            let hosts = platform.clusters[index].hosts.clone();
+            platform.add_loopbacks(hosts, loopback.bandwidth, loopback.latency);
+        }
+    }
+    let platform = platform;
     loader.check_latency_profiles(&platform, &latencies);
     loader.stop_if_broken()?;
     Ok(LoadedPlatform {

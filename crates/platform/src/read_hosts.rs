@@ -119,10 +119,11 @@ impl Loader<'_> {
                     .filter_map(|name| file.profiles.get(name))
                     .map(|profile| profile.steps.len())
                     .sum();
-                let links = match cluster.network {
+                let access = match cluster.network {
                     NetworkKind::SharedMedium => 0,
                     _ => 1 + u64::from(group.link.1.duplex),
                 };
+                let links = access + u64::from(cluster.loopback.is_some());
                 let taken = memory_of_hosts(group.hosts, &cluster.name, links, steps);
                 hosts = hosts.saturating_add(group.hosts);
                 bytes = bytes.saturating_add(taken);

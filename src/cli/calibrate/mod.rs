@@ -34,6 +34,9 @@ pub(super) fn run(
     let mut found = calibrate(platform, &pings, base, (&name, &source.name))?;
     if let Some(machine) = &source.machine {
         found.library["machine"] = machine.clone();
+        if machine["transport"] == "tcp" && found.overhead.is_none() {
+            take_overhead_inside(&mut found.library);
+        }
     }
     let is_taken = arguments.accept || found.doubts.is_empty();
     if let Some(path) = arguments.out.as_ref().filter(|_| is_taken) {
@@ -66,6 +69,16 @@ pub(super) fn run(
         );
     }
     if is_taken { Ok(()) } else { Err(doubted()) }
+}
+
+/// Takes the overhead inside a host for that between hosts, where TCP carried the messages of one host and no others were measured.
+fn take_overhead_inside(library: &mut Value) {
+    let overhead = library["network"]["loopback_overhead"].clone();
+    if !overhead.is_null() {
+        library["network"]["overhead"] = overhead;
+        let origin = "inferred: the overhead over TCP inside a host; messages between hosts were not measured";
+        library["origins"]["network.overhead"] = Value::from(origin);
+    }
 }
 
 /// Writes the default library of recorded traces, and returns its file.
@@ -162,12 +175,9 @@ impl Source {
 
 /// The library from which the fit starts if none is named and none was measured.
 const BASE: &str = "open-mpi";
-/// A platform without a network, for processes on one host: the whole time of their messages is overhead.
+/// The platform of processes of one host.
 const ONE_HOST: &str = r#"{ "schema": "migsim-platform-1", "name": "one host", "clusters": [
-    { "name": "p", "hosts": 2, "speed": "1 GHz", "link": { "bandwidth": "1 Tbps", "latency": "0 s" }, "router": "R" } ] }"#;
-/// Maximum size of a message that is fitted on that platform \[B\]. Larger messages are copied in memory, at a bandwidth that is not that
-/// of a network.
-const LARGEST_OVERHEAD: f64 = 1024.0;
+    { "name": "p", "hosts": 1, "speed": "1 GHz", "link": { "bandwidth": "1 Gbps", "latency": "0 s" } } ] }"#;
 
 /// Measures the messages between two processes that the command starts.
 #[cfg(unix)]
@@ -179,6 +189,8 @@ fn measured(
 ) -> Result<Source, Error> {
     let (rows, recording) = super::record::measure::measure(program)?;
     let is_one_host = rows.iter().all(|row| row.from == row.to);
+    // Hosts that are one computer in truth, such as network namespaces, have one name.
+    let is_named = is_one_host && hosts.is_some();
     if !is_one_host && (platform.is_none() || hosts.is_none()) {
         let (from, to) = rows
             .first()
@@ -192,18 +204,20 @@ fn measured(
             .hint(hint)
             .into());
     }
-    let is_alone = platform.is_none();
     let platform = match platform {
         Some(platform) => platform,
         None => platform::from_json("one host", ONE_HOST)?.platform,
     };
-    let hosts = hosts.unwrap_or_else(|| ("p-0".into(), "p-1".into()));
-    let mut text = "from,to,bytes,time_s\n".to_owned();
-    for row in rows
-        .iter()
-        .filter(|row| !is_alone || row.bytes <= LARGEST_OVERHEAD)
-    {
-        let _ = writeln!(text, "{},{},{},{}", hosts.0, hosts.1, row.bytes, row.time);
+    let first = || platform.hosts[0].name.clone();
+    let (from, to) = hosts.unwrap_or_else(|| (first(), first()));
+    let mut text = "kind,from,to,bytes,time_s\n".to_owned();
+    for row in rows.iter().filter(|row| !is_named || row.kind == "ping") {
+        let to = if row.from == row.to && !is_named {
+            &from
+        } else {
+            &to
+        };
+        let _ = writeln!(text, "{},{from},{to},{},{}", row.kind, row.bytes, row.time);
     }
     let fact = |key: &str| {
         recording
@@ -263,6 +277,7 @@ fn sheet(platform: &Platform, pings: &[Pings], (library, found): (&str, &Calibra
     let columns = [
         words("from", "from"),
         words("to", "to"),
+        words("kind", "kind"),
         numbers("bytes", "bytes"),
         numbers("messages", "messages"),
         numbers("measured [ms]", "measured_s"),
@@ -277,6 +292,7 @@ fn sheet(platform: &Platform, pings: &[Pings], (library, found): (&str, &Calibra
         table.push([
             Cell::text(name(ping.from)),
             Cell::text(name(ping.to)),
+            Cell::text(if ping.is_exchange { "exchange" } else { "ping" }),
             Cell::value(ping.bytes, format!("{}", ping.bytes)),
             Cell::count(ping.count),
             in_ms(ping.time),
@@ -295,6 +311,23 @@ fn sheet(platform: &Platform, pings: &[Pings], (library, found): (&str, &Calibra
     sheet.line(overhead + &origin(found.overhead.is_some()));
     let factor = format!("bandwidth factor: {factor}");
     sheet.line(factor + &origin(found.bandwidth_factor.is_some()));
+    if let Some(inside) = &found.inside {
+        let overhead = inside.overhead * 1e6;
+        sheet.line(format!(
+            "inside a host: overhead {overhead:.2} us per message"
+        ));
+        if let Some(bandwidth) = inside.bandwidth {
+            let sharing = match inside.is_shared {
+                Some(true) => ", shared by the messages of a host",
+                Some(false) => " for each message",
+                None => "",
+            };
+            let bandwidth = bandwidth / 1e9;
+            sheet.line(format!(
+                "inside a host: bandwidth {bandwidth:.2} GB/s{sharing}"
+            ));
+        }
+    }
     let residual = 100.0 * found.median_residual;
     sheet.line(format!("median residual: {residual:.1} %"));
     for open in &found.open {

@@ -25,8 +25,10 @@ pub(in crate::cli) struct Row {
     pub(in crate::cli) to: String,
     /// The size of the message \[B\].
     pub(in crate::cli) bytes: f64,
-    /// The one-way time of the message \[s\].
+    /// The one-way time of the message, or the time of an exchange \[s\].
     pub(in crate::cli) time: f64,
+    /// `ping` or `exchange`.
+    pub(in crate::cli) kind: String,
 }
 
 /// Measures the messages between the first two processes that `program` starts. It runs the program once for the measurement, and once
@@ -72,15 +74,16 @@ fn run_both(
 /// Reads the table of the ping-pong.
 fn rows(text: &str) -> Result<Vec<Row>, Error> {
     let row = |line: &str| {
-        let mut fields = line.rsplitn(4, ',');
+        let mut fields = line.rsplitn(5, ',');
         let mut field = || fields.next().unwrap_or_default().to_owned();
-        let [time, bytes, to, from] = [field(), field(), field(), field()];
+        let [time, bytes, to, from, kind] = [field(), field(), field(), field(), field()];
         let (bytes, time) = (bytes.parse()?, time.parse()?);
         Ok::<Row, ParseFloatError>(Row {
             from,
             to,
             bytes,
             time,
+            kind,
         })
     };
     let rows: Result<Vec<Row>, ParseFloatError> = text.lines().skip(1).map(row).collect();
@@ -96,14 +99,14 @@ mod tests {
 
     #[test]
     fn rows_have_hosts_size_and_time() {
-        let found = rows("from,to,bytes,time_s\na,b,8,1.5e-06\n").unwrap();
+        let found = rows("kind,from,to,bytes,time_s\nping,a,b,8,1.5e-06\n").unwrap();
         let [row] = &found[..] else {
             unreachable!("one row")
         };
         assert_eq!(
-            (&*row.from, &*row.to, row.bytes, row.time),
-            ("a", "b", 8.0, 1.5e-6)
+            (&*row.kind, &*row.from, &*row.to, row.bytes, row.time),
+            ("ping", "a", "b", 8.0, 1.5e-6)
         );
-        assert!(rows("from,to,bytes,time_s\na,b,8\n").is_err());
+        assert!(rows("kind,from,to,bytes,time_s\nping,a,b,8\n").is_err());
     }
 }

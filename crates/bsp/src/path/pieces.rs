@@ -46,10 +46,21 @@ impl Flight {
         engine: &Simulation<'_, Token>,
         users: impl Fn(usize) -> u32,
     ) {
+        let (from, to) = self.ends;
+        let is_inside = from == to;
         let now = || links.iter().map(|link| engine.link(*link).1).sum::<f64>();
-        let latency = self.nominal.map_or_else(now, Seconds::get);
-        self.overhead = network.overhead.get();
-        self.latency = self.trips * network.latency_factor_of(self.size) * latency;
+        let latency = if is_inside && links.is_empty() {
+            network.loopback_latency.get()
+        } else {
+            self.nominal.map_or_else(now, Seconds::get)
+        };
+        if is_inside {
+            self.overhead = network.loopback_overhead.get();
+            self.latency = network.latency_factor * latency;
+        } else {
+            self.overhead = network.overhead.get();
+            self.latency = self.trips * network.latency_factor_of(self.size) * latency;
+        }
         let (mut least, mut narrowest) = (f64::INFINITY, f64::INFINITY);
         for &link in links {
             let bandwidth = engine.link(link).0;

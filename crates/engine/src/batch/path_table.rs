@@ -384,17 +384,18 @@ impl PathTable {
 
     /// Adds the path from a host to itself, which is the first path.
     fn add_loopback(&mut self) {
+        let delay = self.model.loopback_delay(self.model.loopback_latency.get());
         if self.has_details {
             self.details.push(Details {
                 latency: None,
-                fixed: 0.0,
+                fixed: delay,
                 hop: 0.0,
                 narrowest: f64::INFINITY, // nothing waits inside a host
                 may_be_slow: self.may_be_slow_on(f64::INFINITY, None),
             });
         }
         self.list.push(Path {
-            delay: 0.0,
+            delay,
             weight: 1.0,
             bound: self.model.loopback_bandwidth,
             rate_alone: self.model.loopback_rate(),
@@ -449,18 +450,23 @@ impl PathTable {
         if !self.model.sharing {
             self.uses.truncate(first_use);
         }
+        let delay = if from == to {
+            self.model.loopback_delay(latency)
+        } else {
+            self.model.delay(latency)
+        };
         if self.has_details {
             let latency = (from != to).then_some(latency);
             self.details.push(Details {
                 latency,
-                fixed: latency.map_or(0.0, |latency| self.model.fixed_delay(latency)),
+                fixed: latency.map_or(delay, |latency| self.model.fixed_delay(latency)),
                 hop: latency.map_or(0.0, |_| self.model.hop(bandwidths())),
                 narrowest,
                 may_be_slow: self.may_be_slow_on(narrowest, latency),
             });
         }
         Some(Path {
-            delay: self.model.delay(latency),
+            delay,
             weight: self.model.weight(latency, of_links, false),
             bound,
             rate_alone: alone * self.model.bandwidth_factor,

@@ -203,7 +203,7 @@ impl<T: Copy> Flows<T> {
             self.enter_links(slot);
         }
         let delay = if message.from == message.to {
-            self.state.model.delay(self.latency(slot))
+            self.state.model.loopback_delay(self.latency(slot))
         } else {
             self.delay(slot, message, route, now)
         };

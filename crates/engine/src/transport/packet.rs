@@ -97,6 +97,9 @@ impl<T: Copy + std::fmt::Debug + Send> Transport<T> for PacketNetwork<T> {
             }
             factor *= model.factors.of(bytes).latency;
         }
+        if ends.0 == ends.1 {
+            start.delay = model.loopback_overhead.get();
+        }
         start.delay *= message.delay_factor;
         factor *= message.delay_factor;
         if route.links().next().is_none() {

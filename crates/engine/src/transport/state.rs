@@ -66,8 +66,9 @@ impl NetworkState {
     }
 
     /// Returns the duration of a message of `bytes` between two processes of one host \[s\]; such messages share nothing.
-    pub(crate) fn loopback_duration(&self, bytes: f64) -> f64 {
-        bytes / self.model.loopback_rate()
+    pub(crate) fn loopback_duration(&self, bytes: f64, delay_factor: f64) -> f64 {
+        let delay = self.model.loopback_delay(self.model.loopback_latency.get());
+        delay_factor * delay + bytes / self.model.loopback_rate()
     }
 
     /// Ends a message on its connection.

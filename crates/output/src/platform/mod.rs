@@ -449,6 +449,12 @@ fn differ_in_directions(platform: &Platform, there: &Route<'_>, back: &Route<'_>
 fn unused_links(platform: &Platform) -> Vec<LinkId> {
     let mut is_used = vec![false; platform.links.len()];
     let mut mark = |link: LinkId| is_used[link.index()] = true;
+    platform
+        .loopbacks
+        .iter()
+        .flatten()
+        .copied()
+        .for_each(&mut mark);
     let access = platform.access();
     if access.is_none() || platform.hosts.len() > 1 {
         for &link in access.into_iter().flatten().flatten() {

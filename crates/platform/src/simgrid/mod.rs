@@ -241,6 +241,7 @@ impl<'a> Builder<'_, 'a, '_> {
                 zones: Arc::new(self.zones),
                 points: self.points,
             },
+            loopbacks: Vec::new(),
             failure: self.failure,
         };
         platform.group(if by_name {

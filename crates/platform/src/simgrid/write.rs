@@ -17,7 +17,7 @@ use std::fmt::{self, Write as _};
 use super::config::{FATPIPE, MEMORY};
 use super::export::{Export, escape, file_name};
 use super::modern::modern;
-use crate::model::NO_BOTTLENECK;
+use crate::model::{LOOPBACK, NO_BOTTLENECK};
 use crate::{Cluster, Host, Link, LoadedPlatform, Platform, Profile, Route, Routes};
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::{ClusterId, HostId, LinkId};
@@ -97,6 +97,7 @@ fn clusters_of_switches(platform: &Platform) -> Option<&[Option<LinkId>]> {
     let link = |id: LinkId| &platform.links[id.index()];
     let is_plain = access.iter().all(|id| id.is_some_and(|id| link(id).is_shared && !link(id).is_duplex))
         && !has_latencies
+        && platform.loopbacks.is_empty() // those of `<cluster>` are not shared
         && (0..platform.clusters.len()).all(|c| between(platform, c, c).is_none_or(|route| route.middle.is_empty()))
         && platform.hosts.iter().all(|host| host.speed_profile.is_none())
         && (platform.links.iter()).all(|link| link.bandwidth_profile.is_none() && link.latency_profile.is_none())
@@ -193,24 +194,35 @@ impl Writer<'_> {
         self.line(format_args!("</platform>"));
     }
 
-    fn link(&mut self, name: &str, link: &Link, sharing: &str) {
+    /// The latency that is written for a link \[s\]: none where pairs of clusters have latencies, but inside a host.
+    fn latency_of(&self, link: LinkId) -> f64 {
+        let platform = self.platform;
+        let link = &platform.links[link.index()];
+        let is_inside = || link.name.ends_with(LOOPBACK) && !platform.loopbacks.is_empty();
+        if self.has_pair_latencies && !is_inside() {
+            0.0
+        } else {
+            link.latency.get()
+        }
+    }
+
+    fn link(&mut self, name: &str, link: &Link, (sharing, latency): (&str, f64)) {
         let bandwidth = self.profile(
             "bandwidth_file",
             name,
             "bandwidth",
             link.bandwidth_profile.as_ref(),
         );
-        let latency = self.profile(
+        let profile = self.profile(
             "latency_file",
             name,
             "latency",
             link.latency_profile.as_ref(),
         );
         self.line(format_args!(
-            "  <link id=\"{}\" bandwidth=\"{}Bps\" latency=\"{}s\" sharing_policy=\"{sharing}\"{bandwidth}{latency}/>",
+            "  <link id=\"{}\" bandwidth=\"{}Bps\" latency=\"{latency}s\" sharing_policy=\"{sharing}\"{bandwidth}{profile}/>",
             escape(name),
             link.bandwidth.get(),
-            if self.has_pair_latencies { 0.0 } else { link.latency.get() }
         ));
     }
 
@@ -330,10 +342,10 @@ impl Writer<'_> {
             }
             if let Some(name) = self.duplex(id).map(str::to_owned) {
                 ids.next();
-                self.link(&name, link, "SPLITDUPLEX");
+                self.link(&name, link, ("SPLITDUPLEX", self.latency_of(id)));
             } else {
                 let sharing = if link.is_shared { "SHARED" } else { "FATPIPE" };
-                self.link(&link.name, link, sharing);
+                self.link(&link.name, link, (sharing, self.latency_of(id)));
             }
         }
     }
