@@ -26,6 +26,8 @@ pub(super) enum Family {
     },
     /// To the next or to the previous process of a ring.
     Shift { is_forward: bool },
+    /// The same without the message that closes the ring.
+    OpenShift { is_forward: bool },
     /// To all others at once.
     AllToAll,
     /// From process 0 along a binomial tree.
@@ -43,7 +45,7 @@ pub(super) enum Family {
 }
 
 /// All families. If several describe the same messages, the first one is taken, unless another one describes more supersteps.
-pub(super) const ALL: [Family; 23] = [
+pub(super) const ALL: [Family; 25] = [
     Family::Silent,
     Family::Doubling,
     Family::Ring { turns: 2 },
@@ -61,6 +63,8 @@ pub(super) const ALL: [Family; 23] = [
     Family::grid(3, true, true),
     Family::Shift { is_forward: true },
     Family::Shift { is_forward: false },
+    Family::OpenShift { is_forward: true },
+    Family::OpenShift { is_forward: false },
     Family::AllToAll,
     Family::Broadcast,
     Family::Reduction,
@@ -106,6 +110,10 @@ impl Family {
             )],
             Self::Shift { is_forward: true } => vec![to(1)],
             Self::Shift { is_forward: false } => vec![to(count - 1)],
+            Self::OpenShift { is_forward: true } => {
+                vec![(1..count).map(|to| (to - 1, to, 0)).collect()]
+            }
+            Self::OpenShift { .. } => vec![(1..count).map(|from| (from, from - 1, 0)).collect()],
             Self::AllToAll => vec![(1..count).flat_map(to).collect()],
             Self::Broadcast => tree(count),
             Self::Reduction => {
@@ -165,6 +173,12 @@ impl fmt::Display for Family {
             }
             Self::Shift { is_forward: true } => out.write_str("shift to the next process"),
             Self::Shift { .. } => out.write_str("shift to the process before"),
+            Self::OpenShift { is_forward: true } => {
+                out.write_str("shift to the next process, but from the last one")
+            }
+            Self::OpenShift { .. } => {
+                out.write_str("shift to the process before, but from the first one")
+            }
             Self::AllToAll => out.write_str("all-to-all at once"),
             Self::Broadcast => out.write_str("broadcast along a tree"),
             Self::Reduction => out.write_str("reduction along a tree"),

@@ -53,6 +53,9 @@ fn program(processes: usize, cells: f64) -> Trace {
     }) {
         add(None, &messages);
     }
+    for messages in sized(Family::OpenShift { is_forward: true }, &|_| 64.0) {
+        add(None, &messages);
+    }
     text.push_str("end\n");
     Trace::parse("made", &text).unwrap()
 }
@@ -88,7 +91,7 @@ fn a_regular_program_is_the_same_with_more_processes() {
     }
     let sum = |sample: &Sample| sample.work(0..sample.steps.len()).iter().sum::<f64>();
     assert!((sum(&made) / sum(&expected) - 1.0).abs() < 0.05);
-    assert_eq!(found.laws.len(), 3);
+    assert_eq!(found.laws.len(), 4);
     assert!(
         found
             .laws
