@@ -35,7 +35,7 @@ pub(super) use form::FormArguments;
 pub(super) use list::{Format, Listing};
 pub(super) use plan::{PlanArguments, VariedArguments};
 pub(super) use platform::{PlatformCommand, PlatformFormat};
-pub(super) use record::{RecordArguments, RecordClock};
+pub(super) use record::{RecordArguments, RecordClock, RecordTake};
 pub(super) use report::ReportArguments;
 pub(super) use reproduce::ReproduceArguments;
 pub(super) use run::{RunArguments, Viewer};

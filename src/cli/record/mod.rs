@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::thread;
 
-use super::args::{RecordArguments, RecordClock};
+use super::args::{RecordArguments, RecordClock, RecordTake};
 use super::interrupt::{self, Signals};
 use super::print::{self, print};
 use crate::document::read_text;
@@ -167,6 +167,7 @@ impl RecordArguments {
         Measure {
             speed: self.speed,
             clock: if is_kept { "" } else { self.clock.name() },
+            takes_median: matches!(self.take, RecordTake::Median),
         }
     }
 }

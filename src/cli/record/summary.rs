@@ -44,7 +44,8 @@ pub(super) fn text(arguments: &RecordArguments, made: &Conversion) -> String {
     if runs != "1" {
         let _ = writeln!(
             text,
-            "repetitions: {runs}; work of each process, the least of each piece and the whole runs:"
+            "repetitions: {runs}; work of each process, the {} of each piece and the whole runs:",
+            fact("piece").unwrap_or("least")
         );
         for (rank, spread) in widest(&made.spreads) {
             let [taken, least, most] =
@@ -85,7 +86,7 @@ pub(super) fn notes(arguments: &RecordArguments, made: &Conversion, cores: usize
     }
     let is_once = arguments.repeat == 1 && arguments.from.len() < 2;
     if is_once {
-        let note = "one run: what else the machine did is part of the work; `--repeat 5` takes the least of five runs";
+        let note = "one run: what else the machine did is part of the work; `--repeat 5` takes the least of five runs, and `--take median` the median";
         notes.push(note.to_owned());
     } else if made.spreads.iter().any(|spread| width(spread) > WIDE) {
         let most = made.spreads.iter().map(width).fold(0.0, f64::max);
@@ -122,6 +123,7 @@ mod tests {
             .map(|work| vec![("0".to_owned(), record(work))])
             .collect();
         let measure = Measure {
+            takes_median: false,
             speed: arguments.speed,
             clock: "wall",
         };

@@ -38,6 +38,8 @@ pub struct Measure<'a> {
     pub speed: Option<InstructionsPerSecond>,
     /// The name of the clock of the recorder, for the `recorded` lines of the trace; empty if it is unknown.
     pub clock: &'a str,
+    /// Whether the median of the repetitions of a piece is its work, and not the least.
+    pub takes_median: bool,
 }
 
 /// A trace created from records.
@@ -70,7 +72,7 @@ pub fn failure(text: &str) -> Option<&str> {
         .map(str::trim_end)
 }
 
-/// Divides the records of a run, or of several repetitions of it, into supersteps. Work is the minimum measured time of each piece, times the speed.
+/// Divides the records of a run, or of several repetitions of it, into supersteps. Work is the minimum (or median) time of each piece, times the speed.
 ///
 /// # Errors
 /// A record is incomplete or wrong, has an unsupported call, or receives a message that no process sent; or two runs differ.
@@ -78,7 +80,7 @@ pub fn convert(runs: &[Records], measure: Measure<'_>) -> Result<Conversion, Err
     let read: Vec<Vec<Record>> = runs.iter().map(read_run).collect::<Result<_, _>>()?;
     let operations = |run: &Vec<Record>| run.iter().map(Record::operations).collect();
     let all: Vec<Vec<_>> = read.iter().map(operations).collect();
-    let (operations, spreads) = repeat::least_work(&all)?;
+    let (operations, spreads) = repeat::taken(&all, measure.takes_median)?;
     let cut = clock::cut(&operations)?;
     let first = read.first().map_or(&[][..], Vec::as_slice);
     let every = || read.iter().flatten();
@@ -97,6 +99,9 @@ pub fn convert(runs: &[Records], measure: Measure<'_>) -> Result<Conversion, Err
     recording.set("clock", measure.clock);
     recording.set("cost", &format!("{overhead}ns"));
     recording.set("repetitions", &runs.len().to_string());
+    if measure.takes_median && runs.len() > 1 {
+        recording.set("piece", "median");
+    }
     let mut trace = format!("migsim-trace 2\nprocesses {}\n", first.len());
     trace.push_str(&recording.lines());
     for record in first.iter().filter(|record| record.memory > 0) {

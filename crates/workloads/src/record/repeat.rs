@@ -1,7 +1,9 @@
-//! Repetitions of a recording: the minimum work of each piece, over runs with equal messages.
+//! Repetitions of a recording: the minimum or the median work of each piece, over runs with equal messages.
 //!
 //! A piece is the work of a process between two events (a send, a receive). Noise of the machine can only increase it, so that the minimum
-//! of several runs is nearest to the work of the program. Runs with different events are no repetitions, and are refused.
+//! of several runs is nearest to the work of the program where other programs disturb the runs. On an idle machine the pieces vary by
+//! themselves, and the sum of the minima is below any run: there the median is nearer. Runs with different events are no repetitions, and are
+//! refused. Receives in a series may complete in any order; the trace has that of the first run.
 
 use super::read::Operation;
 use migsim_base::error::{Error, Problem};
@@ -11,7 +13,7 @@ use migsim_base::words::counted;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Spread {
-    /// Sum of the minimum pieces \[ns\].
+    /// Sum of the minimum or median pieces \[ns\].
     pub taken: u64,
     /// Minimum sum of a run \[ns\].
     pub least: u64,
@@ -76,12 +78,13 @@ impl Process {
     }
 }
 
-/// Takes the minimum work of each piece over the runs, and returns the spread of each process.
+/// Takes the minimum or median work of each piece over the runs, and returns the spread of each process.
 ///
 /// # Errors
 /// The messages of two runs differ.
-pub(super) fn least_work(
+pub(super) fn taken(
     runs: &[Vec<Vec<Operation>>],
+    is_median: bool,
 ) -> Result<(Vec<Vec<Operation>>, Vec<Spread>), Error> {
     let runs: Vec<Pieces> = runs.iter().map(|run| Pieces::of(run)).collect();
     let Some((first, others)) = runs.split_first() else {
@@ -90,10 +93,14 @@ pub(super) fn least_work(
     let mut taken = first.clone();
     for (number, run) in others.iter().enumerate() {
         agree(first, run, number + 2)?;
-        for (process, other) in taken.0.iter_mut().zip(&run.0) {
-            for (piece, other) in process.work.iter_mut().zip(&other.work) {
-                *piece = (*piece).min(*other);
-            }
+    }
+    let mut times = Vec::new();
+    for (rank, process) in taken.0.iter_mut().enumerate() {
+        for (at, piece) in process.work.iter_mut().enumerate() {
+            times.clear();
+            times.extend(runs.iter().map(|run| run.0[rank].work[at]));
+            times.sort_unstable();
+            *piece = times[if is_median { times.len() / 2 } else { 0 }];
         }
     }
     let spread = |(rank, process): (usize, &Process)| {
@@ -125,9 +132,10 @@ fn agree(first: &Pieces, run: &Pieces, number: usize) -> Result<(), Error> {
         ));
     }
     for (rank, (one, other)) in first.0.iter().zip(&run.0).enumerate() {
-        let pairs = one.events.iter().zip(&other.events);
-        let differing = pairs.clone().position(|(one, other)| one != other);
-        let (before, after) = (one.events.len(), other.events.len());
+        let (one, other) = (in_order(&one.events), in_order(&other.events));
+        let mut pairs = one.iter().zip(&other);
+        let differing = pairs.position(|(one, other)| one != other);
+        let (before, after) = (one.len(), other.len());
         let Some(at) = differing.or_else(|| (before != after).then(|| before.min(after))) else {
             continue;
         };
@@ -138,10 +146,23 @@ fn agree(first: &Pieces, run: &Pieces, number: usize) -> Result<(), Error> {
         };
         return refused(format!(
             "rank {rank} {} as its event {}, and in the first run it {}",
-            shown(&other.events),
+            shown(&other),
             at + 1,
-            shown(&one.events)
+            shown(&one)
         ));
     }
     Ok(())
+}
+
+/// The events with each series of receives in order of their lanes: the order in which they complete is left to chance.
+fn in_order(events: &[Operation]) -> Vec<Operation> {
+    let mut ordered = events.to_vec();
+    let is_receive = |event: &Operation| matches!(event, Operation::Receive(..));
+    for series in ordered.chunk_by_mut(|one, other| is_receive(one) && is_receive(other)) {
+        series.sort_by_key(|event| match event {
+            Operation::Receive(lane, number) => Some((*lane, *number)),
+            _ => None,
+        });
+    }
+    ordered
 }

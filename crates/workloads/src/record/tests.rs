@@ -13,6 +13,7 @@ fn in_ghz() -> Measure<'static> {
     Measure {
         speed: InstructionsPerSecond::new(1e9),
         clock: "wall",
+        takes_median: false,
     }
 }
 
@@ -176,6 +177,52 @@ fn the_least_work_of_each_piece_is_taken() {
         (spread.taken, spread.least, spread.most),
         (3_000_000, 3_000_000, 4_000_000)
     );
+}
+
+#[test]
+fn the_median_work_of_each_piece_is_taken_if_it_is_asked_for() {
+    // Pieces of rank 0: 1, 3 and 4 ms, then 2, 9 and 2 ms.
+    let runs = [
+        ("1000000", "2000000"),
+        ("3000000", "9000000"),
+        ("4000000", "2000000"),
+    ]
+    .map(|(first, second)| {
+        let sender = SENDER.replace("w 1000000", &format!("w {first}"));
+        let sender = sender.replace("w 2000000", &format!("w {second}"));
+        run([&sender, RECEIVER])
+    });
+    let measure = Measure {
+        takes_median: true,
+        ..in_ghz()
+    };
+    let made = convert(&runs, measure).unwrap();
+    assert!(
+        made.trace
+            .contains("recorded repetitions 3\nrecorded piece median\n")
+    );
+    let steps = "step 0\nc 0 3000000\nm 0 1 800\nstep 1\nc 0 2000000\nc 1 3000000\nend\n";
+    assert!(made.trace.ends_with(steps), "{}", made.trace);
+}
+
+#[test]
+fn receives_may_complete_in_another_order_in_each_run() {
+    let sender = |rank: u32| format!("migsim-record 1 {rank} 3\ng 0 3 0 1 2\ns 0 2 5 8\nend\n");
+    let receiver = |[first, second]: [u32; 2], work: u32| {
+        let posted = "migsim-record 1 2 3\ng 0 3 0 1 2\n";
+        format!("{posted}r {first} 0 {first} 5\nw {work}\nr {second} 0 {second} 5\nw 70000\nend\n")
+    };
+    let run = |order: [u32; 2], work: u32| -> Records {
+        [sender(0), sender(1), receiver(order, work)]
+            .into_iter()
+            .enumerate()
+            .map(|(at, text)| (format!("{at}.record"), text))
+            .collect()
+    };
+    let once = convert(&[run([0, 1], 20_000)], in_ghz()).unwrap();
+    let both = convert(&[run([0, 1], 30_000), run([1, 0], 20_000)], in_ghz()).unwrap();
+    let steps = |made: &Conversion| made.trace.split_once("step 0").unwrap().1.to_owned();
+    assert_eq!(steps(&once), steps(&both));
 }
 
 #[test]

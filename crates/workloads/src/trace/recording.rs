@@ -8,7 +8,7 @@ use super::parse::Reader;
 use migsim_base::error::Problem;
 
 /// The keys of `recorded` lines, each with its meaning.
-pub const KEYS: [(&str, &str); 10] = [
+pub const KEYS: [(&str, &str); 11] = [
     (
         "library",
         "the MPI library: open-mpi, mpich, intel-mpi, mvapich or another name",
@@ -30,6 +30,10 @@ pub const KEYS: [(&str, &str); 10] = [
     (
         "repetitions",
         "the number of runs, of which each piece of work is the least",
+    ),
+    (
+        "piece",
+        "`median`, if the work of each piece is the median of the runs",
     ),
 ];
 
