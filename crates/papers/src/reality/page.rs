@@ -51,8 +51,8 @@ the nominal platform with duplex links, under the library `open-mpi` as `migsim 
 const CAUTION: &str = "How to doubt this page:\n\n\
 - **The effects were chosen looking at the cases.** The study looked at all 42 cases, 13 of which are not here, when it decided *which* effects to include. The errors are optimistic for that reason.\n\
 - **Two numbers are fitted**, on one-way times between two hosts (`ping-small` and `ping-large`, which are among the cases). No other measured time enters a simulation.\n\
-- **One machine.** Links are emulated in software; ranks sleep while they wait, which the overhead contains. Other MPI libraries, two processes on a host and networks other than \
-TCP were not measured.\n\
+- **One machine.** Links are emulated in software; ranks sleep while they wait, which the overhead contains. Other MPI libraries and networks other than \
+TCP were not measured. Two processes on a host are on the page [Recorded programs](recorded.md).\n\
 - **A spread is not a time.** Where shallow queues lose packets (`incast-shallow`, `one-three`), runs differ by a quarter and more; no fluid model predicts one of them.\n";
 
 fn calibration(text: &mut String, reality: &Reality) {
@@ -72,6 +72,17 @@ fn calibration(text: &mut String, reality: &Reality) {
         format!("{} | {times} | {off:+.1}", ping.bytes)
     });
     table(text, "bytes | measured [ms] | fitted [ms] | off [%]", rows);
+    let others = reality.predicted.iter();
+    let others = others.filter(|one| !one.case.name.starts_with("ping-"));
+    let mut errors: Vec<f64> = others.map(|one| 100.0 * one.error().abs()).collect();
+    errors.sort_by(f64::total_cmp);
+    put!(
+        text,
+        "\nThe median of the {} cases of which no measured time enters is {:.1} %. `benches/reality-cases FOLDER` does the same from the raw repetitions by the commands of a user: it \
+         makes the table of the two pings, calibrates, and runs each case.\n",
+        errors.len(),
+        errors[errors.len() / 2]
+    );
 }
 
 fn cases(text: &mut String, reality: &Reality, limited: bool) {
