@@ -370,7 +370,11 @@ impl<'p, T: Copy + fmt::Debug + Send + 'p> Simulation<'p, T> {
         self.flows += 1;
         let now = self.clock.local();
         if from == to && !self.platform.has_own_loopback(from) {
-            let end = now + self.network.state().loopback_duration(size.get(), message.delay_factor);
+            let end = now
+                + self
+                    .network
+                    .state()
+                    .loopback_duration(size.get(), message.delay_factor);
             self.queue.push(end, Event::Wait(token));
             return Ok(());
         }
