@@ -363,8 +363,8 @@ fn first_order_truth_of_the_path() {
                 of_kind().partition(|one| one.predicted > 0.0);
             let mut errors: Vec<f64> = on.iter().map(|one| one.error()).collect();
             errors.sort_by(f64::total_cmp);
-            let at = |part: f64| {
-                let place = (part * errors.len() as f64) as usize;
+            let at = |percent: usize| {
+                let place = percent * errors.len() / 100;
                 errors
                     .get(place.min(errors.len().saturating_sub(1)))
                     .map_or("-".to_owned(), |error| format!("{error:.1e}"))
@@ -376,9 +376,9 @@ fn first_order_truth_of_the_path() {
                 "| {} | {kind} | {} | {} | {} | {} | {} | {} | {} |",
                 if is_shared { "shared" } else { "not shared" },
                 on.len(),
-                at(0.5),
-                at(0.9),
-                at(1.0),
+                at(50),
+                at(90),
+                at(100),
                 off.len(),
                 moved.len(),
                 seeds.len()
