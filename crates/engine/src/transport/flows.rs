@@ -125,7 +125,7 @@ pub(super) struct Flows<T> {
     pub(super) list: Vec<Flow<T>>,
     free: Vec<u32>,
     /// The flows on each link in any order, with some that have ended; empty if no link varies.
-    flows_on_link: Vec<Vec<u32>>,
+    users_of_link: Vec<Vec<u32>>,
     /// The flows in their transfer whose links have changed since their weights were computed.
     unweighed: Vec<u32>,
     /// Whether flows without links have no limit on their rate.
@@ -140,7 +140,7 @@ impl<T: Copy> Flows<T> {
     pub(super) fn new(platform: &Platform, model: NetworkModel, binds_back: bool) -> Self {
         let state = NetworkState::new(platform, model);
         Self {
-            flows_on_link: vec![Vec::new(); state.crossings.len()],
+            users_of_link: vec![Vec::new(); state.crossings.len()],
             state,
             list: Vec::new(),
             free: Vec::new(),
@@ -214,12 +214,12 @@ impl<T: Copy> Flows<T> {
     fn enter_links(&mut self, slot: u32) {
         let links: Vec<u32> = self.list[slot as usize].links().collect();
         for link in links {
-            if self.flows_on_link[link as usize].len()
+            if self.users_of_link[link as usize].len()
                 > 2 * self.state.crossings[link as usize] + 16
             {
-                self.flows_on_link[link as usize] = self.on_link(link as usize);
+                self.users_of_link[link as usize] = self.on_link(link as usize);
             }
-            self.flows_on_link[link as usize].push(slot);
+            self.users_of_link[link as usize].push(slot);
             self.state.crossings[link as usize] += 1;
         }
     }
@@ -401,7 +401,7 @@ impl<T: Copy> Flows<T> {
             let flow = &self.list[*slot as usize];
             flow.is_present() && flow.links().any(|other| other as usize == link)
         };
-        let flows = self.flows_on_link[link].iter().copied();
+        let flows = self.users_of_link[link].iter().copied();
         let mut flows: Vec<u32> = flows.filter(is_on).collect();
         flows.sort_unstable();
         flows.dedup();

@@ -141,17 +141,17 @@ pub fn reality() -> Result<Reality, Error> {
     let on_second = library_models(&second.library)?;
     let mut ablation = Vec::new();
     for (name, models) in steps(whole) {
-        let predicted = predict(&measured.cases, models)?;
+        let predicted = predict(&measured.cases, &models)?;
         ablation.push(Ablation { name, predicted });
     }
-    let predicted = predict(&measured.cases, whole)?;
+    let predicted = predict(&measured.cases, &whole)?;
     let mut barriers = Vec::new();
     for one in &measured.barriers {
         let case = measured.cases.iter().find(|case| case.name == one.case);
         let case = case.ok_or_else(|| Problem::new(format!("no case `{}`", one.case)))?;
         let (network, mut runtime) = whole;
         runtime.barrier.kind = one.kind;
-        let (time, supersteps) = run(case, (network, runtime))?;
+        let (time, supersteps) = run(case, &(network, runtime))?;
         barriers.push(Barriers {
             kind: one.kind,
             case: one.case.clone(),
@@ -221,7 +221,7 @@ fn steps((network, runtime): (NetworkModel, RuntimeConfig)) -> Vec<(&'static str
 /// The models of messages and of barriers in a library.
 type Models = (NetworkModel, RuntimeConfig);
 
-fn predict(cases: &[Case], models: Models) -> Result<Vec<Predicted>, Error> {
+fn predict(cases: &[Case], models: &Models) -> Result<Vec<Predicted>, Error> {
     let one = |case: &Case| {
         Ok(Predicted {
             case: case.clone(),
@@ -232,7 +232,7 @@ fn predict(cases: &[Case], models: Models) -> Result<Vec<Predicted>, Error> {
 }
 
 /// Computes the time of a case \[s\], and its number of supersteps.
-fn run(case: &Case, models: Models) -> Result<(f64, f64), Error> {
+fn run(case: &Case, models: &Models) -> Result<(f64, f64), Error> {
     let platform = platform_named(&case.platform)?;
     let trace = Trace::parse(&case.name, &case.trace)?;
     let place = |process| {
@@ -241,7 +241,7 @@ fn run(case: &Case, models: Models) -> Result<(f64, f64), Error> {
     };
     let placement: Option<Vec<HostId>> = (0..trace.processes()).map(place).collect();
     let placement = placement.ok_or_else(|| Problem::new("a process has no host"))?;
-    let time = run_on(&case.platform, &trace, &placement, models)?;
+    let time = run_on(&case.platform, &trace, &placement, *models)?;
     Ok((time, trace.supersteps() as f64))
 }
 
