@@ -243,14 +243,15 @@ class Reader:
         """A collective ends; its line is written when those of all members are known."""
         name = str(event.collective_op).rpartition(".")[2]
         where = self.where(process, event)
+        request = getattr(event, "request_id", None)
         if self.is_self(event.communicator):
-            process.requests.pop(getattr(event, "request_id", None), None)
+            if request is not None:
+                process.requests.pop(request, None)
             return
         if name not in KINDS:
             why = "an archive has the sum of its parts alone" if name.startswith("ALLTOALL") else "it is not known"
             raise Refused(f"{where}: the collective `{name}` cannot be cut into messages: {why}")
         kind = KINDS[name]
-        request = getattr(event, "request_id", None)
         if request is None:
             number, place = process.begun, len(process.lines)
             process.begun += 1
