@@ -10,7 +10,7 @@
 //! ```
 //! An amount is a percentage by which the quantity grows (`+10%`) or shrinks (`-10%`), or `unlimited`: a speed or bandwidth 10^6 times
 //! as high, and any other quantity 0. Changes apply to the experiment as its settings describe it: the start of the processes, routes and
-//! random draws stay as they are. This module reads changes; [`apply`] makes them.
+//! random draws stay as they are. This module reads changes; [`mod@apply`] makes them.
 
 mod apply;
 mod balanced;

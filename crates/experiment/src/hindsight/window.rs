@@ -23,7 +23,7 @@ const MOST_PAIRS: usize = 4096;
 pub(super) struct Window<'w> {
     experiment: &'w Experiment,
     view: &'w View<'w>,
-    /// Work of each process by sample [instructions], and the number of supersteps per sample.
+    /// Work of each process by sample \[instructions\], and the number of supersteps per sample.
     work: Vec<Vec<f64>>,
     weight: f64,
     /// Speed of a core of each host under its background load [instructions/s].
@@ -31,7 +31,7 @@ pub(super) struct Window<'w> {
     /// Host of each process, and the number of processes of each host.
     hosts: Vec<usize>,
     residents: Vec<usize>,
-    /// The work on each host by sample [instructions].
+    /// The work on each host by sample \[instructions\].
     load: Vec<Vec<f64>>,
 }
 
@@ -141,7 +141,7 @@ impl<'w> Window<'w> {
         self.speed[host] * cores.min(residents.max(1)) as f64
     }
 
-    /// Finds the three hosts that take longest with these loads, and their times [s].
+    /// Finds the three hosts that take longest with these loads, and their times \[s\].
     fn slowest(&self, load: &[f64]) -> [(f64, usize); 3] {
         let mut top = [(0.0, 0); 3];
         for (host, load) in load.iter().enumerate() {
@@ -157,7 +157,7 @@ impl<'w> Window<'w> {
         top
     }
 
-    /// Computes the sum over the samples of the longest time of a host after a move [s].
+    /// Computes the sum over the samples of the longest time of a host after a move \[s\].
     fn sum_after(&self, process: usize, to: usize, tops: &[[(f64, usize); 3]]) -> f64 {
         let from = self.hosts[process];
         let (left, come) = (
@@ -176,7 +176,7 @@ impl<'w> Window<'w> {
         longest.sum()
     }
 
-    /// Computes the price of moving a process to a host [s]; 0 on its present host.
+    /// Computes the price of moving a process to a host \[s\]; 0 on its present host.
     fn price(&self, process: usize, host: usize) -> f64 {
         let from = self.view.placement[process];
         if from.index() == host {
