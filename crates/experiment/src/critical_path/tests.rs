@@ -119,13 +119,13 @@ fn drawn(seed: u64, is_shared: bool) -> Experiment {
     Experiment::load(&Layers::of(settings), Limits::default()).unwrap()
 }
 
-/// The number of drawn runs: 200, and 1 000 in the nightly tests.
+/// Returns the number of drawn runs: 200 in a usual run, 1 000 if `MIGSIM_DRAWS` is `full`, or the number in `MIGSIM_DRAWS`.
 fn runs() -> u64 {
-    let nightly = std::env::var("MIGSIM_DRAWN_RUNS");
-    nightly
-        .ok()
-        .and_then(|count| count.parse().ok())
-        .unwrap_or(200)
+    match std::env::var("MIGSIM_DRAWS").as_deref() {
+        Ok("full") => 1000,
+        Ok(count) => count.parse().unwrap(),
+        Err(_) => 200,
+    }
 }
 
 #[test]
