@@ -439,8 +439,8 @@ impl Run {
                 why_not,
                 scenario,
             };
-            let case = Case::of(run, question)?;
-            let effect = case.map(|case| case.judge(&self.settings, &Progress::default()));
+            let case = Case::from_question(run, question)?;
+            let effect = case.map(|case| case.effect(&self.settings, &Progress::default()));
             let story = Story::new(run, question, effect.as_ref())?;
             Ok(if as_json {
                 story.json().to_string()

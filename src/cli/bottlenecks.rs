@@ -46,7 +46,7 @@ pub(super) fn bottlenecks(
     }
     if let Some((file, format)) = &arguments.figure {
         let style = arguments.look.style();
-        write_named(file, &profile.figure(&style).file(*format, &style))?;
+        write_named(file, &profile.figure(&style).file_content(*format, &style))?;
     }
     let form = output.form.form_unless(output.quiet);
     let sheet = || match form {

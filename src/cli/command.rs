@@ -14,7 +14,7 @@ use super::complete::texts;
 use super::options::{MARK, parse_counts, parse_numbers};
 use crate::Registry;
 use crate::error::{Error, Problem};
-use crate::experiment::{in_effect, shown};
+use crate::experiment::{neutral_options, shown};
 use crate::plugin::{FlagValues, OptionFlag};
 use crate::sweep::Spec;
 
@@ -311,7 +311,7 @@ impl<'r> Flags<'r> {
             let mut all = BTreeMap::new();
             let policies = self.registry.policies().iter();
             for entry in policies.filter(|entry| !entry.flags.is_empty()) {
-                let own = in_effect(entry).unwrap_or_default();
+                let own = neutral_options(entry).unwrap_or_default();
                 let usual = entry.resolve(&json!({})).unwrap_or_default();
                 for flag in entry.flags {
                     let own = own.get(flag.key).filter(|own| !own.is_null()).map(shown);

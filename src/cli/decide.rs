@@ -13,10 +13,10 @@ use crate::error::{Error, Problem};
 use crate::output::{Cell, Form, Sheet, Table, numbers, words};
 use crate::policy::EXEC_PREFIX;
 use crate::policy::decide::{
-    Asked, Case, Choice, Content, Growth, History, Judged, Measured, Snapshot, Told, Verdict,
-    cases, judge, judge_triggers, optimum_of_growth,
+    Case, Choice, Content, Growth, History, Measured, Selection, Snapshot, StrategyDecision, Told,
+    Verdict, cases, decide_all, optimum_of_growth, simulate_triggers,
 };
-use crate::words::{counted, of_number};
+use crate::words::{counted, singular_or_plural};
 
 pub(super) fn decide(
     registry: &Registry,
@@ -25,9 +25,11 @@ pub(super) fn decide(
 ) -> Result<(), Error> {
     let source = arguments.file.display().to_string();
     let text = read_text(&arguments.file)?;
-    let other = FileKind::of(&text).filter(|kind| *kind != FileKind::Barrier);
+    let other = FileKind::of_text(&text).filter(|kind| *kind != FileKind::Barrier);
     if let Some(kind) = other {
-        return Err(kind.instead_of("a barrier or a history", &source).into());
+        return Err(kind
+            .wrong_kind_error("a barrier or a history", &source)
+            .into());
     }
     let document = Document::parse(source, text)?;
     check_doubled("--set", &arguments.settings)?;
@@ -37,8 +39,8 @@ pub(super) fn decide(
         .collect();
     let question = Question {
         registry,
-        asked: Asked {
-            named: arguments.named.clone(),
+        asked: Selection {
+            names: arguments.named.clone(),
             settings,
             seed: arguments.seed,
         },
@@ -82,7 +84,7 @@ pub(super) fn decide(
 #[derive(Debug)]
 struct Question<'r> {
     registry: &'r Registry,
-    asked: Asked,
+    asked: Selection,
 }
 
 /// The answer to the question for a case.
@@ -99,11 +101,11 @@ impl Question<'_> {
         Ok(match case.content {
             Content::Barrier(snapshot) => {
                 self.check_history(&snapshot)?;
-                let verdict = judge(self.registry.strategies(), &snapshot, &self.asked)?;
+                let verdict = decide_all(self.registry.strategies(), &snapshot, &self.asked)?;
                 Answer::Barrier(snapshot, verdict)
             }
             Content::History(history) => {
-                let told = judge_triggers(self.registry.triggers(), &history, &self.asked)?;
+                let told = simulate_triggers(self.registry.triggers(), &history, &self.asked)?;
                 Answer::History(history, told)
             }
             Content::Measured(measured) => {
@@ -119,11 +121,14 @@ impl Question<'_> {
 
     /// Refuses policies whose decisions depend on the course of a run, unless the file contains their decision.
     fn check_history(&self, snapshot: &Snapshot) -> Result<(), Error> {
-        for named in &self.asked.named {
+        for named in &self.asked.names {
             let name = named.split('/').next().unwrap_or(named);
             let entry = self.registry.policies().find(name);
             let is_known = entry.is_ok() && !named.starts_with(EXEC_PREFIX);
-            let is_kept = snapshot.decided().iter().any(|(one, _)| one == named);
+            let is_kept = snapshot
+                .recorded_decisions()
+                .iter()
+                .any(|(one, _)| one == named);
             // An unknown name is reported later.
             if is_kept || entry.is_ok_and(|entry| entry.is_strategy()) || !is_known {
                 continue;
@@ -144,7 +149,7 @@ impl Question<'_> {
 
     /// Refuses flags that choose policies and options if there is nothing to choose.
     fn refuse(&self, why: &str) -> Result<(), Error> {
-        if self.asked.named.is_empty() && self.asked.settings.is_empty() {
+        if self.asked.names.is_empty() && self.asked.settings.is_empty() {
             return Ok(());
         }
         let problem = Problem::new(why).hint("leave `--policy` and `--set` out");
@@ -156,7 +161,7 @@ impl Answer {
     fn json(&self) -> Map<String, Value> {
         let object = match self {
             Self::Barrier(snapshot, verdict) => json!({
-                "policies": verdict.judged.iter().map(|judged| row(judged, verdict, snapshot)).collect::<Vec<_>>(),
+                "policies": verdict.decisions.iter().map(|judged| row(judged, verdict, snapshot)).collect::<Vec<_>>(),
                 "bound": verdict.bound.get(),
                 "optimum": verdict.optimum.map(crate::units::Seconds::get),
             }),
@@ -167,7 +172,7 @@ impl Answer {
                         json!({
                             "trigger": choice.name,
                             "balances_before_iteration": told.balances,
-                            "total_time": told.total,
+                            "total_time": told.total_time,
                         }),
                         choice.original,
                     )
@@ -224,17 +229,17 @@ impl Answer {
 }
 
 /// Creates a row of the JSON answer.
-fn row(judged: &Judged, verdict: &Verdict, snapshot: &Snapshot) -> Value {
+fn row(judged: &StrategyDecision, verdict: &Verdict, snapshot: &Snapshot) -> Value {
     let mut row = json!({
         "policy": judged.choice.name,
         "assignment": judged.assignment.hosts,
         "moves": judged.moves,
         "max_time_before": verdict.before.get(),
-        "max_time": judged.max.get(),
+        "max_time": judged.max_host_time.get(),
         "price_s": judged.price.get(),
     });
-    if snapshot.named_hosts().is_some() {
-        let moved = snapshot.moved(&judged.assignment.hosts).into_iter();
+    if snapshot.named_host_count().is_some() {
+        let moved = snapshot.moves_to(&judged.assignment.hosts).into_iter();
         let moved =
             moved.map(|(process, from, to)| json!({ "process": process, "from": from, "to": to }));
         row["moved"] = moved.collect();
@@ -264,7 +269,7 @@ fn show_barrier(snapshot: &Snapshot, verdict: &Verdict, sheet: &mut Sheet) {
     let instance = snapshot.instance();
     let processes = counted(instance.processes(), "process");
     let (cores, largest) = (instance.hosts(), short(verdict.before.get()));
-    sheet.line(match snapshot.named_hosts() {
+    sheet.line(match snapshot.named_host_count() {
         Some(hosts) if hosts < cores => format!(
             "{processes} on {} with {}; the busiest core takes {largest} s.",
             counted(hosts, "host"),
@@ -283,17 +288,17 @@ fn show_barrier(snapshot: &Snapshot, verdict: &Verdict, sheet: &mut Sheet) {
         numbers("price [s]", "price_s"),
     ];
     let mut table = Table::new("policies", "", &columns);
-    for judged in ranked(&verdict.judged) {
+    for judged in ranked(&verdict.decisions) {
         table.push([
             Cell::text(&judged.choice.name),
-            in_seconds(judged.max.get()),
+            in_seconds(judged.max_host_time.get()),
             Cell::count(judged.moves),
             in_seconds(judged.price.get()),
         ]);
     }
     sheet.table(table);
     sheet.line("");
-    if let Some(best) = ranked(&verdict.judged).first() {
+    if let Some(best) = ranked(&verdict.decisions).first() {
         sheet.line(sentence(best, verdict, instance.processes()));
     }
     sheet.line(match verdict.optimum {
@@ -303,10 +308,10 @@ fn show_barrier(snapshot: &Snapshot, verdict: &Verdict, sheet: &mut Sheet) {
             short(verdict.bound.get())
         ),
     });
-    for (name, why) in &verdict.silent {
+    for (name, why) in &verdict.undecided {
         sheet.line(format!("{name} is left out: {why}."));
     }
-    if let Some(best) = ranked(&verdict.judged).first() {
+    if let Some(best) = ranked(&verdict.decisions).first() {
         show_moves(snapshot, best, sheet);
     }
 }
@@ -315,9 +320,9 @@ fn show_barrier(snapshot: &Snapshot, verdict: &Verdict, sheet: &mut Sheet) {
 const MOST_MOVES: usize = 20;
 
 /// Lists the moves of a decision by the names of hosts, if the file names them.
-fn show_moves(snapshot: &Snapshot, judged: &Judged, sheet: &mut Sheet) {
-    let moved = snapshot.moved(&judged.assignment.hosts);
-    if snapshot.named_hosts().is_none() || moved.is_empty() {
+fn show_moves(snapshot: &Snapshot, judged: &StrategyDecision, sheet: &mut Sheet) {
+    let moved = snapshot.moves_to(&judged.assignment.hosts);
+    if snapshot.named_host_count().is_none() || moved.is_empty() {
         return;
     }
     sheet.line("");
@@ -332,17 +337,21 @@ fn show_moves(snapshot: &Snapshot, judged: &Judged, sheet: &mut Sheet) {
 }
 
 /// Sorts decisions by predicted time; of equal ones, those with fewer moves first, then in the order of the table.
-fn ranked(judged: &[Judged]) -> Vec<&Judged> {
-    let mut ranked: Vec<&Judged> = judged.iter().collect();
+fn ranked(judged: &[StrategyDecision]) -> Vec<&StrategyDecision> {
+    let mut ranked: Vec<&StrategyDecision> = judged.iter().collect();
     ranked.sort_by(|a, b| {
-        let times = a.max.get().total_cmp(&b.max.get());
+        let times = a.max_host_time.get().total_cmp(&b.max_host_time.get());
         times.then(a.moves.cmp(&b.moves))
     });
     ranked
 }
 
-fn sentence(best: &Judged, verdict: &Verdict, processes: usize) -> String {
-    let (name, before, after) = (&best.choice.name, verdict.before.get(), best.max.get());
+fn sentence(best: &StrategyDecision, verdict: &Verdict, processes: usize) -> String {
+    let (name, before, after) = (
+        &best.choice.name,
+        verdict.before.get(),
+        best.max_host_time.get(),
+    );
     if best.moves == 0 {
         return format!("{name} moves nobody.");
     }
@@ -368,7 +377,7 @@ fn sentence(best: &Judged, verdict: &Verdict, processes: usize) -> String {
 
 /// Formats a number of moves: `2 of 4 processes move`.
 fn moves(moves: usize, processes: usize) -> String {
-    let verb = of_number(moves as u64, ["moves", "move"]);
+    let verb = singular_or_plural(moves as u64, ["moves", "move"]);
     format!("{moves} of {} {verb}", counted(processes, "process"))
 }
 
@@ -382,14 +391,14 @@ fn show_history(history: &History, told: &[(Choice, Told)], sheet: &mut Sheet) {
     let mut table = Table::new("triggers", "", &columns);
     let mut ranked: Vec<&(Choice, Told)> = told.iter().collect();
     ranked.sort_by(|(_, a), (_, b)| {
-        a.total
-            .total_cmp(&b.total)
+        a.total_time
+            .total_cmp(&b.total_time)
             .then(a.balances.len().cmp(&b.balances.len()))
     });
     for (choice, told) in &ranked {
         table.push([
             Cell::text(&choice.name),
-            in_seconds(told.total),
+            in_seconds(told.total_time),
             Cell::count(told.balances.len()),
             Cell::text(listed(&told.balances)),
         ]);
@@ -406,7 +415,7 @@ fn show_history(history: &History, told: &[(Choice, Told)], sheet: &mut Sheet) {
         at_supersteps(&best.balances)
     ));
     if let Some((choice, told)) = ranked.first().filter(|_| best.total > 0.0) {
-        let more = 100.0 * (told.total / best.total - 1.0);
+        let more = 100.0 * (told.total_time / best.total - 1.0);
         sheet.line(if more < 0.05 {
             format!("{} takes that.", choice.name)
         } else {

@@ -52,7 +52,7 @@ pub(super) fn explain(
         why_not: arguments.why_not.is_some(),
         scenario,
     };
-    let case = Case::of(&run, question)?;
+    let case = Case::from_question(&run, question)?;
     let effect = case.map(|case| {
         let experiment = if let Some(experiment) = experiment {
             experiment
@@ -63,7 +63,7 @@ pub(super) fn explain(
         };
         let progress = Progress::default();
         with_bar(&bar(&experiment, 2), &|| progress.supersteps(), || {
-            case.judge(&experiment, &progress)
+            case.effect(&experiment, &progress)
         })
     });
     let story = Story::new(&run, question, effect.as_ref())?;

@@ -75,7 +75,7 @@ pub(super) fn trace(
     };
     let mut text = Vec::new();
     Trace::write(&*experiment.workload, &preamble, &mut text)
-        .map_err(|error| error.placed("the trace"))?;
+        .map_err(|error| error.with_default_source("the trace"))?;
     deliver(&text, file.as_deref(), out)?;
     if let Some(command) = command.filter(|_| file.is_some()) {
         say_notes(&[command], errors);
@@ -159,7 +159,7 @@ fn lb_data(
         Vec::new()
     };
     let data = LbData::new(experiment, &migrations)?;
-    let ranks = data.texts.len();
+    let ranks = data.rank_files.len();
     make_folder(prefix)?;
     let others = rank_names(prefix)?;
     let own = |rank: usize| format!("{prefix}.{rank}.json");
@@ -173,7 +173,7 @@ fn lb_data(
             .hint("remove it, or choose another prefix: who reads the data takes all its files")
             .into());
     }
-    for (rank, text) in data.texts.iter().enumerate() {
+    for (rank, text) in data.rank_files.iter().enumerate() {
         write_named(Path::new(&own(rank)), text.as_bytes())?;
     }
     say_notes(&data.notes, errors);

@@ -50,7 +50,7 @@ pub(super) fn write_figures(
     }
     for figure in figures {
         let file = folder.join(format!("{}.{}", figure.name, format.name()));
-        write_file(&file, &figure.file(format, style))?;
+        write_file(&file, &figure.file_content(format, style))?;
         say(errors, &format!("written: {}", file.display()));
     }
     Ok(())

@@ -141,8 +141,8 @@ pub fn run_with(
                 Error::Input(_) | Error::Output(_) => {
                     let (_, name) = usage_errors::command_of(command_again(), &typed);
                     error
-                        .placed(&name)
-                        .hinting(&format!("`{name} --help` lists the known ones"))
+                        .with_default_source(&name)
+                        .with_default_hint(&format!("`{name} --help` lists the known ones"))
                 }
                 _ => error,
             };

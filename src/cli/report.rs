@@ -117,12 +117,13 @@ fn figure(
         Kind::Run => Report::read(registry, folder)?.figures(wanted, &style),
         Kind::Sweep | Kind::Search => figures_of(folder, wanted, &style),
     };
-    let figures = figures.map_err(|error| error.placed(&format!("--figure {wanted}")))?;
+    let figures =
+        figures.map_err(|error| error.with_default_source(&format!("--figure {wanted}")))?;
     let asked = arguments.format;
     match (&arguments.out, &figures[..]) {
         (Some(file), [figure]) if wanted != "all" => {
             let format = asked.or_else(|| format_of(file)).unwrap_or(Format::Svg);
-            write_named(file, &figure.file(format, &style))
+            write_named(file, &figure.file_content(format, &style))
         }
         (out, figures) => {
             let folder = out.as_deref().unwrap_or(Path::new(""));
@@ -145,7 +146,7 @@ fn check_size(folder: &Path, limits: Limits) -> Result<(), Error> {
     let bytes: f64 = sizes.map(|size| size as f64).sum();
     let checked = limits.check(
         "the page",
-        memory::folder(bytes),
+        memory::for_folder(bytes),
         format!("{bytes} bytes of files"),
     );
     checked.map_err(|problem| problem.source(folder.display().to_string()).into())

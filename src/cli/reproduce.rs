@@ -39,7 +39,7 @@ pub(super) fn reproduce(
     check_figure(arguments)?;
     let name = arguments.paper.as_str();
     if name != "all" && !STUDIES.contains(&name) {
-        paper::find(&arguments.paper).map_err(|error| error.placed("<PAPER>"))?;
+        paper::find(&arguments.paper).map_err(|error| error.with_default_source("<PAPER>"))?;
     }
     if let Some(folder) = &arguments.cases
         && arguments.paper != AUTHORS
@@ -88,7 +88,7 @@ pub(super) fn reproduce(
         }
         let style = arguments.style.style();
         let figures = paper::figures_named(&reproduction.papers, wanted, &style)
-            .map_err(|error| error.placed(&format!("--figure {wanted}")))?;
+            .map_err(|error| error.with_default_source(&format!("--figure {wanted}")))?;
         return write_all(arguments, &figures, &style, errors).map(|()| true);
     }
     if arguments.out.is_some() {
@@ -164,7 +164,9 @@ fn rivals(
 ) -> Result<bool, Error> {
     let style = arguments.style.style();
     let wanted = arguments.figure.as_deref();
-    let placed = |error: Error| error.placed(&format!("--figure {}", wanted.unwrap_or_default()));
+    let placed = |error: Error| {
+        error.with_default_source(&format!("--figure {}", wanted.unwrap_or_default()))
+    };
     rivals::check_figure(wanted.unwrap_or("all")).map_err(placed)?; // check this before runs that take minutes
     let limits = limits(&arguments.memory, arguments.threads, Purpose::Sweep);
     let done = Done::default();
@@ -221,7 +223,7 @@ fn reality(
     let figures = paper::reality::figures(&found, wanted.unwrap_or("all"), &style);
     let figures = figures.map_err(|error| {
         let named = format!("--figure {}", wanted.unwrap_or_default());
-        error.placed(&named)
+        error.with_default_source(&named)
     })?;
     let texts = (
         paper::reality::markdown(&found),
@@ -285,9 +287,12 @@ fn check_memory(arguments: &ReproduceArguments) -> Result<(), Error> {
         return Ok(()); // each run of rivals is checked separately, and the stored calls are small
     }
     let (needed, what) = if [READINGS, AUDIT].contains(&arguments.paper.as_str()) {
-        (memory::readings(threads), "the rules of all papers")
+        (
+            memory::for_papers_with_all_rules(threads),
+            "the rules of all papers",
+        )
     } else {
-        (memory::papers(threads), "the runs of the papers")
+        (memory::for_papers(threads), "the runs of the papers")
     };
     let details = format!("on {threads} thread{}", if threads == 1 { "" } else { "s" });
     limits.check(what, needed, details).map_err(|problem| {
@@ -379,7 +384,7 @@ fn search(
     let steps = watched(arguments, threads, |progress| {
         paper::search(start, progress)
     })
-    .map_err(|error| error.placed(&format!("--search {start}")))?;
+    .map_err(|error| error.with_default_source(&format!("--search {start}")))?;
     if arguments.form().form() == Form::Json {
         print(
             out,

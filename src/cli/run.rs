@@ -76,7 +76,7 @@ pub(super) fn run(
         })
     })?;
     if !arguments.quiet {
-        say_notes(&experiment.notes_of(&results), errors);
+        say_notes(&experiment.implausible_results(&results), errors);
     }
     let (mut elsewhere, mut place) = (None, None);
     if let Some(page) = page {
@@ -398,10 +398,10 @@ pub(super) fn read_experiment(registry: &Registry, path: &Path) -> Result<Docume
             problem.hint(hint)
         }
     })?;
-    if let Some(kind) = FileKind::of(&text)
+    if let Some(kind) = FileKind::of_text(&text)
         && !matches!(kind, FileKind::Experiment | FileKind::Study)
     {
-        return Err(kind.instead_of("an experiment", &name).into());
+        return Err(kind.wrong_kind_error("an experiment", &name).into());
     }
     let mut document = Document::parse(name, text)?;
     if document.value["schema"] == "migsim-run-1" && document.value["experiment"].is_object() {

@@ -17,14 +17,14 @@ use crate::words::counted;
 
 /// Reads the platform named on the command line.
 pub(super) fn read(name: &str, limits: Limits) -> Result<LoadedPlatform, Error> {
-    platform::open_within(name, limits).map_err(|error| error.placed("<PLATFORM>"))
+    platform::open_within(name, limits).map_err(|error| error.with_default_source("<PLATFORM>"))
 }
 
 /// Forms the clusters of a platform according to `--clusters`.
 pub(super) fn form_clusters(loaded: &mut LoadedPlatform, clusters: &str) -> Result<(), Error> {
-    let form = |clusters: Clusters| clusters.form(&mut loaded.platform);
+    let form = |clusters: Clusters| clusters.apply_to(&mut loaded.platform);
     let formed = clusters.parse().and_then(form);
-    formed.map_err(|error| error.placed("--clusters"))
+    formed.map_err(|error| error.with_default_source("--clusters"))
 }
 
 /// Prints a platform, with the chosen clusters, and draws it if a file is named.

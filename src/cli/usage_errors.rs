@@ -45,7 +45,9 @@ pub(super) fn usage_error(error: &clap::Error, command: Command, arguments: &[Os
         let first = text.lines().next().unwrap_or_default();
         Problem::new(first.trim_start_matches("error: "))
     });
-    Error::from(problem).placed(&name).hinting(&usage)
+    Error::from(problem)
+        .with_default_source(&name)
+        .with_default_hint(&usage)
 }
 
 /// An error of clap, with the subcommand that it is about.

@@ -466,8 +466,8 @@ fn check_output(experiment: &Experiment, results: &Results, activities: Vec<Acti
             scenario: Some(call.scenario),
         };
         // The second run is the same except for the moves of the call.
-        let case = Case::of(&run, question).expect("there was such a call");
-        let effect = case.map(|case| case.judge(experiment, &Progress::default()));
+        let case = Case::from_question(&run, question).expect("there was such a call");
+        let effect = case.map(|case| case.effect(experiment, &Progress::default()));
         assert!(!matches!(effect, Some(Err(_))), "{effect:?}");
         Story::new(&run, question, effect.as_ref())
             .expect("there was such a call")

@@ -217,8 +217,10 @@ fn calls(tally: &mut Tally, experiment: &Experiment, results: &Results, run: &Ru
                     why_not: asked.is_some_and(|(_, why_not)| why_not),
                     scenario: Some(scenario),
                 };
-                let case = Case::of(run, question).unwrap().filter(|_| asked.is_none());
-                let effect = case.map(|case| case.judge(experiment, &Progress::default()));
+                let case = Case::from_question(run, question)
+                    .unwrap()
+                    .filter(|_| asked.is_none());
+                let effect = case.map(|case| case.effect(experiment, &Progress::default()));
                 let is_known = matches!(effect, Some(Ok(_)));
                 tally.effects += usize::from(is_known);
                 let repeated = is_known.then(|| without(experiment, this, call));

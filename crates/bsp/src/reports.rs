@@ -160,7 +160,7 @@ impl Reports {
     /// Records the reports of the superstep that has just ended; `loads` are the external loads of the hosts, if they are needed.
     pub(super) fn take(&mut self, view: &View<'_>, loads: Vec<f64>) {
         let processes = view.processes();
-        let mut random = Stream::at(self.seed, Purpose::Reports, view.superstep as u64);
+        let mut random = Stream::for_superstep(self.seed, Purpose::Reports, view.superstep as u64);
         let mut measures = Measures::default();
         measures.clear(processes);
         let last = self.past.back();
@@ -237,7 +237,7 @@ impl Reports {
                 *load = loads.sum::<f64>() / count.max(1.0);
             }
         }
-        let mut random = Stream::at(self.seed, Purpose::LoadReports, superstep as u64);
+        let mut random = Stream::for_superstep(self.seed, Purpose::LoadReports, superstep as u64);
         let is_first = self.loads.is_empty();
         if is_first {
             refill(&mut self.loads, measured.len(), 0.0);

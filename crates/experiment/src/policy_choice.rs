@@ -97,7 +97,7 @@ impl PolicyChoice {
                 trigger = Some(*part);
             } else {
                 let forecasts = Forecast::ALL.map(Forecast::name);
-                let known = entry.variants().chain([PAID_BACK]).chain(forecasts);
+                let known = entry.variant_names().chain([PAID_BACK]).chain(forecasts);
                 let known = known.chain(registry.triggers().names());
                 let problem = Problem::unknown("edition, trigger or forecast", first_word(part));
                 let problem = problem.key("policy.name");
@@ -163,7 +163,9 @@ impl PolicyChoice {
         if self.forecast == Forecast::default() {
             return Ok(policy);
         }
-        let planned = self.entry.forecasting(&self.options, self.forecast)?;
+        let planned = self
+            .entry
+            .build_with_forecast(&self.options, self.forecast)?;
         planned.ok_or_else(|| {
             let (name, forecast) = (self.entry.name, self.forecast.name());
             let message = format!("the policy `{name}` takes no forecast (`{forecast}`)");
@@ -179,7 +181,7 @@ impl PolicyChoice {
     /// # Errors
     /// As [`Self::build`].
     pub(super) fn readings(&self) -> Result<Vec<String>, Error> {
-        self.entry.readings(&self.options)
+        self.entry.interpretations(&self.options)
     }
 
     /// Returns the key `policy` with all defaults filled in.

@@ -101,7 +101,11 @@ impl Registry {
         summary: &'static str,
         source: &'static str,
     ) -> Self {
-        self.with(|tables| tables.policies.add(policy::row::<T>(name, summary, source)))
+        self.with(|tables| {
+            tables
+                .policies
+                .add(policy::table_entry::<T>(name, summary, source))
+        })
     }
 
     /// Adds a policy whose options are not described by a Rust type; `maker` makes the policy from them.
@@ -113,7 +117,7 @@ impl Registry {
         summary: &'static str,
         source: &'static str,
     ) -> Self {
-        let entry = policy::made_by(maker, name, summary, source);
+        let entry = policy::entry_from_maker(maker, name, summary, source);
         self.with(|tables| tables.policies.add(entry))
     }
 
@@ -160,7 +164,7 @@ impl Registry {
     ) -> Self {
         let entry = strategy::row::<T>(name, summary, source);
         self.with(|tables| {
-            tables.policies.add(policy::of_strategy(&entry))?;
+            tables.policies.add(policy::entry_from_strategy(&entry))?;
             tables.strategies.add(entry)
         })
     }

@@ -122,7 +122,7 @@ impl Experiment {
         made.map_err(|error| {
             let all = "`migsim schema experiment` prints all keys, with their units and ranges";
             let error = error.map(|problem| meant(registry, problem));
-            error.listing(all).hinting(all)
+            error.with_key_reference(all).with_default_hint(all)
         })
     }
 
@@ -153,7 +153,7 @@ impl Experiment {
         starts::fill_in(&mut parts.config, &parts.platform, is_recorded);
         let draws = parts.check_size(limits)?;
         let workload = parts.built.workload.as_ref();
-        let is_mapped = whole.gives("mapping") || workload.initial_host(ProcessId(0)).is_none();
+        let is_mapped = whole.user_sets("mapping") || workload.initial_host(ProcessId(0)).is_none();
         let placement = place(
             (&parts.config, &basis),
             is_mapped,
@@ -240,7 +240,7 @@ impl Experiment {
 
     /// Lists the background loads with a known begin: a name for each, and the time at which it begins.
     pub(super) fn load_beginnings(&self) -> impl Iterator<Item = (String, Seconds)> {
-        self.loads.beginnings()
+        self.loads.first_positive_times()
     }
 
     /// Whether the background load depends on the seed.
@@ -435,7 +435,7 @@ impl<'r> Parts<'r> {
         }
         resolved["policy"] = self.policy.resolved()?;
         let library = whole.library.as_ref();
-        config.origins = origins::of(written, &whole.layers, library, &resolved)?;
+        config.origins = origins::origins_of(written, &whole.layers, library, &resolved)?;
         if !config.origins.is_empty() {
             resolved["origins"] = json!(config.origins);
         }

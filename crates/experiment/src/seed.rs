@@ -30,8 +30,8 @@ pub(super) fn share(
     app: &Entry,
     keys: &mut Value,
 ) -> bool {
-    let is_own =
-        config.workload.contains_key(KEY) && (whole.gives(OF_WORKLOAD) || !whole.gives(KEY));
+    let is_own = config.workload.contains_key(KEY)
+        && (whole.user_sets(OF_WORKLOAD) || !whole.user_sets(KEY));
     let is_shared = app.has_seed() && !is_own;
     if is_shared {
         keys[KEY] = config.seed.into();

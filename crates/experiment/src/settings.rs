@@ -369,7 +369,7 @@ pub(super) fn set(value: &mut Value, key: &str, new: Value) -> bool {
 fn no_key(all: &Value, flag: &Flag) -> Problem {
     let message = format!("`{}` is not a key of an experiment", flag.key);
     let problem = Problem::new(message)
-        .names_no("key", &flag.key)
+        .with_unknown_name("key", &flag.key)
         .source(&flag.flag);
     // Find the longest part of the key that has a value; this value is not an object.
     let ends = flag.key.match_indices(['.', '[']).rev();

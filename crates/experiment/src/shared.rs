@@ -59,7 +59,7 @@ impl Shared {
         let key = format!("{name}\0{text}\0{}", platform.sha256);
         remembered(&self.platforms, key, || {
             let mut formed = LoadedPlatform::clone(platform);
-            text.parse::<Clusters>()?.form(&mut formed.platform)?;
+            text.parse::<Clusters>()?.apply_to(&mut formed.platform)?;
             Ok(Arc::new(formed))
         })
     }

@@ -23,7 +23,7 @@ pub(super) fn check_processes(
     let Some((key, processes)) = asked.filter(|(_, processes)| *processes > MANY_PROCESSES) else {
         return Ok(());
     };
-    let needed = memory::least(processes as f64);
+    let needed = memory::for_processes(processes as f64);
     let checked = limits.check("the experiment", needed, format!("{processes} processes"));
     checked.map_err(|problem| problem.key(format!("workload.{key}")))
 }
@@ -45,11 +45,11 @@ pub(super) fn check(
         processes: workload.processes() as f64,
         supersteps: workload.supersteps() as f64,
         messages: extent.messages,
-        repeats: workload.supersteps() > 1 && workload.repeats(1),
-        application: extent.bytes,
+        has_equal_supersteps: workload.supersteps() > 1 && workload.repeats(1),
+        application_memory: extent.bytes,
         clusters: platform.clusters.len() as f64,
         hosts: platform.hosts.len() as f64,
-        platform: platform::memory_of(platform),
+        platform_memory: platform::memory_of(platform),
         loads: loads as f64,
         scenarios: config.scenarios.len(),
         has_policy: config
@@ -70,6 +70,6 @@ pub(super) fn check(
     );
     let key = app.grows_with(&config.workload, size.processes >= size.supersteps);
     limits
-        .check("the experiment", size.needed(limits), details)
+        .check("the experiment", size.needed_memory(limits), details)
         .map_err(|problem| problem.key(format!("workload.{key}")))
 }

@@ -9,7 +9,7 @@
 
 use rayon::prelude::*;
 
-use super::placement::{fits_memory, placed_by};
+use super::placement::{fits_memory, placed_by_mapping};
 use super::resolve::Experiment;
 use super::run::{Progress, Results};
 use super::starts::{StaticStart, is_of_a_paper};
@@ -77,7 +77,7 @@ impl Experiment {
         for rule in own.into_iter().chain(others) {
             let mapping = Mapping::Rule(rule, Vec::new());
             let platform = &self.platform.platform;
-            let placement = placed_by(&mapping, self.workload.as_ref(), platform)?;
+            let placement = placed_by_mapping(&mapping, self.workload.as_ref(), platform)?;
             if !fits_memory(&placement, self.workload.as_ref(), &self.platform) {
                 continue;
             }

@@ -54,7 +54,7 @@ impl<'p> ProcessTable<'p> {
             Some(failure) => Err(failure),
             None => self.out.flush().map_err(csv::Error::from),
         };
-        written.map_err(|error| self.draft.failed(&error.into()))?;
+        written.map_err(|error| self.draft.write_error(&error.into()))?;
         Ok(self.draft)
     }
 

@@ -3,7 +3,7 @@
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 
-use super::placed::Placed;
+use super::placed::StartsByCluster;
 use super::records::Moves;
 use super::starts;
 use migsim_bsp::{CallRecord, Scenario, Sent};
@@ -92,8 +92,11 @@ pub fn summary<'a>(experiment: &'a Experiment, results: &'a Results) -> impl Ser
 impl<'a> Summary<'a> {
     fn of(experiment: &'a Experiment, results: &'a Results) -> Self {
         let (mut before, mut after) = (Map::new(), Map::new());
-        before.insert("placed".into(), Placed::of(experiment).json());
-        before.insert("basis".into(), experiment.basis.text().into());
+        before.insert(
+            "placed".into(),
+            StartsByCluster::from_experiment(experiment).json(),
+        );
+        before.insert("basis".into(), experiment.basis.describe().into());
         before.insert("application".into(), application(results));
         before.insert("simulator".into(), simulator(experiment, results));
         let iii = results.get(Scenario::Iii);
@@ -107,7 +110,7 @@ impl<'a> Summary<'a> {
             after.insert("readings".into(), json!(readings));
         }
         let mut notes = experiment.said.clone();
-        notes.extend(experiment.notes_of(results));
+        notes.extend(experiment.implausible_results(results));
         if !notes.is_empty() {
             after.insert("notes".into(), json!(notes));
         }

@@ -1,6 +1,6 @@
 //! The result for people: the table of scenarios, and the migrations of each call.
 
-use super::placed::Placed;
+use super::placed::StartsByCluster;
 use super::read::application_title;
 use super::records::{describe, number, place};
 use super::starts;
@@ -8,7 +8,7 @@ use super::summary::process_supersteps;
 use super::table_format::{Cell, Sheet, Table, Tone, numbers, words};
 use migsim_base::quantities::{AGES, seconds};
 use migsim_base::units::ProcessId;
-use migsim_base::words::{counted, of_number};
+use migsim_base::words::{counted, singular_or_plural};
 use migsim_bsp::{CallRecord, Cause, Scenario};
 use migsim_experiment::{Experiment, Results, ScenarioRun, Term, policy_label};
 
@@ -16,7 +16,7 @@ use migsim_experiment::{Experiment, Results, ScenarioRun, Term, policy_label};
 pub fn table(experiment: &Experiment, results: &Results) -> Sheet {
     let mut sheet = Sheet::default();
     sheet.line(heading(experiment));
-    sheet.line(Placed::of(experiment).line());
+    sheet.line(StartsByCluster::from_experiment(experiment).line());
     sheet.line("");
     sheet.table(scenarios(results));
     remarks(experiment, results, &mut sheet);
@@ -85,7 +85,7 @@ fn remarks(experiment: &Experiment, results: &Results, sheet: &mut Sheet) {
 /// Describes in one line how many moves return a process straight to the host that it left at its previous move; `None` if no move does.
 pub(super) fn straight_returns(returns: usize, moves: usize) -> Option<String> {
     (returns > 0).then(|| {
-        let verb = of_number(returns as u64, ["goes", "go"]);
+        let verb = singular_or_plural(returns as u64, ["goes", "go"]);
         format!(
             "{returns} of {} {verb} straight back to the host that the process left at its move before",
             counted(moves, "move")
@@ -326,7 +326,7 @@ fn calls(experiment: &Experiment, run: &ScenarioRun, sheet: &mut Sheet) {
         sheet.line(format!(
             "{} without migration, after {} {}{more}",
             counted(quiet.len(), "call"),
-            of_number(quiet.len() as u64, ["superstep", "supersteps"]),
+            singular_or_plural(quiet.len() as u64, ["superstep", "supersteps"]),
             listed.join(", ")
         ));
     }

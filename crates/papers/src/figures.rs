@@ -7,8 +7,8 @@ use super::cells::{CellResult, against_i};
 use super::reproduce::PaperResults;
 use migsim_base::error::{Error, Problem};
 use migsim_output::figure::{
-    Dot, Drawing, Figure, Group, Key, Mark, Point, Row, Rows, SCENARIOS, Scatter, Style, chosen,
-    scenario,
+    Dot, Drawing, Figure, Group, Mark, Point, Row, Rows, SCENARIOS, Scatter, SeriesKey, Style,
+    scenario_label, select_figures,
 };
 
 /// The scenarios in the order of their colours.
@@ -95,7 +95,7 @@ pub fn figures_named(
             .hint("name another paper: `migsim list papers`")
             .into());
     }
-    let wanted = chosen(wanted, &known)?;
+    let wanted = select_figures(wanted, &known)?;
     let is_wanted = |paper: &PaperResults, figure: &Figure| {
         let name = figure.name.strip_prefix(&format!("{}-", paper.paper));
         name.is_some_and(|name| wanted.contains(&name))
@@ -235,11 +235,11 @@ fn draw_times(paper: &PaperResults, style: &Style) -> Drawing {
     let present = present(&paper.cells);
     let key = |one: &usize| {
         let (colour, mark) = SCENARIOS[*one];
-        (scenario(style, NAMES[*one]), colour, mark)
+        (scenario_label(style, NAMES[*one]), colour, mark)
     };
     let point = |cell: &CellResult| Point {
         key: index(&present, cell),
-        at: (cell.published_s, cell.simulated_s),
+        values: (cell.published_s, cell.simulated_s),
     };
     let chart = Scatter {
         name: format!("{}: simulated against published times", paper.paper),
@@ -268,7 +268,7 @@ fn draw_errors(paper: &PaperResults, style: &Style) -> Drawing {
             interval: None,
         }]
     };
-    let key = |one: &usize| Key::of(scenario(style, NAMES[*one]), *one);
+    let key = |one: &usize| SeriesKey::of(scenario_label(style, NAMES[*one]), *one);
     let chart = Rows {
         name: format!("{}: errors of simulated times", paper.paper),
         axis: style
@@ -279,7 +279,7 @@ fn draw_errors(paper: &PaperResults, style: &Style) -> Drawing {
             .to_owned(),
         keys: present.iter().map(key).collect(),
         groups: vec![Cases::of(&cells).group(cells.iter().map(dot))],
-        has_zero: true,
+        has_zero_line: true,
         ..Rows::default()
     };
     chart.draw(style)
@@ -295,7 +295,7 @@ fn draw_relative(
     let relative = against_i(&paper.cells, name);
     let cells: Vec<&CellResult> = relative.iter().map(|one| one.cell).collect();
     let colour = SCENARIOS[cells.first().map_or(0, |cell| position(cell))].0;
-    let key = |name: &str, is_filled| Key {
+    let key = |name: &str, is_filled| SeriesKey {
         name: name.to_owned(),
         colour,
         mark: Mark::Circle,
@@ -319,7 +319,7 @@ fn draw_relative(
         ],
         is_joined: !cases.is_shared,
         groups: vec![cases.group(dots)],
-        has_zero: true,
+        has_zero_line: true,
         ..Rows::default()
     };
     chart.draw(style)

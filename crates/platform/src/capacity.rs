@@ -1,34 +1,39 @@
-//! The available capacity of a host or link over time: its profile, reduced by background load.
+//! Computes the available capacity of a host or link over time: its profile, reduced by background load.
 //!
 //! ```text
 //! capacity(t) = base(t) · (1 - u_1(t)) · (1 - u_2(t)) · ...
 //! ```
-//! The base is the profile, or the nominal value if there is none; u is a load. The product is computed in this order, so that a load gives
-//! the same bits as a profile with the products written out.
+//! base(t) is the profile of the host or link, or its nominal capacity if it has no profile. Each u is the share that one
+//! background load takes. The factors are multiplied in this order, so that a load gives bit for bit the same capacity as a
+//! profile that contains the products.
 
 use std::fmt;
 use std::sync::Arc;
 
 use super::profile::{Profile, StepsAhead};
 
-/// The share of a host or link that other users take; the same in every run.
+/// A background load on a host or link: other users take part of the capacity, in the same way in every run.
 pub trait Background: fmt::Debug + Send + Sync {
-    /// Returns the share of the capacity that is left, above 0 and at most 1, from the start of a run on.
-    fn shares(&self) -> Box<dyn StepsAhead>;
+    /// Returns the share of the capacity that other users leave to the application over time, from the start of the run on; each
+    /// value is above 0 and at most 1.
+    fn remaining_shares(&self) -> Box<dyn StepsAhead>;
 }
 
-/// A capacity over time: the product of its parts.
+/// Available capacity of a host or link over time: the product of the base capacity and the share that each background load
+/// leaves.
 #[derive(Clone, Debug)]
 pub(super) struct Capacity {
     parts: Vec<Part>,
 }
 
-/// A factor of a capacity.
+/// One factor of the capacity of a host or link: the base capacity, or the share that one background load leaves.
 #[derive(Clone, Debug)]
 struct Part {
+    /// Present value of the factor.
     value: f64,
+    /// Time of the next change of the factor \[s\] and its value from then on; `None` if it never changes again.
     next: Option<(f64, f64)>,
-    /// The values of the factor over time; none if it is constant.
+    /// The changes of the factor after `next`; `None` if the factor is constant.
     steps: Option<Box<dyn StepsAhead>>,
 }
 
@@ -43,14 +48,16 @@ impl Part {
 }
 
 impl Capacity {
-    /// Creates the capacity of a host or link of nominal capacity `nominal`.
+    /// Creates the capacity of a host or link from its nominal value, its profile and its background loads.
     pub(super) fn new(
         nominal: f64,
         profile: Option<&Profile>,
         loads: &[Arc<dyn Background>],
     ) -> Self {
         let base = profile.map(|profile| Box::new(profile.steps()) as Box<dyn StepsAhead>);
-        let shares = loads.iter().map(|load| Part::new(1.0, Some(load.shares())));
+        let shares = loads
+            .iter()
+            .map(|load| Part::new(1.0, Some(load.remaining_shares())));
         Self {
             parts: std::iter::once(Part::new(nominal, base))
                 .chain(shares)
@@ -58,7 +65,7 @@ impl Capacity {
         }
     }
 
-    /// Returns this capacity over time, or none if it is constant.
+    /// Returns the changes of the capacity over time as (time \[s\], capacity); `None` if the capacity is constant.
     pub(super) fn steps(
         nominal: f64,
         profile: Option<&Profile>,
@@ -67,7 +74,9 @@ impl Capacity {
         match (profile, loads) {
             (None, []) => None,
             (Some(profile), []) => Some(Box::new(profile.steps())),
-            (None, [load]) if nominal.to_bits() == 1.0_f64.to_bits() => Some(load.shares()),
+            (None, [load]) if nominal.to_bits() == 1.0_f64.to_bits() => {
+                Some(load.remaining_shares())
+            }
             _ => Some(Box::new(Self::new(nominal, profile, loads))),
         }
     }
@@ -111,7 +120,7 @@ mod tests {
     }
 
     impl Background for Written {
-        fn shares(&self) -> Box<dyn StepsAhead> {
+        fn remaining_shares(&self) -> Box<dyn StepsAhead> {
             Box::new(self.0.iter().copied())
         }
     }

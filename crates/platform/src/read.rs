@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::assemble::Assembly;
-use super::built_in::copied;
+use super::built_in::matching_built_in;
 use super::copies::{self, Sources};
 use super::format::{LinkValues, PlatformFile};
 use super::{Link, LoadedPlatform, zone_file};
@@ -43,18 +43,18 @@ pub(super) fn from_json_within(
     limits: Limits,
 ) -> Result<LoadedPlatform, Error> {
     let hint = "`migsim schema platform` prints the format, with its keys and units";
-    let document = Document::parse(source, text).map_err(|error| error.hinting(hint))?;
+    let document = Document::parse(source, text).map_err(|error| error.with_default_hint(hint))?;
     let loaded = if zone_file::is_one(&document) {
         zone_file::read(&document, limits)
     } else {
         read(&document, limits)
     };
-    loaded.map_err(|error| error.hinting(hint))
+    loaded.map_err(|error| error.with_default_hint(hint))
 }
 
 fn read(document: &Document, limits: Limits) -> Result<LoadedPlatform, Error> {
     let mut file: PlatformFile = document.deserialize().map_err(hint_at_synonyms)?;
-    let sources = copies::write_out(document, &mut file)?;
+    let sources = copies::expand_copies(document, &mut file)?;
     let mut loader = Loader::new(document, &file, &sources);
     loader.check_names();
     loader.check_links();
@@ -87,7 +87,7 @@ fn read(document: &Document, limits: Limits) -> Result<LoadedPlatform, Error> {
         origins: file.origins.clone(),
         source: document.source.clone(),
         sha256: sha256(document.text.as_bytes()),
-        built_in: copied(&document.value),
+        built_in: matching_built_in(&document.value),
         tree: None,
         settings: Vec::new(),
         notes: Vec::new(),
@@ -169,7 +169,8 @@ impl<'a> Loader<'a> {
     /// Creates a problem at a key; beyond the number of problems that are printed it is only counted.
     pub(super) fn problem(&self, key: &str, message: impl Into<String>) -> Problem {
         if self.problems.len() < MOST_PROBLEMS {
-            self.document.problem(&self.sources.key(key), message)
+            self.document
+                .problem(&self.sources.key_in_file(key), message)
         } else {
             Problem::new(message)
         }
@@ -189,7 +190,7 @@ impl<'a> Loader<'a> {
         known: fn(&Self) -> Vec<&str>,
     ) {
         let problem = self.problem(key, format!("unknown {what} `{name}`"));
-        let problem = problem.names_no(what, name);
+        let problem = problem.with_unknown_name(what, name);
         let is_printed = self.problems.len() < MOST_PROBLEMS;
         self.note(if is_printed {
             problem.known(&format!("{what}s"), known(self))

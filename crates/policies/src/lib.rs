@@ -39,7 +39,7 @@ pub use adviser::Adviser;
 pub use authors_2015::{Authors2015, Authors2015Config};
 pub use bandit::BanditOptions;
 pub use entry::{Entry, Kind, PolicyOptions, Table};
-pub use entry::{made_by, of_strategy, row};
+pub use entry::{entry_from_maker, entry_from_strategy, table_entry};
 pub use exec::{EXEC, ExecOptions, PREFIX as EXEC_PREFIX, may_name_program};
 pub use migbsp::{MigBsp, MigBspConfig};
 pub use migbsp_2007::{MigBsp2007, MigBsp2007Config};

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Value, json};
 
-use super::balancer::{Cores, movable, with_instance};
+use super::balancer::{Cores, movable_processes, with_instance};
 use super::strategy::Instance;
 use super::window::Window;
 use super::{Decision, Policy, View};
@@ -91,7 +91,7 @@ pub(super) fn barrier(instance: &Instance<'_>, view: &View<'_>) -> Value {
     let hosts = view.platform.hosts.iter();
     let hosts = hosts.map(|host| json!({ "name": host.name, "cores": host.cores }));
     value["hosts"] = hosts.collect();
-    let movable = movable(view);
+    let movable = movable_processes(view);
     if movable.len() < view.processes() {
         value["processes"] = movable.iter().map(|process| json!(process + 1)).collect();
     }
@@ -105,13 +105,13 @@ fn on_cores(
     instance: &Instance<'_>,
     cores: &Cores,
 ) -> Vec<usize> {
-    let movable = movable(view);
+    let movable = movable_processes(view);
     let mut places = instance.current.clone();
     for wanted in &decision.migrations {
         let Ok(process) = movable.binary_search(&wanted.process.index()) else {
             continue;
         };
-        let first = cores.first[wanted.to.index()];
+        let first = cores.first_core[wanted.to.index()];
         let count = view.platform.hosts[wanted.to.index()].cores as usize;
         let times = instance.host_times(&places);
         let least =

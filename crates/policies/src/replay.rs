@@ -151,7 +151,7 @@ fn destination(name: &str, occupancy: &[u32], view: &View<'_>) -> Result<HostId,
             let problem = Problem::new(format!(
                 "a forced move goes to `{name}`, which is neither a host nor a cluster"
             ));
-            let problem = problem.key("policy.replay").names_no("host", name);
+            let problem = problem.key("policy.replay").with_unknown_name("host", name);
             Error::Run(problem.known("clusters", names))
         })
 }

@@ -21,7 +21,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::balancer::{BalancerNarrator, decide_by, movable};
+use super::balancer::{BalancerNarrator, decide_with, movable_processes};
 use super::explain::Narrator;
 use super::strategy::{Assignment, Instance, Room, least};
 use super::window::{Forecast, Window};
@@ -95,12 +95,12 @@ impl Policy for Ulba {
     }
 
     fn decide(&mut self, view: &View<'_>, _: &mut Stream) -> Result<Decision, Error> {
-        let rates = movable(view)
+        let rates = movable_processes(view)
             .into_iter()
             .map(|process| self.window.slope(process));
         let rates: Vec<f64> = rates.collect();
         let assign = |instance: &Instance<'_>| Ok(self.options.assign(instance, &rates));
-        decide_by(view, &mut self.window, false, assign)
+        decide_with(view, &mut self.window, false, assign)
     }
 
     fn uses_seed(&self) -> bool {

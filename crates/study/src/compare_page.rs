@@ -14,8 +14,8 @@ use migsim_base::units::{HostId, Time};
 use migsim_base::words::counted;
 use migsim_bsp::Outcome;
 use migsim_experiment::{Ledger, Term};
-use migsim_output::figure::{Dot, Figure, Group, Key, Row, Rows, Style, round_ticks};
-use migsim_output::frame::{picture, prose, script, sections_page};
+use migsim_output::figure::{Dot, Figure, Group, Row, Rows, SeriesKey, Style, round_ticks};
+use migsim_output::frame::{picture, prose, script_element, sections_page};
 use migsim_output::{Cell, Table, escaped, numbers, words};
 use migsim_platform::Platform;
 
@@ -140,7 +140,11 @@ fn makespans(comparison: &Comparison) -> String {
     }
     let row = |label: String, makespan: Sample| Row {
         label,
-        dots: vec![Dot::with_half(0, makespan.mean, makespan.half_width())],
+        dots: vec![Dot::from_half_width(
+            0,
+            makespan.mean,
+            makespan.half_width(),
+        )],
     };
     let policies = comparison.standings.iter();
     let policies = policies.map(|one| row(one.policy.clone(), one.makespan));
@@ -153,7 +157,7 @@ fn makespans(comparison: &Comparison) -> String {
     let chart = Rows {
         name: "Makespans of the policies".into(),
         axis: axis.into(),
-        keys: vec![Key::of("scenario iii", 2)],
+        keys: vec![SeriesKey::of("scenario iii", 2)],
         groups: vec![Group {
             heading: String::new(),
             rows: rows.collect(),
@@ -340,7 +344,7 @@ fn places(examples: &Examples) -> String {
          <input id=\"barrier\" type=\"range\" min=\"0\" max=\"{supersteps}\" value=\"{supersteps}\" style=\"width:min(40em,90%)\"></p>\n{}\
          <script type=\"application/json\" id=\"place-data\">{data}</script>\n{}\n",
         table.html(usize::MAX),
-        script(PLACES)
+        script_element(PLACES)
     )
 }
 

@@ -14,7 +14,9 @@ use super::stats::{Sample, mean};
 use super::summary::Summary;
 use super::values::{MOST_VALUES, Values};
 use migsim_bsp::Scenario;
-use migsim_output::figure::{self, Dot, Drawing, Figure, Group, Key, Rows, Style, scenario};
+use migsim_output::figure::{
+    self, Dot, Drawing, Figure, Group, Rows, SeriesKey, Style, scenario_label,
+};
 
 /// Number of ranges of a parameter with too many values.
 const RANGES: usize = 12;
@@ -58,11 +60,11 @@ fn series(
     rows: &BTreeMap<String, Row>,
     summary: &Summary,
     style: &Style,
-) -> Vec<(Key, Number)> {
+) -> Vec<(SeriesKey, Number)> {
     if summary.goal.is_gain() {
         let goal = summary.goal;
         let number: Number = Box::new(move |row| goal.of(row));
-        return vec![(Key::of(goal.name(), 2), number)];
+        return vec![(SeriesKey::of(goal.name(), 2), number)];
     }
     let own = || plan.runs.iter().filter_map(|id| rows.get(id));
     let is_there = |scenario: Scenario| own().any(|row| row.makespan(scenario).is_some());
@@ -70,7 +72,10 @@ fn series(
     all.filter(|(_, one)| is_there(*one))
         .map(|(place, one)| {
             let number: Number = Box::new(move |row: &Row| row.makespan(one));
-            (Key::of(scenario(style, one.name()), place), number)
+            (
+                SeriesKey::of(scenario_label(style, one.name()), place),
+                number,
+            )
         })
         .collect()
 }
@@ -99,7 +104,7 @@ fn draw_lines(
     summary: &Summary,
     style: &Style,
 ) -> Drawing {
-    let (keys, numbers): (Vec<Key>, Vec<Number>) =
+    let (keys, numbers): (Vec<SeriesKey>, Vec<Number>) =
         series(plan, rows, summary, style).into_iter().unzip();
     let groups = summary.effects.iter().map(|effect| {
         let values = ranges(&Values::of(plan, effect.parameter));
@@ -107,7 +112,7 @@ fn draw_lines(
             let dots = numbers.iter().enumerate().filter_map(|(key, number)| {
                 let sample = over_seeds(plan, rows, &settings, number)?;
                 let half = sample.half_width().filter(|half| *half > 0.0);
-                Some(Dot::with_half(key, sample.mean, half))
+                Some(Dot::from_half_width(key, sample.mean, half))
             });
             figure::Row {
                 label,

@@ -15,7 +15,7 @@ use super::table::runs_csv;
 use migsim_base::document::{Document, read_text};
 use migsim_base::error::{Error, Problem};
 use migsim_base::words::counted;
-use migsim_output::figure::{Figure, Style, chosen};
+use migsim_output::figure::{Figure, Style, select_figures};
 use migsim_output::{Form, cannot_write, read_inside, write_file};
 
 /// The name of the plan.
@@ -127,7 +127,7 @@ fn pictures(
 pub fn figures_of(folder: &Path, wanted: &str, style: &Style) -> Result<Vec<Figure>, Error> {
     let figures = all_figures(folder, style)?;
     let known: Vec<&str> = figures.iter().map(|figure| figure.name.as_str()).collect();
-    let wanted: Vec<String> = chosen(wanted, &known)?
+    let wanted: Vec<String> = select_figures(wanted, &known)?
         .into_iter()
         .map(str::to_owned)
         .collect();

@@ -7,7 +7,7 @@ use super::plan::Plan;
 use super::spec::label;
 use super::summary::Summary;
 use migsim_base::words::counted;
-use migsim_output::frame::{list, picture, prose, sections_page, settings};
+use migsim_output::frame::{list, picture, prose, sections_page, settings_table};
 use migsim_output::{Cell, Table, numbers, words};
 
 /// Maximum number of settings that the page lists; `summary.csv` has all.
@@ -53,7 +53,7 @@ pub fn page(
         (
             "sweep",
             "The sweep: what was run".to_owned(),
-            settings("All keys of the sweep, as its file has them", &sweep),
+            settings_table("All keys of the sweep, as its file has them", &sweep),
         ),
     ];
     sections_page(&heading(plan), &lead, sections, &[])

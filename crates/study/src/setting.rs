@@ -11,7 +11,9 @@ use super::ready::Ready;
 use super::whole::value_of;
 use migsim_base::document::sha256;
 use migsim_base::error::Error;
-use migsim_experiment::{Experiment, Flag, Layers, Limits, NOTES, Remark, Shared, remove_notes};
+use migsim_experiment::{
+    Experiment, Flag, INFORMATIVE_KEYS, Layers, Limits, Remark, Shared, remove_informative_keys,
+};
 
 /// Returns the policy of a setting, or else that of the experiment.
 pub(super) fn policy_of(sweep: &Sweep, values: &[Option<Value>]) -> String {
@@ -161,7 +163,7 @@ pub(super) fn identity(experiment: &Experiment) -> String {
 impl Identity {
     fn of(experiment: &Experiment) -> Self {
         let mut settings = experiment.resolved.clone();
-        remove_notes(&mut settings);
+        remove_informative_keys(&mut settings);
         let inputs = experiment.inputs.iter();
         settings["inputs"] = inputs
             .map(|input| json!([input.role, input.sha256]))
@@ -192,7 +194,8 @@ impl Identity {
 /// Returns as a text all settings on which scenario i depends; the policy, which is never called there, is left out.
 pub(super) fn of_scenario_i(experiment: &Experiment) -> String {
     let settings = experiment.resolved.as_object().into_iter().flatten();
-    let is_kept = |key: &str| !NOTES.contains(&key) && key != "policy" && key != "scenarios";
+    let is_kept =
+        |key: &str| !INFORMATIVE_KEYS.contains(&key) && key != "policy" && key != "scenarios";
     let mut text = String::new();
     for (key, value) in settings.filter(|(key, _)| is_kept(key)) {
         let _ = write!(text, "{key} {value} ");

@@ -140,7 +140,7 @@ pub(super) fn check_count(sweep: &Sweep, limits: Limits) -> Result<(), Error> {
         .filter(|one| one.spec.count() >= seeds)
         .map_or("--seeds", |one| &one.source);
     if runs <= u128::from(MOST_RUNS) {
-        let needed = memory::plan(runs as f64);
+        let needed = memory::for_plan(runs as f64);
         let checked = limits.check("the plan", needed, format!("{runs} runs"));
         return checked.map_err(|problem| problem.source(place).into());
     }

@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 use super::row::Row;
 use migsim_base::document::sha256;
 use migsim_base::error::{Error, Problem};
-use migsim_output::{Draft, cannot_write, inside, locked};
+use migsim_output::{Draft, cannot_write, lock_folder, path_inside};
 
 /// The name of the file.
 pub const FILE: &str = "runs.jsonl";
@@ -84,7 +84,7 @@ impl Store {
         let failed = |error: std::io::Error| cannot_write(&name, &error);
         std::fs::create_dir_all(folder)
             .map_err(|error| cannot_write(&folder.display().to_string(), &error))?;
-        let mut file = locked(open(&path)?, "sweep", folder)?;
+        let mut file = lock_folder(open(&path)?, "sweep", folder)?;
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(failed)?;
         let (rows, dropped) = read(&bytes);
@@ -95,7 +95,7 @@ impl Store {
                 .filter(|line| record(line).is_some())
                 .collect();
             let (draft, mended) = Draft::create(&path)?;
-            let mut mended = locked(mended, "sweep", folder)?;
+            let mut mended = lock_folder(mended, "sweep", folder)?;
             mended.write_all(&whole.concat()).map_err(failed)?;
             mended.sync_data().map_err(failed)?;
             draft.publish()?;
@@ -223,7 +223,7 @@ pub fn rows(folder: &Path) -> Result<BTreeMap<String, Row>, Error> {
     if path.exists() && !path.is_file() {
         return Err(cannot(&"it is not a regular file").into());
     }
-    let bytes = inside(&path)
+    let bytes = path_inside(&path)
         .and_then(std::fs::read)
         .map_err(|error| cannot(&error))?;
     Ok(read(&bytes).0)

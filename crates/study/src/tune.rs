@@ -66,7 +66,10 @@ pub fn usual_parameters(
     };
     let key = |option: &str| format!("policy.{policy}.{option}");
     let is_free = |option: &str| !is_fixed(option) && !is_fixed(&key(option));
-    let own = entry.ranges().iter().filter(|(option, _)| is_free(option));
+    let own = entry
+        .tuning_ranges()
+        .iter()
+        .filter(|(option, _)| is_free(option));
     own.map(|(option, range)| {
         let flag = entry.flags.iter().find(|flag| flag.key == *option);
         let name = flag.map_or_else(|| key(option), |flag| flag.name.to_owned());

@@ -207,8 +207,8 @@ impl Winners {
             self.policies.iter().position(|policy| policy == best)
         };
         let of_cell = |won: &Won| {
-            Some(figure::Won {
-                place: won.place,
+            Some(figure::WinnerCell {
+                column_and_row: won.place,
                 winner: winner(won)?,
                 text: won
                     .margin()

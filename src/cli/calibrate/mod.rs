@@ -149,7 +149,11 @@ impl Source {
         let opened = |name: &str| {
             let limits = limits(&arguments.memory, None, Purpose::Look);
             let opened = platform::open_within(name, limits);
-            Ok::<_, Error>(opened.map_err(|error| error.placed("--platform"))?.platform)
+            Ok::<_, Error>(
+                opened
+                    .map_err(|error| error.with_default_source("--platform"))?
+                    .platform,
+            )
         };
         let platform = arguments.platform.as_deref().map(opened).transpose()?;
         let base = arguments.library.clone();

@@ -36,7 +36,7 @@ impl Trace {
             Self::Special(path) => write_named(&path, bytes),
             Self::File(draft, mut file) => {
                 let written = file.write_all(bytes).and_then(|()| file.sync_all());
-                written.map_err(|error| draft.failed(&error))?;
+                written.map_err(|error| draft.write_error(&error))?;
                 draft.publish()
             }
         }

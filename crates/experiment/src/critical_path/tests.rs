@@ -319,7 +319,7 @@ fn probes(seed: u64, is_shared: bool) -> Option<Vec<Probe>> {
     let experiment = drawn(seed, is_shared);
     let (run, path) = experiment.run_with_path(Scenario::Iii, &progress).ok()?;
     let base = run.outcome.makespan.get();
-    let possible = experiment.possible_changes(&run.outcome).changed;
+    let possible = experiment.possible_changes(&run.outcome).quantities;
     let resources = possible.into_iter().filter(|one| class(one).is_some());
     let probe = |changed: Changed| {
         let share = experiment.path_share_of(&path, &changed).unwrap();

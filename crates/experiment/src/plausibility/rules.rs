@@ -1,36 +1,36 @@
-//! The table of rules for implausible values: thresholds with their reasons, and the advice to the user.
+//! The table of rules for implausible values: the thresholds with their reasons, and the advice to the user.
 
-/// The stage at which a rule is checked.
+/// The stage of a command at which a rule is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Stage {
-    /// The reading of a platform, also by `migsim platform show`.
+    /// When a platform is read, also by `migsim platform show`.
     Platform,
-    /// The reading of settings.
+    /// When the settings of an experiment are read.
     Settings,
-    /// The end of a run.
+    /// At the end of a run.
     Result,
 }
 
-/// A rule about implausible values.
+/// A rule that notes implausible values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Rule {
-    /// The name of the rule.
+    /// The name of the rule in the book.
     pub name: &'static str,
     /// The stage at which the rule is checked.
     pub stage: Stage,
-    /// The condition for a note. `{}` stands for the threshold; a threshold of 1 is part of the text.
+    /// The condition under which a note is shown. `{}` stands for the threshold; a threshold of 1 is not shown.
     pub condition: &'static str,
-    /// The threshold, in the unit of the condition.
+    /// The threshold above or below which a value is implausible, in the unit of the condition.
     pub threshold: f64,
-    /// The reason for the threshold.
+    /// The reason for the value of the threshold.
     pub reason: &'static str,
-    /// Advice to the user at the end of the note.
+    /// The advice to the user that ends the note.
     pub advice: &'static str,
 }
 
-/// Hosts of very different speeds.
+/// Rule about hosts of very different speeds.
 pub(super) const SPEEDS: Rule = Rule {
     name: "speed-ratio",
     stage: Stage::Platform,
@@ -40,7 +40,7 @@ pub(super) const SPEEDS: Rule = Rule {
     advice: "check the units of `speed` (MHz, GHz)",
 };
 
-/// A link with a very long latency.
+/// Rule about a link with a very long latency.
 pub(super) const LATENCY: Rule = Rule {
     name: "long-latency",
     stage: Stage::Platform,
@@ -50,7 +50,7 @@ pub(super) const LATENCY: Rule = Rule {
     advice: "check the unit of `latency` (us, ms)",
 };
 
-/// Clusters of one or two hosts, made from the names of hosts or from zones.
+/// Rule about clusters of one or two hosts that were formed from host names or zones.
 pub(super) const SMALL_CLUSTERS: Rule = Rule {
     name: "small-clusters",
     stage: Stage::Platform,
@@ -60,7 +60,7 @@ pub(super) const SMALL_CLUSTERS: Rule = Rule {
     advice: "choose the clusters with `--clusters zone|level=N|name|FILE`",
 };
 
-/// A platform of one cluster.
+/// Rule about a platform that has only one cluster.
 pub(super) const ONE_CLUSTER: Rule = Rule {
     name: "one-cluster",
     stage: Stage::Platform,
@@ -70,7 +70,7 @@ pub(super) const ONE_CLUSTER: Rule = Rule {
     advice: "form several clusters (`--clusters` for zones, `clusters` in JSON), or choose a policy that moves between hosts (`--policy refine`)",
 };
 
-/// A share above 1.
+/// Rule about an option that is a fraction and has a value above 1.
 pub(super) const SHARE: Rule = Rule {
     name: "share-above-one",
     stage: Stage::Settings,
@@ -80,7 +80,7 @@ pub(super) const SHARE: Rule = Rule {
     advice: "write percent as a share, 50 % as 0.5",
 };
 
-/// A load with epoch times.
+/// Rule about a load whose times look like seconds since 1970.
 pub(super) const EPOCH: Rule = Rule {
     name: "dates-of-a-clock",
     stage: Stage::Settings,
@@ -90,7 +90,7 @@ pub(super) const EPOCH: Rule = Rule {
     advice: "its times look like seconds since 1970; `from=first` lets it begin with the run",
 };
 
-/// Processes that do nothing.
+/// Rule about processes that neither compute nor exchange messages.
 pub(super) const IDLE: Rule = Rule {
     name: "idle-processes",
     stage: Stage::Settings,
@@ -100,7 +100,7 @@ pub(super) const IDLE: Rule = Rule {
     advice: "look for a wrong process number in the file",
 };
 
-/// A load that begins after the run.
+/// Rule about a load that begins after the run has ended.
 pub(super) const LATE_LOAD: Rule = Rule {
     name: "late-load",
     stage: Stage::Result,
@@ -110,7 +110,7 @@ pub(super) const LATE_LOAD: Rule = Rule {
     advice: "it has no effect; let it begin with the run (`from=first`), or simulate more supersteps",
 };
 
-/// A makespan of more than a year.
+/// Rule about a makespan of more than a year.
 pub(super) const YEAR: Rule = Rule {
     name: "long-run",
     stage: Stage::Result,

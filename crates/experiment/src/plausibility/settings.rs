@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::platform::{above, clusters_of_policy};
 use super::rules::{EPOCH, Finding, IDLE, SHARE};
 use migsim_base::units::Seconds;
-use migsim_base::words::{counted, of_number};
+use migsim_base::words::{counted, singular_or_plural};
 use migsim_bsp::Scenario;
 use migsim_platform::Platform;
 use migsim_platform::load::Loads;
@@ -46,7 +46,7 @@ pub(crate) fn of_settings(given: Given<'_>) -> Vec<Finding> {
         ));
         findings.extend(shares(given.policy, given.options));
     }
-    for (name, begins) in given.loads.beginnings() {
+    for (name, begins) in given.loads.first_positive_times() {
         findings.extend(epoch(&name, begins));
     }
     // The tasks of recorded ranks have other numbers than processes.
@@ -63,7 +63,7 @@ fn shares(policy: &policy::Entry, options: &Value) -> Vec<Finding> {
         let what = || format!("`policy.{}.{key}` is above 1, the whole", policy.name);
         above(SHARE, value, what)
     };
-    policy.shares().iter().filter_map(one).collect()
+    policy.share_options().iter().filter_map(one).collect()
 }
 
 fn epoch(name: &str, begins: Seconds) -> Option<Finding> {
@@ -107,7 +107,7 @@ fn idle(workload: &dyn Workload) -> Option<Finding> {
         let what = format!(
             "{left} of {} ({named}) {} neither work nor messages",
             counted(processes, "process"),
-            of_number(left as u64, ["has", "have"]),
+            singular_or_plural(left as u64, ["has", "have"]),
         );
         Finding::new(IDLE, what)
     })

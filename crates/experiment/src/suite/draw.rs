@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::file::{Choice, Drawn, Fixed, Part, Unit};
-use migsim_base::random::{Purpose, Stream, portable};
+use migsim_base::random::{Purpose, Stream, round_portably};
 
 /// The reference quantities of units, and the names of the hosts.
 #[derive(Clone, Copy, Debug)]
@@ -18,13 +18,13 @@ pub(super) struct Measures<'a> {
 
 /// Rounds a number to three digits.
 pub(super) fn rounded(number: f64) -> f64 {
-    let text = format!("{:.2e}", portable(number));
+    let text = format!("{:.2e}", round_portably(number));
     text.parse().expect("a number that was written")
 }
 
 /// Creates the random stream of a part of a case.
 pub(super) fn stream(draw: u64, case: &str, part: &str) -> Stream {
-    Stream::named(draw, Purpose::Suite, &format!("{case} {part}"))
+    Stream::for_object(draw, Purpose::Suite, &format!("{case} {part}"))
 }
 
 impl Drawn {
@@ -37,7 +37,7 @@ impl Drawn {
             Self::LogUniform {
                 log_uniform: [a, b],
                 ..
-            } => portable((a.ln() + (b.ln() - a.ln()) * random.unit()).exp()),
+            } => round_portably((a.ln() + (b.ln() - a.ln()) * random.unit()).exp()),
             Self::OneOf { one_of } => one_of[random.below(one_of.len())].as_f64().unwrap_or(0.0),
             Self::Fixed(Fixed::Number(number)) => *number,
             Self::Hosts { .. } | Self::Object { .. } | Self::Fixed(_) => 0.0,

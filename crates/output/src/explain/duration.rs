@@ -1,31 +1,32 @@
-//! The explanation of a superstep's time: its part of the critical path, piece by piece.
+//! Explains the duration of a superstep by the pieces of the critical path that started in it.
 
-use crate::path_rows::{Part, PathRow, parts};
+use crate::path_rows::{Part, PathRow, group_rows};
 use migsim_base::words::counted;
 use migsim_policies::explain::meanings::superstep;
 use migsim_policies::explain::{Meaning, Sentence, Unit, say};
 
-/// Maximum number of pieces that are described one by one.
+/// Maximum number of pieces of the critical path that are described one by one.
 const MOST_PIECES: usize = 8;
 
-/// Share of the time of a superstep below which a piece counts as a rounding error.
+/// A piece of the critical path is left out as a rounding error if its share of the time of the superstep is not above this
+/// value.
 const ROUNDING: f64 = 1e-12;
 
-/// The time of a superstep on the critical path.
+/// Meaning of the quantity `path_s`: the time that a superstep takes on the critical path \[s\].
 const ON_PATH: Meaning = Meaning::new(
     "path_s",
     Unit::Seconds,
     "the sum of the pieces of the critical path that started in the superstep",
 );
-/// The duration of a piece.
+/// Meaning of the quantity `piece_s`: the duration of a piece of the critical path \[s\].
 const PIECE: Meaning = Meaning::new(
     "piece_s",
     Unit::Seconds,
     "the duration of a piece of the critical path",
 );
 
-/// Describes the pieces of a critical path that started in a superstep, counted from 1, in the order of time. If there are many, only the
-/// longest pieces are described.
+/// Describes the pieces of the critical path that started in superstep `number` (counted from 1), in the order of time. If there
+/// are many pieces, only the longest are described.
 pub fn time_of_superstep(path: &[PathRow], number: u64) -> Vec<Sentence> {
     let own: Vec<&PathRow> = path.iter().filter(|row| row.superstep == number).collect();
     let whole: f64 = own.iter().map(|row| row.seconds()).sum();
@@ -37,7 +38,7 @@ pub fn time_of_superstep(path: &[PathRow], number: u64) -> Vec<Sentence> {
             superstep(number)
         )];
     }
-    let parts: Vec<Part<'_>> = parts(&own);
+    let parts: Vec<Part<'_>> = group_rows(&own);
     let mut longest: Vec<usize> = (0..parts.len()).collect();
     longest.sort_by(|a, b| parts[*b].seconds.total_cmp(&parts[*a].seconds));
     longest.truncate(MOST_PIECES);
@@ -49,7 +50,7 @@ pub fn time_of_superstep(path: &[PathRow], number: u64) -> Vec<Sentence> {
     )];
     for place in longest {
         let part = &parts[place];
-        let (seconds, words) = (part.seconds, part.words());
+        let (seconds, words) = (part.seconds, part.describe());
         sentences.push(say!("  {}: {}", PIECE.of(seconds), words));
     }
     let rest = parts.len().saturating_sub(MOST_PIECES);

@@ -16,7 +16,7 @@ use super::table_format::{Cell, Sheet, Table, numbers, words};
 use migsim_base::quantities::{duration, rate, size, speed};
 use migsim_base::units::{BytesPerSecond, ClusterId, HostId, LinkId, Seconds};
 use migsim_base::words::counted;
-use migsim_experiment::{Finding, of_clusters, of_platform};
+use migsim_experiment::{Finding, of_platform, of_single_cluster};
 use migsim_platform::{LoadedPlatform, Platform, Route, Routes};
 
 /// Maximum number of names in one list.
@@ -29,7 +29,7 @@ pub fn platform_sheet(loaded: &LoadedPlatform, are_clusters_chosen: bool, rows: 
     let platform = &loaded.platform;
     let survey = Survey::of(platform, rows);
     let mut odd = of_platform(platform, are_clusters_chosen);
-    odd.extend(of_clusters(platform));
+    odd.extend(of_single_cluster(platform));
     let mut sheet = Sheet::default();
     sheet.line(format!(
         "{}: {} in {}, {}",

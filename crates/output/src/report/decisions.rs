@@ -79,7 +79,7 @@ pub(super) fn moves(
     report: &Report,
 ) -> Value {
     let one = |moved: &super::super::read::Moved| {
-        let cluster = report.machine.cluster_named(&moved.to_cluster).unwrap_or(0);
+        let cluster = report.machine.cluster_index(&moved.to_cluster).unwrap_or(0);
         let host = hosts.get(&(cluster, moved.to_host.as_str()));
         json!([
             moved.superstep,

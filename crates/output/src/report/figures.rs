@@ -4,8 +4,8 @@ use super::super::activity::{Activity, Whereabouts};
 use super::super::read::RunOfScenario;
 use super::page_data::Report;
 use crate::figure::{
-    Bar, Bars, Colour, Curve, Drawing, Figure, Meaning, SCENARIOS, Series, Style, chosen, scenario,
-    viridis,
+    Bar, Bars, Colour, ColourMeaning, Curve, Drawing, Figure, SCENARIOS, Series, Style,
+    scenario_label, select_figures, viridis,
 };
 use migsim_base::error::{Error, Problem};
 
@@ -53,7 +53,7 @@ impl Report {
     /// There is no such figure, or the run folder lacks its data.
     pub fn figures(&self, wanted: &str, style: &Style) -> Result<Vec<Figure>, Error> {
         let known = PICTURES.map(|(name, _, _)| name);
-        let mut names = chosen(wanted, &known)?;
+        let mut names = select_figures(wanted, &known)?;
         if self.activity.is_none() {
             if wanted == "gantt" {
                 let problem = Problem::new("the run was written without what its processes did");
@@ -107,9 +107,9 @@ fn gantt(report: &Report, style: &Style) -> Drawing {
             "share of time computing [%]",
             "parte do tempo em computação [%]",
         );
-        Meaning::Scale(title.to_owned(), (0.0, 100.0))
+        ColourMeaning::Scale(title.to_owned(), (0.0, 100.0))
     } else {
-        Meaning::Keys(vec![
+        ColourMeaning::Named(vec![
             (style.say("computes", "computa").to_owned(), COMPUTES),
             (
                 style.say("communicates", "comunica").to_owned(),
@@ -204,7 +204,7 @@ fn makespan(report: &Report, style: &Style) -> Drawing {
     let chart = Bars {
         name: "makespan by scenario".to_owned(),
         axes: [seconds(style), style.say("scenario", "cenário").to_owned()],
-        meaning: Meaning::Keys(vec![
+        meaning: ColourMeaning::Named(vec![
             (style.say("supersteps", "superpassos").to_owned(), COMPUTES),
             (
                 style
@@ -243,7 +243,7 @@ fn supersteps(report: &Report, style: &Style) -> Drawing {
             (middle, sum / rows.len() as f64)
         };
         Curve {
-            name: scenario(style, run.scenario.name()),
+            name: scenario_label(style, run.scenario.name()),
             colour: SCENARIOS[place].0,
             points: run.supersteps.chunks(size).enumerate().map(point).collect(),
         }
@@ -280,7 +280,7 @@ fn placement(report: &Report, style: &Style) -> Drawing {
         let at = superstep as f64;
         for (name, points) in names.iter().zip(&mut points) {
             let count = places
-                .now
+                .places
                 .iter()
                 .filter(|place| place.cluster == *name)
                 .count() as f64;

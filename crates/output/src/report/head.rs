@@ -31,7 +31,7 @@ pub(super) fn basis(report: &Report) -> String {
         |basis: Basis| {
             format!(
                 "<p class=\"note\">Run with {}.</p>\n",
-                escaped(&basis.text())
+                escaped(&basis.describe())
             )
         },
     )

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::super::earlier;
-use super::super::frame::{Page, fill, prose, script, settings};
+use super::super::frame::{Page, fill_template, prose, script_element, settings_table};
 use super::super::records::describe;
 use super::compress::Pack;
 use super::drawing::{self, Hosts};
@@ -53,7 +53,7 @@ impl Report {
         let lead = lead + &notes::notes(self);
         let mark = format!(
             "<meta name=\"migsim-settings\" content=\"{}\">\n",
-            earlier::mark(&self.run.experiment)
+            earlier::settings_mark(&self.run.experiment)
         );
         Page {
             title: &head::title(self),
@@ -62,7 +62,7 @@ impl Report {
             body: &self.body(&hosts),
             styles: &STYLES,
             scripts: Some(&scripts(&facts, &block, &library)),
-            code: &code,
+            script_texts: &code,
             footer: "Charts of lines: uPlot (MIT licence, &copy; Leon Sorokin).",
         }
         .html()
@@ -71,7 +71,7 @@ impl Report {
     fn body(&self, hosts: &Hosts<'_>) -> String {
         let drawing = drawing::drawing(&self.machine, hosts)
             .unwrap_or_else(|| "<p>The platform has too many clusters to be drawn.</p>".to_owned());
-        fill(
+        fill_template(
             BODY,
             &[
                 ("scenarios", &head::scenarios(self)),
@@ -81,7 +81,7 @@ impl Report {
                 ("drawing", &drawing),
                 (
                     "settings",
-                    &settings(
+                    &settings_table(
                         "All settings of the experiment; `migsim run run.json` runs it again",
                         &self.run.experiment,
                     ),
@@ -102,8 +102,8 @@ fn scripts(facts: &Value, block: &str, library: &str) -> String {
         "<div id=\"tooltip\" role=\"tooltip\" hidden></div>\n<script type=\"application/json\" id=\"facts\">{}</script>\n<script type=\"application/octet-stream\" id=\"arrays\">{block}</script>",
         in_script(facts)
     );
-    let library = script(library);
-    let own = SCRIPTS.map(script);
+    let library = script_element(library);
+    let own = SCRIPTS.map(script_element);
     [vec![data, library], own.to_vec()].concat().join("\n")
 }
 
@@ -118,7 +118,7 @@ fn in_script(value: &Value) -> String {
 
 /// Collects all hosts that hold a process at some time.
 fn hosts(report: &Report) -> Hosts<'_> {
-    let cluster = |name: &str| report.machine.cluster_named(name).unwrap_or(0);
+    let cluster = |name: &str| report.machine.cluster_index(name).unwrap_or(0);
     let mut hosts = Hosts::new();
     for place in &report.machine.placement {
         hosts.insert((cluster(&place.cluster), place.host.as_str()), 0);
@@ -146,7 +146,7 @@ fn facts(report: &Report, hosts: &Hosts<'_>, pack: &mut Pack) -> Value {
     let unit = gantt::unit(report);
     let bars = gantt::pack(report, unit, pack);
     series::pack(report, unit, pack);
-    let cluster = |name: &str| report.machine.cluster_named(name).unwrap_or(0);
+    let cluster = |name: &str| report.machine.cluster_index(name).unwrap_or(0);
     let homes: Vec<Option<&usize>> = report
         .machine
         .placement

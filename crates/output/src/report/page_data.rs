@@ -59,7 +59,7 @@ impl Report {
     ) -> Result<Self, Error> {
         Ok(Self {
             run: Run::of(experiment, results)?,
-            machine: Machine::of(experiment),
+            machine: Machine::from_experiment(experiment),
             activity: Some(activity),
             traffic: Some(traffic(experiment, results)),
             path: Vec::new(),
@@ -134,7 +134,7 @@ fn check_machine(machine: &Machine, run: &Run) -> Result<(), String> {
     let named = placed.chain(moves.flat_map(|moved| [&moved.from_cluster, &moved.to_cluster]));
     let mut last = None;
     for cluster in named {
-        if last != Some(cluster) && machine.cluster_named(cluster).is_none() {
+        if last != Some(cluster) && machine.cluster_index(cluster).is_none() {
             return Err(format!("there is no cluster `{cluster}`"));
         }
         last = Some(cluster);

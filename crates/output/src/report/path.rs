@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::super::path_rows::{Part, PathRow, parts};
+use super::super::path_rows::{Part, PathRow, group_rows};
 use super::super::read::RunOfScenario;
 use super::super::table_format::{Cell, Table, numbers, words};
 use super::compress::Pack;
@@ -90,7 +90,7 @@ fn table(rows: &[&PathRow], makespan_s: f64) -> Table {
 
 /// Adds the pieces for the chart; the texts and kinds to which their numbers refer. Nothing if no path was recorded, or too long a one.
 pub(super) fn pack(report: &Report, pack: &mut Pack) -> Value {
-    let of_scenario = |run| parts(&of(report, run).collect::<Vec<_>>());
+    let of_scenario = |run| group_rows(&of(report, run).collect::<Vec<_>>());
     let all: Vec<Vec<Part<'_>>> = report.run.scenarios.iter().map(of_scenario).collect();
     let count: usize = all.iter().map(Vec::len).sum();
     if count == 0 || count > MOST_PIECES {
@@ -119,7 +119,7 @@ pub(super) fn pack(report: &Report, pack: &mut Pack) -> Value {
         );
         let text = |part: &Part<'_>| {
             let next = small(texts.len() as u64);
-            *texts.entry(part.words()).or_insert(next)
+            *texts.entry(part.describe()).or_insert(next)
         };
         pack.u32(&name("text"), &parts.iter().map(text).collect::<Vec<_>>());
     }

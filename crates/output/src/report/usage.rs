@@ -60,7 +60,7 @@ fn busy(
     let mut names: BTreeMap<(usize, String), usize> = BTreeMap::new();
     let mut places = Whereabouts::new(machine, run);
     let mut line_of = |place: &super::super::machine::Place, lines: &mut Vec<Line>| {
-        let cluster = machine.cluster_named(&place.cluster).unwrap_or(0);
+        let cluster = machine.cluster_index(&place.cluster).unwrap_or(0);
         let next = lines.len();
         let at = *names.entry((cluster, place.host.clone())).or_insert(next);
         if at == next {
@@ -69,7 +69,7 @@ fn busy(
         at
     };
     let mut at: Vec<usize> = places
-        .now
+        .places
         .iter()
         .map(|place| line_of(place, &mut lines))
         .collect();
@@ -80,7 +80,7 @@ fn busy(
             .filter_map(|moved| usize::try_from(moved.process - 1).ok())
             .collect();
         for process in moved {
-            at[process] = line_of(&places.now[process], &mut lines);
+            at[process] = line_of(&places.places[process], &mut lines);
         }
         let cells = index * processes..(index + 1) * processes;
         let bars = activity.delay[cells.clone()]

@@ -12,7 +12,7 @@
 use super::Traced;
 use super::lines::{Lines, Short};
 use super::timeline::{Counter, Sink, State};
-use crate::path_rows::in_words;
+use crate::path_rows::describe_piece;
 use migsim_base::units::{HostId, Time};
 use migsim_bsp::{CriticalPath, MigrationRecord};
 use migsim_platform::Platform;
@@ -90,7 +90,7 @@ impl<'a> Perfetto<'a> {
             if end == begin {
                 continue; // too short for the viewer
             }
-            let (kind, words) = (piece.kind.name(), in_words(piece, self.platform));
+            let (kind, words) = (piece.kind.name(), describe_piece(piece, self.platform));
             let words = serde_json::Value::from(words);
             let head = format!(
                 ",\n{{\"ph\":\"X\",\"pid\":{RUN},\"tid\":2,\"name\":\"{kind}\",\"args\":{{\"why\":{words}}},\"ts\":"

@@ -70,7 +70,9 @@ impl<'a> Trace<'a> {
             }
             Format::Paje(timeline) => timeline.end(end).end(end),
         };
-        lines.finish().map_err(|error| self.draft.failed(&error))?;
+        lines
+            .finish()
+            .map_err(|error| self.draft.write_error(&error))?;
         Ok(self.draft)
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::super::svg::{escaped, open};
 use super::Load;
 use super::table::parts;
-use migsim_base::quantities::{digits, size, work};
+use migsim_base::quantities::{four_digits, size, work};
 
 const PANEL: (f64, f64) = (560.0, 110.0);
 const LEFT: f64 = 110.0;
@@ -25,9 +25,9 @@ pub fn picture(title: &str, loads: &[Load]) -> String {
         (
             "imbalance (largest / mean - 1)",
             |load| load.imbalance,
-            digits,
+            four_digits,
         ),
-        ("messages", |load| load.messages as f64, digits),
+        ("messages", |load| load.messages as f64, four_digits),
         ("h-relation [B]", |load| load.h, size),
     ];
     let (width, height) = (

@@ -1,10 +1,10 @@
 //! An application as lines of text and a table.
 
 use super::Load;
-use crate::placed::Placed;
+use crate::placed::StartsByCluster;
 use crate::table::heading;
 use crate::table_format::{Cell, Sheet, Table, numbers, words};
-use migsim_base::quantities::{digits, size, work};
+use migsim_base::quantities::{four_digits, size, work};
 use migsim_base::words::counted;
 use migsim_experiment::Experiment;
 
@@ -14,13 +14,13 @@ type Line = (&'static str, fn(&Load) -> f64, fn(f64) -> String);
 /// Describes the application in lines and in a table of at most `rows` rows.
 pub fn workload_sheet(experiment: &Experiment, loads: &[Load], rows: usize) -> Sheet {
     let mut sheet = Sheet::default();
-    let placed = Placed::of(experiment);
+    let placed = StartsByCluster::from_experiment(experiment);
     sheet.line(heading(experiment));
     sheet.line(placed.line());
     sheet.line("");
     let lines: [Line; 3] = [
         ("work", |load| load.work, work),
-        ("messages", |load| load.messages as f64, digits),
+        ("messages", |load| load.messages as f64, four_digits),
         ("h", |load| load.h, size),
     ];
     for (name, of, shown) in lines {
@@ -91,8 +91,8 @@ fn row(name: &str, loads: &[Load]) -> [Cell; 6] {
     [
         Cell::text(name),
         Cell::value(mean_work, work(mean_work)),
-        Cell::value(imbalance, digits(imbalance)),
-        Cell::value(messages, digits(messages)),
+        Cell::value(imbalance, four_digits(imbalance)),
+        Cell::value(messages, four_digits(messages)),
         Cell::value(volume, size(volume)),
         Cell::value(h, size(h)),
     ]

@@ -54,7 +54,7 @@ impl Case {
             reports: &stored.by_process,
             heuristic,
             x: self.x,
-            marked: &call.marked,
+            was_candidate: &call.marked,
             pinned: &[],
             moves_happen: self.scenario == "iii",
         }

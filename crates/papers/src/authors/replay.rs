@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::Counts;
 use super::case::{Case, Reports, StoredCall};
-use migsim_policies::authors_2015::{Answer, Heuristic, outside};
+use migsim_policies::authors_2015::{Answer, Heuristic, count_outside};
 
 /// Maximum number of differences of a case that are described.
 const DESCRIBED: usize = 8;
@@ -72,7 +72,7 @@ impl Judged<'_> {
             return;
         };
         for (at, (times, stored)) in times.iter().zip(&call.outside).enumerate() {
-            let found = outside(times, self.case.d);
+            let found = count_outside(times, self.case.d);
             let what = || {
                 format!(
                     "{found} processes outside D in superstep {} of the interval, stored {stored}",

@@ -93,7 +93,7 @@ fn mended(
     let decided = Call {
         sets: &sets,
         reports: &reports,
-        marked: &marked,
+        was_candidate: &marked,
         ..case.call(call, stored, heuristic)
     };
     decided.decide().moves

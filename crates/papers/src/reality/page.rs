@@ -4,7 +4,7 @@ use super::{Ablation, Predicted, Reality};
 use crate::markdown::{put, table};
 use migsim_base::error::Error;
 use migsim_output::figure::{
-    self, Dot, Figure, Group, Key, Point, Rows, SCENARIOS, Scatter, Style, chosen,
+    self, Dot, Figure, Group, Point, Rows, SCENARIOS, Scatter, SeriesKey, Style, select_figures,
 };
 
 /// The names of the figures, as `--figure` accepts them.
@@ -273,7 +273,7 @@ pub fn csv(reality: &Reality) -> String {
 /// # Errors
 /// There is no figure of this name.
 pub fn figures(reality: &Reality, wanted: &str, style: &Style) -> Result<Vec<Figure>, Error> {
-    let wanted = chosen(wanted, &NAMES)?;
+    let wanted = select_figures(wanted, &NAMES)?;
     let draw = |name: &&str| {
         let drawing = match *name {
             "scatter" => scatter(reality).draw(style),
@@ -302,7 +302,7 @@ fn scatter(reality: &Reality) -> Scatter {
     };
     let point = |one: &Predicted| Point {
         key: key_of(one),
-        at: (one.case.median_s, one.time),
+        values: (one.case.median_s, one.time),
     };
     Scatter {
         name: "predicted against measured times".into(),
@@ -329,7 +329,9 @@ fn ratios(reality: &Reality) -> Rows {
     Rows {
         name: "predicted over measured times, case by case".into(),
         axis: "predicted over measured: median and quartiles of the repetitions".into(),
-        keys: series().map(|(name, place)| Key::of(name, place)).collect(),
+        keys: series()
+            .map(|(name, place)| SeriesKey::of(name, place))
+            .collect(),
         groups: vec![Group {
             heading: "cases".into(),
             rows: reality.predicted.iter().map(row).collect(),

@@ -105,7 +105,7 @@ fn paired(own: &[f64], other: &[f64], draw: u64) -> [f64; 2] {
         .zip(other)
         .map(|(own, other)| own - other)
         .collect();
-    let mut random = Stream::named(draw, Purpose::Bootstrap, "advice");
+    let mut random = Stream::for_object(draw, Purpose::Bootstrap, "advice");
     let resampled = |_| {
         let count = differences.len();
         let drawn = (0..count).map(|_| differences[random.below(count)]);

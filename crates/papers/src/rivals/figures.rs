@@ -3,7 +3,7 @@
 use super::Outcome;
 use super::page::{by_part, standing};
 use migsim_base::error::Error;
-use migsim_output::figure::{Dot, Figure, Group, Key, Row, Rows, Style, chosen};
+use migsim_output::figure::{Dot, Figure, Group, Row, Rows, SeriesKey, Style, select_figures};
 use migsim_study::bench::profiles;
 
 /// The names of the figures, as `--figure` accepts them.
@@ -14,7 +14,7 @@ const NAMES: [&str; 2] = ["means", "profile"];
 /// # Errors
 /// There is no figure of this name.
 pub fn check(wanted: &str) -> Result<(), Error> {
-    chosen(wanted, &NAMES)?;
+    select_figures(wanted, &NAMES)?;
     Ok(())
 }
 
@@ -23,7 +23,7 @@ pub fn check(wanted: &str) -> Result<(), Error> {
 /// # Errors
 /// There is no figure of this name.
 pub fn figures(outcome: &Outcome, wanted: &str, style: &Style) -> Result<Vec<Figure>, Error> {
-    let wanted = chosen(wanted, &NAMES)?;
+    let wanted = select_figures(wanted, &NAMES)?;
     let draw = |name: &&str| {
         let drawing = match *name {
             "means" => means(outcome).draw(style),
@@ -81,7 +81,7 @@ fn means(outcome: &Outcome) -> Rows {
     Rows {
         name: "mean makespan over the best known, on the public draw".into(),
         axis: "mean ratio to the best known makespan".into(),
-        keys: vec![Key::of("mean", 0)],
+        keys: vec![SeriesKey::of("mean", 0)],
         groups: vec![
             group("default set, 95 % interval", defaults.collect()),
             group(

@@ -1,11 +1,11 @@
-//! Ranges of parameters: each is defined once, at its check, and the error message derives from it.
+//! Checks that parameters of loads are in range. Each range is defined once, at its check, and the error message states it.
 
 use std::ops::RangeInclusive;
 
 pub(super) use crate::SHORTEST_PERIOD;
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::Seconds;
-use migsim_base::words::of_percent;
+use migsim_base::words::percent_hint;
 
 /// Maximum duration of a parameter \[s\], some thirty years.
 pub(super) const LONGEST: f64 = 1e9;
@@ -20,7 +20,7 @@ impl Ranges {
     /// Checks that `value` lies in `range`.
     pub(super) fn number(self, key: &str, value: f64, range: &RangeInclusive<f64>) -> Self {
         let mut hint = format!("it must be from {} to {}", range.start(), range.end());
-        if let Some(share) = of_percent(value).filter(|_| *range.end() <= 1.0) {
+        if let Some(share) = percent_hint(value).filter(|_| *range.end() <= 1.0) {
             hint = format!("{hint}: {share}");
         }
         self.require(range.contains(&value), key, &value.to_string(), hint)

@@ -118,7 +118,7 @@ mod tests {
     use migsim_base::random::Purpose;
 
     fn stream(seed: u64) -> Stream {
-        Stream::named(seed, Purpose::HostLoad, "h0")
+        Stream::for_object(seed, Purpose::HostLoad, "h0")
     }
 
     #[test]

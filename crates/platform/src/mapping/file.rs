@@ -25,13 +25,13 @@ pub(super) fn place(
 ) -> Result<Vec<HostId>, Error> {
     let text = read_text(path)?;
     read(&text, platform, processes).map_err(|problems| {
-        if let Some(kind) = FileKind::of(&text).filter(|kind| *kind != FileKind::Mapping) {
+        if let Some(kind) = FileKind::of_text(&text).filter(|kind| *kind != FileKind::Mapping) {
             return kind
-                .instead_of("a table of the host of each process", path)
+                .wrong_kind_error("a table of the host of each process", path)
                 .into();
         }
         let located = problems.into_iter().map(|problem| problem.source(path));
-        Error::Input(limited(located.collect())).hinting(
+        Error::Input(limited(located.collect())).with_default_hint(
             "a line is a process and its host: `p1,epyc-0`; the first line is `process,host`",
         )
     })
@@ -53,7 +53,7 @@ fn read(text: &str, platform: &Platform, processes: usize) -> Result<Vec<HostId>
             continue;
         }
         let is_head = separator.is_none();
-        let separator = *separator.get_or_insert_with(|| Separator::of(line));
+        let separator = *separator.get_or_insert_with(|| Separator::from_heading(line));
         let row = Row::of(line, number, separator);
         if !is_head {
             table.add(&row);

@@ -315,7 +315,7 @@ fn hosts_of(
     }
     let unknown = |name: &str| {
         Problem::new(format!("unknown host `{name}` in the mapping"))
-            .names_no("host", name)
+            .with_unknown_name("host", name)
             .known(
                 "clusters and hosts",
                 (platform.clusters.iter().map(|cluster| &*cluster.name))

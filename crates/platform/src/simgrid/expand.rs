@@ -170,7 +170,8 @@ impl Expansion {
             _ => {
                 let id = given("set_id")?;
                 let Some(names) = self.sets.get(id) else {
-                    let problem = Problem::new(format!("unknown set `{id}`")).names_no("set", id);
+                    let problem =
+                        Problem::new(format!("unknown set `{id}`")).with_unknown_name("set", id);
                     return Err(problem.known("sets", self.sets.keys().map(String::as_str)));
                 };
                 let inside = node.first_child().zip(node.last_child());

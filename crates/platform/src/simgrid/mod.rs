@@ -69,7 +69,7 @@ pub(super) fn from_simgrid_within(
     limits: Limits,
 ) -> Result<LoadedPlatform, Error> {
     from_translation(source, text, limits).map_err(|error| {
-        error.hinting("`migsim platform export ufrgs` prints a file of this format")
+        error.with_default_hint("`migsim platform export ufrgs` prints a file of this format")
     })
 }
 
@@ -175,7 +175,7 @@ fn read_root<'a>(reader: &mut Reader<'a, '_>, root: Node<'a>, limits: Limits) ->
         other => {
             let problem = reader
                 .problem_at(root, "version", format!("unknown version `{other}`"))
-                .names_no("version", other);
+                .with_unknown_name("version", other);
             reader.note(problem.known("versions", ["3", "4", "4.1"]));
             return None;
         }

@@ -179,7 +179,7 @@ impl<'a> Reader<'a, '_> {
                 }
                 let problem = self
                     .problem_at(connection, "trace", format!("unknown trace `{trace}`"))
-                    .names_no("trace", trace);
+                    .with_unknown_name("trace", trace);
                 let names: Vec<&str> = self.traces.inline.keys().copied().collect();
                 self.note(problem.known("traces", names));
                 None

@@ -493,7 +493,7 @@ impl<'r, 'a, 'input> Builder<'r, 'a, 'input> {
         let problem = self
             .reader
             .problem_at(node, attribute, message)
-            .names_no(what, name);
+            .with_unknown_name(what, name);
         let is_printed = self.reader.problems.len() < MOST_PROBLEMS;
         let problem = match what {
             _ if !is_printed => problem,

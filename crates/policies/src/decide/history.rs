@@ -1,4 +1,5 @@
-//! Histories of loads: the supersteps at which triggers balance, the plan of the meta-balancer, and the best supersteps.
+//! Histories of loads without a simulation: when triggers balance, what the meta-balancer plans, and which supersteps are best
+//! for balancing.
 
 use serde::Deserialize;
 
@@ -7,10 +8,11 @@ use crate::trigger::{Observed, Plan, Sample, Trigger, WhenOptimum, plan, when_op
 use migsim_base::error::Error;
 use migsim_base::units::Seconds;
 
-/// The growth of each processor's deviation from the average per superstep, and the deviation that a balancing leaves.
+/// A load history: the average time of each superstep, and how the deviation of each processor from this average grows.
 ///
-/// The time of p in superstep t is `max(0, average_t + deviation_p)`. A balancing before t > 0 costs `balancing_cost` and sets the
-/// deviations to `residual`, their values at the start; otherwise `increments_t` is added to them.
+/// The time of processor p in superstep t is `max(0, average_t + deviation_p)`. A balancing before t > 0 costs `balancing_cost`
+/// and resets the deviations to `residual`, which are also the deviations at the start; otherwise `increments_t` is added to the
+/// deviations.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct History {
@@ -24,7 +26,8 @@ pub struct History {
     iterations: Option<usize>,
 }
 
-/// Maxima and averages since the last balancing.
+/// The maximum and average time of a processor in each superstep since the last balancing, with the data that the meta-balancer
+/// needs for its plan.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Measured {
@@ -36,7 +39,8 @@ pub struct Measured {
     first_ratio: f64,
 }
 
-/// A load that grows by `growth_per_iteration` per superstep on one processor; after a balancing all processors have equal loads.
+/// A load that grows by `growth_per_iteration` in each superstep on one processor. A balancing distributes the total load equally
+/// over all processors.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Growth {
@@ -48,17 +52,18 @@ pub struct Growth {
     step: f64,
 }
 
-/// The effect of a trigger on a history.
+/// The supersteps at which a trigger balances in a load history, and the resulting total time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Told {
     /// The supersteps before which the trigger balances, counted from 0.
     pub balances: Vec<usize>,
-    /// The time of all supersteps and balancings \[s\].
-    pub total: f64,
+    /// The total time of all supersteps and balancings \[s\].
+    pub total_time: f64,
 }
 
 impl History {
-    /// Returns the history if its values are valid; `place` is the path of the case.
+    /// Returns the history after checking its values, or an error that names all invalid ones; `place` is the path of the case in
+    /// the document.
     pub(super) fn checked(self, place: &str) -> Result<Self, Error> {
         let (steps, processors) = (self.average.len(), self.residual.len());
         let mut check = Check::new(place);
@@ -69,18 +74,18 @@ impl History {
                 "`residual` has a value per processor",
             );
         }
-        check.list("average", &self.average, None, Range::NotNegative);
-        check.list("residual", &self.residual, None, Range::Any);
-        check.length("increments", self.increments.len(), steps);
+        check.check_list("average", &self.average, None, Range::NotNegative);
+        check.check_list("residual", &self.residual, None, Range::Any);
+        check.check_length("increments", self.increments.len(), steps);
         for (at, row) in self.increments.iter().enumerate() {
-            check.list(
+            check.check_list(
                 &format!("increments[{at}]"),
                 row,
                 Some(processors),
                 Range::Any,
             );
         }
-        check.value("balancing_cost", self.balancing_cost, Range::NotNegative);
+        check.check_value("balancing_cost", self.balancing_cost, Range::NotNegative);
         for (key, said, found) in [
             ("processors", self.processors, processors),
             ("iterations", self.iterations, steps),
@@ -93,11 +98,11 @@ impl History {
                 );
             }
         }
-        check.done()?;
+        check.finish()?;
         Ok(self)
     }
 
-    /// Returns the times of the processors in superstep `step` with these deviations.
+    /// Returns the time of each processor in superstep `step` with the deviations `deviation` \[s\].
     fn times(&self, step: usize, deviation: &[f64]) -> Vec<f64> {
         let average = self.average[step];
         deviation
@@ -106,11 +111,11 @@ impl History {
             .collect()
     }
 
-    /// Returns the best supersteps to balance before: no trigger takes less time. `None` for histories that are too long, since the search
-    /// takes time proportional to the square of the supersteps.
+    /// Returns the supersteps before which balancing minimises the total time; no trigger can take less. `None` if the history is
+    /// too long, since the search takes time proportional to the square of the number of supersteps.
     pub fn optimum(&self) -> Option<WhenOptimum> {
         let (steps, processors) = (self.average.len() as u64, self.residual.len() as u64);
-        if steps.saturating_mul(steps).saturating_mul(processors) > MOST_WORK {
+        if steps.saturating_mul(steps).saturating_mul(processors) > MAX_SEARCH_WORK {
             return None;
         }
         let mut made = 0;
@@ -134,19 +139,19 @@ impl History {
     }
 }
 
-/// Maximum of supersteps squared times processors in the search for the best supersteps.
-const MOST_WORK: u64 = 2_000_000_000;
+/// Maximum of (supersteps)² · processors in the search for the best supersteps to balance.
+const MAX_SEARCH_WORK: u64 = 2_000_000_000;
 
 fn largest(times: &[f64]) -> f64 {
     times.iter().copied().fold(0.0, f64::max)
 }
 
-/// Plays a history under a trigger.
-pub fn tell(history: &History, trigger: &mut dyn Trigger) -> Told {
+/// Returns the supersteps at which a trigger balances in a load history, with the total time.
+pub fn simulate_trigger(history: &History, trigger: &mut dyn Trigger) -> Told {
     let mut deviation = history.residual.clone();
     let mut told = Told {
         balances: Vec::new(),
-        total: 0.0,
+        total_time: 0.0,
     };
     let mut last: Option<Observed> = None;
     for step in 0..history.average.len() {
@@ -155,7 +160,7 @@ pub fn tell(history: &History, trigger: &mut dyn Trigger) -> Told {
             told.balances.push(step);
             trigger.on_outcome(1); // a balancing is taken to move somebody
             deviation.clone_from(&history.residual);
-            told.total += history.balancing_cost;
+            told.total_time += history.balancing_cost;
         } else if step > 0 {
             for (deviation, more) in deviation.iter_mut().zip(&history.increments[step]) {
                 *deviation += more;
@@ -170,29 +175,30 @@ pub fn tell(history: &History, trigger: &mut dyn Trigger) -> Told {
             price: Seconds::of(history.balancing_cost),
             is_first_after_balancing: is_due,
         });
-        told.total += largest(&times);
+        told.total_time += largest(&times);
     }
     told
 }
 
 impl Measured {
-    /// Returns the samples if their values are valid.
+    /// Returns the samples after checking their values, or an error that names all invalid ones; `place` is the path of the case
+    /// in the document.
     pub(super) fn checked(self, place: &str) -> Result<Self, Error> {
         let mut check = Check::new(place);
-        check.list("max", &self.max, None, Range::NotNegative);
-        check.list("avg", &self.avg, Some(self.max.len()), Range::NotNegative);
+        check.check_list("max", &self.max, None, Range::NotNegative);
+        check.check_list("avg", &self.avg, Some(self.max.len()), Range::NotNegative);
         for (key, value) in [
             ("strategy_cost", self.strategy_cost),
             ("migration_cost", self.migration_cost),
             ("first_ratio", self.first_ratio),
         ] {
-            check.value(key, value, Range::NotNegative);
+            check.check_value(key, value, Range::NotNegative);
         }
-        check.done()?;
+        check.finish()?;
         Ok(self)
     }
 
-    /// Returns the plan of the meta-balancer; `None` without enough samples.
+    /// Returns the meta-balancer's plan of the next balancing, or `None` if there are too few samples.
     pub fn plan(&self) -> Option<Plan> {
         let pairs = self.max.iter().zip(&self.avg);
         let samples: Vec<Sample> = pairs
@@ -206,11 +212,13 @@ impl Measured {
     }
 }
 
-/// Maximum number of supersteps of a growing load: the optimum takes time and memory proportional to their square.
+/// Maximum number of supersteps of a growing load, since the optimum takes time and memory proportional to the square of this
+/// number.
 const MOST_STEPS: u32 = 20_000;
 
 impl Growth {
-    /// Returns the load if its values are valid.
+    /// Returns the growing load after checking its values, or an error that names all invalid ones; `place` is the path of the
+    /// case in the document.
     pub(super) fn checked(self, place: &str) -> Result<Self, Error> {
         let mut check = Check::new(place);
         if self.processors == 0 {
@@ -229,14 +237,14 @@ impl Growth {
             ("initial_total_work", self.initial_total_work),
             ("growth_per_iteration", self.step),
         ] {
-            check.value(key, value, Range::NotNegative);
+            check.check_value(key, value, Range::NotNegative);
         }
-        check.done()?;
+        check.finish()?;
         Ok(self)
     }
 }
 
-/// Returns the best supersteps to balance a growing load before.
+/// Returns the supersteps before which a growing load should be balanced to minimise the total time.
 pub fn optimum_of_growth(growth: &Growth) -> WhenOptimum {
     let processors = f64::from(growth.processors);
     let average =

@@ -27,7 +27,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Number, Value};
 
 use self::program::Program;
-use super::balancer::decide_by;
+use super::balancer::decide_with;
 use super::probe::{barrier, json_of};
 use super::strategy::{Assignment, Instance};
 use super::window::Window;
@@ -171,7 +171,7 @@ impl Policy for Exec {
                 Error::Run(problem.source(place))
             })
         };
-        decide_by(view, &mut self.window, true, assign)
+        decide_with(view, &mut self.window, true, assign)
     }
 
     fn uses_seed(&self) -> bool {

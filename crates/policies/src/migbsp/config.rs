@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use migsim_base::error::Problem;
 use migsim_base::units::Seconds;
-use migsim_base::words::of_percent;
+use migsim_base::words::percent_hint;
 
 macro_rules! choice {
     ($(#[$doc:meta])* $name:ident { $($(#[$variant_doc:meta])* $variant:ident),+ $(,)? }) => {
@@ -549,7 +549,7 @@ const LARGEST_D: f64 = 10.0;
 
 /// Describes the range of a share from 0, with the share that was meant by percent.
 fn within(most: f64, value: f64) -> String {
-    let share = of_percent(value).map_or_else(String::new, |share| format!(": {share}"));
+    let share = percent_hint(value).map_or_else(String::new, |share| format!(": {share}"));
     format!("from 0 to {most}{share}")
 }
 

@@ -285,7 +285,7 @@ impl PolicyOptions for MigBspConfig {
         &MigBspNarrator
     }
 
-    fn readings(&self) -> Vec<String> {
+    fn interpretations(&self) -> Vec<String> {
         Self::readings(self)
     }
 

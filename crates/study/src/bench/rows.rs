@@ -215,7 +215,7 @@ impl Bench {
         };
         let new_bests = of(&|entry| entry.new_bests as f64);
         let name = &self.policies[place];
-        let mut random = Stream::named(self.draw, Purpose::Bootstrap, &self.suite);
+        let mut random = Stream::for_object(self.draw, Purpose::Bootstrap, &self.suite);
         let [mean_ci95, median_ci95] = bootstrap(&ratios, &mut random);
         Standing {
             policy: name.clone(),

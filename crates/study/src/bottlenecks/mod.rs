@@ -217,7 +217,7 @@ impl Prepared<'_> {
                 possible.links_left_out
             ));
         }
-        for changed in possible.changed {
+        for changed in possible.quantities {
             let step = if changed.is_rate() { STEP } else { -STEP };
             self.changed.push(Planned {
                 step: CaseChange::new(changed.clone(), Amount::Percent(step)),

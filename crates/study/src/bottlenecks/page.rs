@@ -8,7 +8,7 @@ use crate::page::SHOWN;
 use migsim_base::error::Error;
 use migsim_base::quantities::seconds;
 use migsim_output::figure::Style;
-use migsim_output::frame::{list, picture, prose, sections_page, settings};
+use migsim_output::frame::{list, picture, prose, sections_page, settings_table};
 use migsim_output::{Cell, Table, numbers, words};
 
 impl Profile {
@@ -59,7 +59,7 @@ impl Profile {
             (
                 "settings",
                 "Settings".to_owned(),
-                settings("All settings of the unchanged run", &self.settings),
+                settings_table("All settings of the unchanged run", &self.settings),
             ),
         ];
         let title = format!("Bottlenecks of scenario {}", self.scenario.name());

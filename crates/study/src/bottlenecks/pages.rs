@@ -2,7 +2,7 @@
 
 use super::{Profile, Row, Tried};
 use crate::stats::{Sample, short};
-use migsim_output::figure::{Dot, Figure, Group, Key, Row as RowOfFigure, Rows, Style};
+use migsim_output::figure::{Dot, Figure, Group, Row as RowOfFigure, Rows, SeriesKey, Style};
 use migsim_output::{Cell, Column, Sheet, Table, Tone, numbers, words};
 
 impl Profile {
@@ -122,7 +122,7 @@ impl Profile {
         let step = |one: &Tried| self.ranking(one);
         let dot = |key: usize, tried: &Tried| {
             let gain = step(tried);
-            Dot::with_half(key, gain.mean, gain.half_width())
+            Dot::from_half_width(key, gain.mean, gain.half_width())
         };
         let rows = self.rows.iter().filter(|row| row.counts());
         let rows = rows.map(|row| {
@@ -146,13 +146,13 @@ impl Profile {
             keys: keys
                 .into_iter()
                 .zip(0..)
-                .map(|(name, place)| Key::of(name, place))
+                .map(|(name, place)| SeriesKey::of(name, place))
                 .collect(),
             groups: vec![Group {
                 heading: String::new(),
                 rows: rows.collect(),
             }],
-            has_zero: true,
+            has_zero_line: true,
             ..Rows::default()
         };
         Figure::new("bottlenecks", chart.draw(style))

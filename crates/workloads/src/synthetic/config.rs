@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use migsim_base::error::Problem;
 use migsim_base::units::{Bytes, Instructions};
-use migsim_base::words::of_percent;
+use migsim_base::words::percent_hint;
 
 /// Maximum number of processes: a limit of this program, not of the model.
 const MAX_PROCESSES: u64 = 10_000_000;
@@ -267,7 +267,7 @@ impl SyntheticConfig {
         let within = |key: &str, value: f64, least: f64, most: f64| {
             let problem =
                 Problem::new(format!("`{key}` is {value}")).key(format!("workload.{key}"));
-            let share = of_percent(value).filter(|_| most <= 1.0);
+            let share = percent_hint(value).filter(|_| most <= 1.0);
             let share = share.map_or_else(String::new, |share| format!(": {share}"));
             (!(least..=most).contains(&value))
                 .then(|| problem.hint(format!("it must be from {least} to {most}{share}")))

@@ -9,7 +9,7 @@
 
 use std::f64::consts::TAU;
 
-use migsim_base::random::{Stream, portable};
+use migsim_base::random::{Stream, round_portably};
 
 const LARGEST: f64 = (1_u64 << 30) as f64;
 
@@ -17,13 +17,13 @@ pub(super) fn lognormal(spread: f64, random: &mut Stream) -> f64 {
     let variance = (spread * spread).ln_1p();
     let radius = (-2.0 * random.unit().ln()).sqrt();
     let normal = radius * (TAU * random.unit()).cos();
-    portable((variance.sqrt() * normal - variance / 2.0).exp()).min(LARGEST)
+    round_portably((variance.sqrt() * normal - variance / 2.0).exp()).min(LARGEST)
 }
 
 pub(super) fn pareto(spread: f64, random: &mut Stream) -> f64 {
     let shape = 1.0 + (1.0 + 1.0 / (spread * spread)).sqrt();
     let tail = random.unit().powf(-1.0 / shape);
-    portable((shape - 1.0) / shape * tail).min(LARGEST)
+    round_portably((shape - 1.0) / shape * tail).min(LARGEST)
 }
 
 #[cfg(test)]

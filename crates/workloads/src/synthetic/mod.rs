@@ -127,7 +127,7 @@ impl Synthetic {
         } = self;
         work.fill(config.instructions);
         if config.spread > 0.0 && config.draw == Draw::EachSuperstep {
-            let mut random = Stream::at(config.seed, Purpose::Work, superstep as u64);
+            let mut random = Stream::for_superstep(config.seed, Purpose::Work, superstep as u64);
             for (process, work) in work.iter_mut().enumerate() {
                 *work = Instructions::of(work.get() * self.factor(process, &mut random));
             }
@@ -196,7 +196,7 @@ impl Workload for Synthetic {
     fn fill(&self, superstep: usize, plan: &mut Plan) {
         self.fill_work(superstep, &mut plan.work);
         let Self { config, .. } = self;
-        let mut random = Stream::at(config.seed, Purpose::Messages, superstep as u64);
+        let mut random = Stream::for_superstep(config.seed, Purpose::Messages, superstep as u64);
         let size = |random: &mut Stream| match config.bytes_spread {
             0.0 => config.bytes,
             spread => whole(config.bytes, spread, random),

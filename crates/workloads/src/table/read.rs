@@ -85,7 +85,7 @@ fn misplaced(work: &[u8], messages: Option<&[u8]>, config: &TableConfig) -> Vec<
     ];
     let problem = |(bytes, name, wanted, words): (Option<&[u8]>, Option<&String>, _, _)| {
         let kind = FileKind::of_bytes(bytes?)?;
-        let problem = kind.instead_of(words, name.filter(|_| kind != wanted)?);
+        let problem = kind.wrong_kind_error(words, name.filter(|_| kind != wanted)?);
         Some(if matches!(kind, FileKind::Work | FileKind::Messages) {
             problem.hint("are `--work` and `--messages` swapped?")
         } else {
@@ -224,7 +224,7 @@ impl<'a> Source<'a> {
     ) -> Vec<T> {
         let mut rows = Vec::new();
         let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
-        let separator = Separator::of(&first_line(bytes));
+        let separator = Separator::from_heading(&first_line(bytes));
         let mut reader = csv::ReaderBuilder::new()
             .trim(csv::Trim::Headers)
             .comment(Some(b'#'))
@@ -316,7 +316,7 @@ impl<'a> Source<'a> {
         } else {
             text
         };
-        let digits = row.separator.number(digits);
+        let digits = row.separator.with_decimal_point(digits);
         // Programs write 1 as `1.0` in tables of numbers with gaps.
         let digits = match digits.split_once('.') {
             Some((whole, zeros)) if zeros.bytes().all(|byte| byte == b'0') => whole,
@@ -353,7 +353,7 @@ fn field<T>(
     if text.is_empty() {
         return Ok(None);
     }
-    let number = row.separator.number(text);
+    let number = row.separator.with_decimal_point(text);
     let read = read(&number, column.unit.as_deref()).map(Some);
     read.map_err(|(what, hint)| {
         if has_decimal_comma(text) {

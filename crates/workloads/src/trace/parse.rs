@@ -147,9 +147,9 @@ impl Trace {
     /// Up to 20 problems, each with line, column (of the word, in characters from 1) and a hint.
     pub fn parse(source: &str, text: &str) -> Result<Self, Error> {
         let read = Reader::new(source, text).read(text);
-        read.map_err(|error| match FileKind::of(text) {
+        read.map_err(|error| match FileKind::of_text(text) {
             None | Some(FileKind::Trace) => error,
-            Some(kind) => kind.instead_of("a trace", source).into(),
+            Some(kind) => kind.wrong_kind_error("a trace", source).into(),
         })
     }
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use migsim_base::document::{cannot_read, limited, read_any};
+use migsim_base::document::{cannot_read, limited, read_binary};
 use migsim_base::error::{Error, Problem};
 
 /// Maximum size of the text in a compressed file \[B\].
@@ -58,7 +58,7 @@ pub fn rank_files(prefix: &str) -> Result<Vec<RankFile>, Error> {
     let read = |(rank, source): (usize, String)| {
         Ok(RankFile {
             rank,
-            bytes: read_any(Path::new(&source))?,
+            bytes: read_binary(Path::new(&source))?,
             source,
         })
     };
@@ -133,7 +133,7 @@ fn nothing_found(prefix: &str) -> Result<Problem, Error> {
         problem.hint("name the files up to the rank: `--data nolb/data` reads `nolb/data.0.json`, `nolb/data.1.json` and so on")
     } else {
         problem
-            .names_no("prefix", prefix)
+            .with_unknown_name("prefix", prefix)
             .known("prefixes", known.iter().map(String::as_str))
     })
 }

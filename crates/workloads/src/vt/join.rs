@@ -12,7 +12,7 @@ use crate::{Labels, Message};
 use migsim_base::document::limited;
 use migsim_base::error::{Error, Problem};
 use migsim_base::units::ProcessId;
-use migsim_base::words::{counted, of_number};
+use migsim_base::words::{counted, singular_or_plural};
 
 /// The identity of a task in all phases: its number and, if several tasks share the number, its rank and its index among them.
 type Key = (u64, usize, usize);
@@ -276,7 +276,7 @@ impl Tasks {
             let count = counted(self.moves, "move");
             parts.push(format!(
                 "{count} of the recorded run {} not repeated: tasks start where they come first",
-                of_number(self.moves, ["is", "are"])
+                singular_or_plural(self.moves, ["is", "are"])
             ));
         }
         parts.extend(

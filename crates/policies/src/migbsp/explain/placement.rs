@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::meanings as quantity;
 use crate::explain::meanings::{GO, STAY};
 use crate::explain::{Meaning, Quantity, Record, Sentence, ratio, say};
-use migsim_base::words::{counted, of_number};
+use migsim_base::words::{counted, singular_or_plural};
 
 /// The terms of t1 and t2 of MigBSP, as in its record.
 #[derive(Clone, Debug, Deserialize)]
@@ -48,7 +48,7 @@ impl Weighing {
             0 => Sentence::default(),
             some => {
                 let shown = counted(some, "process");
-                let verb = of_number(some, ["is", "are"]);
+                let verb = singular_or_plural(some, ["is", "are"]);
                 let residents = quantity::RESIDENTS.count(some).shown_as(shown);
                 say!("; {} {} there already", residents, verb)
             }
@@ -140,7 +140,7 @@ impl Weighing {
             factor,
             quantity::SLOWDOWN_OWN.of(own),
             quantity::SLOWDOWN_INFLICTED.of(self.slowdown_inflicted),
-            of_number(self.residents, ["process", "processes"])
+            singular_or_plural(self.residents, ["process", "processes"])
         )
     }
 }

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::meanings as quantity;
 use crate::explain::meanings::{CANDIDATES, superstep};
 use crate::explain::{Record, Scene, Sentence, say};
-use migsim_base::words::{counted, of_number};
+use migsim_base::words::{counted, singular_or_plural};
 
 /// PM(i,j) of MigBSP, as in its record.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -399,7 +399,7 @@ fn left_out(call: Record<'_>, name: &str) -> Sentence {
         say!(
             ", {} {} left out",
             others,
-            of_number(count, ["was", "were"])
+            singular_or_plural(count, ["was", "were"])
         )
     });
     say!(

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::meanings as quantity;
 use crate::explain::meanings::{SUPERSTEPS, superstep};
 use crate::explain::{Interval, Record, Scene, Sentence, asked, no_call, say};
-use migsim_base::words::{counted, of_number};
+use migsim_base::words::{counted, singular_or_plural};
 
 /// Returns the keys of an explanation that are described here: those of the interval, if it has one.
 pub(crate) fn told_keys(call: Record<'_>) -> &'static [&'static str] {
@@ -151,7 +151,7 @@ fn votes(scene: &Scene<'_>, call: Record<'_>, interval: Interval<'_>) -> Sentenc
         if is_cut { "first " } else { "" },
         count,
         quantity::STABLE.count(of('+')),
-        of_number(of('+'), ["was", "were"]),
+        singular_or_plural(of('+'), ["was", "were"]),
         quantity::UNSTABLE.count(of('-')),
         idle,
         tolerance,
